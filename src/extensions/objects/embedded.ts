@@ -1,0 +1,79 @@
+import {
+  dns1035Label,
+  type FieldError,
+  fieldError,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type ObjectMeta as Metadata,
+  type Names,
+  parseGroupVersion,
+  pathSegmentName,
+  validateObjectMeta,
+} from '../../meta/index.ts';
+import { compile } from '../../schema/index.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
+import type { Structural } from '../structural.ts';
+import { anywhere } from './anywhere.ts';
+
+/** What is wrong with `apiVersion`, `kind` and `metadata` of the embedded resources of a value. */
+export function validateEmbedded(schema: Structural, value: Json, names: Names, path = ''): FieldError[] {
+  const errors: FieldError[] = [];
+  check(schema, value, path, names, errors);
+  return errors;
+}
+
+function check(schema: Structural, value: Json, path: string, names: Names, errors: FieldError[]): void {
+  if (!mayHoldEmbedded(schema)) return;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items === undefined) return;
+    for (let i = 0; i < value.length; i++) check(items, value[i] as Json, `${path}[${i}]`, names, errors);
+  } else if (isJsonObject(value)) {
+    const { properties, additionalProperties: additional } = schema;
+    if (schema.embeddedResource) checkEmbedded(value, path === '' ? '' : `${path}.`, names, errors);
+    for (const key in value) {
+      const item = value[key] as Json;
+      const property = properties.get(key);
+      if (property !== undefined) check(property, item, path === '' ? key : `${path}.${key}`, names, errors);
+      else if (typeof additional === 'object') check(additional, item, `${path}[${key}]`, names, errors);
+    }
+  }
+}
+
+/** Whether a value of the schema may have an embedded resource. */
+const mayHoldEmbedded = anywhere(({ embeddedResource }) => embeddedResource);
+
+function checkEmbedded(object: JsonObject, prefix: string, names: Names, errors: FieldError[]): void {
+  const { apiVersion, kind, metadata } = object;
+  const invalid = (field: string, value: Json, why: string) =>
+    errors.push(fieldError.invalid(`${prefix}${field}`, value, why));
+  if (apiVersion === undefined) errors.push(fieldError.required(`${prefix}apiVersion`));
+  else if (typeof apiVersion !== 'string') invalid('apiVersion', apiVersion, 'must be a string');
+  else if (apiVersion === '') invalid('apiVersion', '', 'must not be empty');
+  else if (parseGroupVersion(apiVersion) === undefined) {
+    invalid('apiVersion', apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  }
+  if (kind === undefined) errors.push(fieldError.required(`${prefix}kind`));
+  else if (typeof kind !== 'string') invalid('kind', kind, 'must be a string');
+  else if (kind === '') invalid('kind', '', 'must not be empty');
+  else {
+    const why = dns1035Label(kind.toLowerCase());
+    if (why.length > 0) invalid('kind', kind, `may have mixed case, but should otherwise match: ${why.join(',')}`);
+  }
+  if (metadata !== undefined) checkMetadata(metadata, `${prefix}metadata`, names, errors);
+}
+
+/** A name is not required. */
+function checkMetadata(metadata: Json, path: string, names: Names, errors: FieldError[]): void {
+  let decoded: Metadata;
+  try {
+    decoded = compile(ObjectMeta, names).decode(metadata ?? {}).value as Metadata;
+  } catch (error) {
+    errors.push(fieldError.invalid(path, metadata, error instanceof Error ? error.message : String(error)));
+    return;
+  }
+  const { name = '', namespace = '' } = decoded;
+  const named = name === '' ? { ...decoded, name: 'fakename' } : decoded;
+  errors.push(...validateObjectMeta(named, { namespaced: namespace !== '', nameRule: pathSegmentName }, path));
+}

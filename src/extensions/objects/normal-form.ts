@@ -1,0 +1,171 @@
+import { type Json, type JsonObject, jsonCopy, jsonEqual, type Names, StatusError, setKey } from '../../meta/index.ts';
+import { compile } from '../../schema/index.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
+import type { Structural } from '../structural.ts';
+
+/**
+ * How values of a structural schema are brought to their normal form: unknown fields pruned, nulls that are neither
+ * allowed nor defaulted removed, defaults set, metadata of embedded resources decoded.
+ */
+export interface NormalForm {
+  readonly properties: ReadonlyMap<string, NormalForm>;
+  /** Of the keys that are not declared. Undefined: they are pruned, or kept as they are. */
+  readonly additional: NormalForm | undefined;
+  /** Undefined: the items of a list are kept as they are. */
+  readonly items: NormalForm | undefined;
+  readonly keepsUnknown: boolean;
+  /** An embedded resource: it has `apiVersion`, `kind` and `metadata`. */
+  readonly embedded: boolean;
+  readonly nullable: boolean;
+  /** In its normal form. Not to be shared with an object. */
+  readonly default: Json | undefined;
+  /** The properties that have a default. */
+  readonly defaulted: readonly (readonly [name: string, value: Json])[];
+}
+
+/** The state of one normalization. */
+export interface Walk {
+  readonly names: Names;
+  /** An unknown field was pruned. */
+  dropped: boolean;
+  /** Metadata of embedded resources that cannot be decoded is kept, as it is in objects that were stored. */
+  readonly lenient: boolean;
+}
+
+/** A value that cannot be decoded. Carries no path or reason: `inspect` finds them. */
+export class Malformed extends Error {}
+const malformed = new Malformed('an embedded resource cannot be decoded');
+
+/** Values without a schema, where unknown fields are pruned: their objects have no fields. */
+const withoutSchema: NormalForm = {
+  properties: new Map(),
+  additional: undefined,
+  get items() {
+    return withoutSchema;
+  },
+  keepsUnknown: false,
+  embedded: false,
+  nullable: true,
+  default: undefined,
+  defaulted: [],
+};
+
+/**
+ * Where unknown fields are kept although the schema of the value does not say so: `items` in the items of a list that
+ * keeps them, `all` in the metadata of an embedded resource, which is decoded by its own type.
+ */
+type Keeps = 'declared' | 'items' | 'all';
+
+export function normalFormOf(schema: Structural, names: Names, keeps: Keeps = 'declared'): NormalForm {
+  const { embeddedResource: embedded, additionalProperties: additional } = schema;
+  const keepsUnknown = schema.preserveUnknownFields || keeps !== 'declared';
+  const below = keeps === 'all' ? 'all' : 'declared';
+  const properties = new Map<string, NormalForm>();
+  for (const [name, property] of schema.properties) {
+    properties.set(name, normalFormOf(property, names, embedded && name === 'metadata' ? 'all' : below));
+  }
+  const inItems = keepsUnknown && below === 'declared' ? 'items' : below;
+  const form: NormalForm = {
+    properties,
+    additional: additional === true ? withoutSchema : additional && normalFormOf(additional, names, below),
+    items: schema.items ? normalFormOf(schema.items, names, inItems) : keepsUnknown ? undefined : withoutSchema,
+    keepsUnknown,
+    embedded,
+    nullable: schema.nullable,
+    default: undefined,
+    defaulted: [...properties].flatMap(([name, property]) =>
+      property.default === undefined ? [] : [[name, property.default] as const],
+    ),
+  };
+  if (schema.default === undefined) return form;
+  return { ...form, default: normalize(form, schema.default, { names, dropped: false, lenient: true }) };
+}
+
+/**
+ * The normal form of a value: the value itself when nothing changes, otherwise a copy that shares what does not change.
+ * @throws Malformed
+ */
+export function normalize(form: NormalForm, value: Json, walk: Walk): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? normalList(form, value, walk) : normalObject(form, value, walk);
+}
+
+function normalList({ items }: NormalForm, list: Json[], walk: Walk): Json[] {
+  if (items === undefined) return list;
+  let out: Json[] | undefined;
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i] as Json;
+    let normal = item;
+    if (item === null) normal = items.nullable || items.default === undefined ? null : fresh(items.default);
+    else if (typeof item === 'object') normal = normalize(items, item, walk);
+    if (normal !== item) out ??= list.slice(0, i);
+    out?.push(normal);
+  }
+  return out ?? list;
+}
+
+function normalObject(form: NormalForm, object: JsonObject, walk: Walk): JsonObject {
+  let out: JsonObject | undefined;
+  for (const key in object) {
+    const item = object[key] as Json;
+    const normal = normalMember(form, key, item, walk);
+    if (normal !== item) out ??= membersBefore(object, key);
+    if (out !== undefined && normal !== undefined) setKey(out, key, normal);
+  }
+  for (const [name, value] of form.defaulted) {
+    if (Object.hasOwn(object, name)) continue;
+    out ??= { ...object };
+    setKey(out, name, fresh(value));
+  }
+  return out ?? object;
+}
+
+/** The normal form of a member; undefined when it is removed. */
+export function normalMember(form: NormalForm, key: string, item: Json, walk: Walk): Json | undefined {
+  const given = form.embedded ? typeMember(key, item, walk) : item;
+  const member = form.properties.get(key) ?? (form.embedded && isTypeMember(key) ? undefined : form.additional);
+  if (member === undefined) {
+    if (form.keepsUnknown || (form.embedded && isTypeMember(key))) return given;
+    walk.dropped = true;
+    return undefined;
+  }
+  if (given === null) {
+    if (member.nullable) return null;
+    return member.default === undefined ? undefined : fresh(member.default);
+  }
+  return typeof given === 'object' ? normalize(member, given, walk) : given;
+}
+
+/** Whether it is a field of every resource, which no schema needs to declare. */
+export const isTypeMember = (key: string): boolean => key === 'apiVersion' || key === 'kind' || key === 'metadata';
+
+/** A member of an embedded resource, its metadata decoded. @throws Malformed */
+function typeMember(key: string, item: Json, walk: Walk): Json {
+  if (key === 'metadata') return embeddedMetadata(item, walk);
+  if ((key === 'apiVersion' || key === 'kind') && typeof item !== 'string' && !walk.lenient) throw malformed;
+  return item;
+}
+
+function embeddedMetadata(item: Json, walk: Walk): Json {
+  try {
+    const { value, unknown } = compile(ObjectMeta, walk.names).decode(item ?? {});
+    if (unknown.length > 0) walk.dropped = true;
+    return jsonEqual(value, item) ? item : value;
+  } catch (error) {
+    if (walk.lenient) return item;
+    throw error instanceof StatusError ? malformed : error;
+  }
+}
+
+/** A copy of the members before `end`. */
+function membersBefore(object: JsonObject, end: string): JsonObject {
+  const out: JsonObject = {};
+  for (const key in object) {
+    if (key === end) break;
+    setKey(out, key, object[key] as Json);
+  }
+  return out;
+}
+
+/** A value that an object may own. */
+export const fresh = (value: Json): Json => (typeof value === 'object' ? jsonCopy(value) : value);

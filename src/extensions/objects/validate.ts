@@ -1,0 +1,23 @@
+import type { FieldError, Json, JsonObject } from '../../meta/index.ts';
+import type { Structural } from '../structural.ts';
+import type { Correlation } from './correlation.ts';
+import { explainWhole } from './explain.ts';
+import { errorOf } from './faults.ts';
+import { validateListTypes } from './list-types.ts';
+import { isValid } from './valid.ts';
+import type { ValueSchema } from './value-schema.ts';
+
+/**
+ * The errors of a value by its schema. `base` is its path, empty for a whole object. With `correlation` what is unchanged
+ * is not rejected.
+ */
+export function validateValue(schema: ValueSchema, value: Json, base: string, correlation?: Correlation): FieldError[] {
+  if (isValid(schema, value)) return [];
+  return Array.from(explainWhole(schema, value, correlation).faults, (fault) => errorOf(fault, base));
+}
+
+/** The errors of the lists of an object that were unique before: none when those of the old object were not. */
+export function validateLists(schema: Structural, object: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const errors = validateListTypes(schema, object);
+  return errors.length > 0 && old !== undefined && validateListTypes(schema, old).length > 0 ? [] : errors;
+}

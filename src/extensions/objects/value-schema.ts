@@ -1,0 +1,172 @@
+import { getKey, isJsonObject, type Json, type JsonObject, type Names } from '../../meta/index.ts';
+import { knownFormat, stringFormat } from './formats.ts';
+import { compilePattern, type Matcher } from './pattern.ts';
+
+/** A schema of an OpenAPI v3 document, read once for the validation of values. */
+export interface ValueSchema {
+  /** Empty: any type. Int-or-string has two. */
+  readonly types: readonly string[];
+  readonly nullable: boolean;
+  /** Empty when it is none that validation knows. */
+  readonly format: string;
+  readonly formatted: ((text: string) => boolean) | undefined;
+  readonly enum: readonly Json[] | undefined;
+  readonly numbers: NumberRules;
+  readonly maxLength: number | undefined;
+  readonly minLength: number | undefined;
+  readonly pattern: Pattern | undefined;
+  readonly maxItems: number | undefined;
+  readonly minItems: number | undefined;
+  readonly uniqueItems: boolean;
+  readonly items: ValueSchema | undefined;
+  readonly maxProperties: number | undefined;
+  readonly minProperties: number | undefined;
+  readonly required: readonly string[];
+  readonly properties: ReadonlyMap<string, ValueSchema>;
+  readonly additional: ValueSchema | undefined;
+  readonly allOf: readonly ValueSchema[];
+  readonly anyOf: readonly ValueSchema[];
+  readonly oneOf: readonly ValueSchema[];
+  readonly not: ValueSchema | undefined;
+}
+
+export interface Pattern {
+  readonly source: string;
+  readonly matches: Matcher;
+  /** Why the pattern is invalid; empty for a valid one. */
+  readonly fault: string;
+}
+
+export interface NumberRules {
+  /** `integer` or `number`, empty where the schema has neither or two types. */
+  readonly type: string;
+  readonly format: string;
+  readonly multipleOf: Limit | undefined;
+  readonly maximum: Limit | undefined;
+  readonly exclusiveMaximum: boolean;
+  readonly minimum: Limit | undefined;
+  readonly exclusiveMinimum: boolean;
+}
+
+/** A limit of a number, and whether it is itself in the range of the type. */
+export interface Limit {
+  readonly value: number;
+  readonly fits: boolean;
+}
+
+const none: readonly never[] = [];
+
+/** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
+export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
+  const { extension } = names;
+  const read = (schema: JsonObject): ValueSchema => {
+    const get = (key: string) => getKey(schema, key);
+    const number = (key: string) =>
+      typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
+    const below = (key: string) => asSchema(get(key));
+    const asSchema = (value: Json | undefined) => (isJsonObject(value) ? read(value) : undefined);
+    const several = (key: string) => listOf(get(key)).flatMap((value) => asSchema(value) ?? []);
+    const properties = get('properties');
+    const type = get('type');
+    const types =
+      get(`${extension}int-or-string`) === true
+        ? ['integer', 'string']
+        : typeof type === 'string' && type !== ''
+          ? [type]
+          : none;
+    const given = get('format');
+    const format = typeof given === 'string' ? knownFormat(given, types) : '';
+    const values = listOf(get('enum'));
+    return {
+      types,
+      nullable: get('nullable') === true,
+      format,
+      formatted: format === '' ? undefined : stringFormat(format),
+      enum: values.length === 0 ? undefined : values,
+      numbers: numberRules(schema, types, format),
+      maxLength: number('maxLength'),
+      minLength: number('minLength'),
+      pattern: patternOf(get('pattern')),
+      maxItems: number('maxItems'),
+      minItems: number('minItems'),
+      uniqueItems: get('uniqueItems') === true,
+      items: below('items'),
+      maxProperties: number('maxProperties'),
+      minProperties: number('minProperties'),
+      required: listOf(get('required')).filter((name) => typeof name === 'string'),
+      properties: new Map(
+        isJsonObject(properties)
+          ? Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : []))
+          : none,
+      ),
+      additional: below('additionalProperties'),
+      allOf: several('allOf'),
+      anyOf: several('anyOf'),
+      oneOf: several('oneOf'),
+      not: below('not'),
+    };
+  };
+  return read(schema);
+}
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
+
+function patternOf(source: Json | undefined): Pattern | undefined {
+  if (typeof source !== 'string' || source === '') return undefined;
+  // Compiled on first use: it takes longer than all the rest of the schema.
+  let compiled: { readonly matches: Matcher; readonly fault: string } | undefined;
+  const get = () => {
+    compiled ??= compileOnce(source);
+    return compiled;
+  };
+  return {
+    source,
+    matches: (text) => get().matches(text),
+    get fault() {
+      return get().fault;
+    },
+  };
+}
+
+function compileOnce(source: string): { readonly matches: Matcher; readonly fault: string } {
+  try {
+    return { matches: compilePattern(source), fault: '' };
+  } catch (error) {
+    return { matches: () => false, fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function numberRules(schema: JsonObject, types: readonly string[], format: string): NumberRules {
+  const only = types.length === 1 ? types[0] : undefined;
+  const type = only === 'integer' || only === 'number' ? only : '';
+  const rules = { type, format: type === '' ? '' : format };
+  const limit = (key: string): Limit | undefined => {
+    const given = getKey(schema, key);
+    if (typeof given !== 'number' && typeof given !== 'bigint') return undefined;
+    const value = Number(given);
+    return { value, fits: fits(value, rules) };
+  };
+  return {
+    ...rules,
+    multipleOf: limit('multipleOf'),
+    maximum: limit('maximum'),
+    exclusiveMaximum: getKey(schema, 'exclusiveMaximum') === true,
+    minimum: limit('minimum'),
+    exclusiveMinimum: getKey(schema, 'exclusiveMinimum') === true,
+  };
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+const MAX_FLOAT32 = 3.4028234663852886e38;
+
+/** Whether a number is a 64-bit integer. */
+export const isInt64 = (value: number | bigint): boolean =>
+  typeof value === 'bigint'
+    ? value <= MAX_INT64 && value >= -MAX_INT64 - 1n
+    : Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+
+/** Whether a number is in the range of a type and format. */
+export function fits(value: number | bigint, { type, format }: Pick<NumberRules, 'type' | 'format'>): boolean {
+  if (type === 'integer') return format === 'int32' ? Number(value) === (Number(value) | 0) : isInt64(value);
+  return format !== 'float' || Math.abs(Number(value)) <= MAX_FLOAT32;
+}

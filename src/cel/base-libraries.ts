@@ -1,24 +1,19 @@
 /** The libraries of the expressions in API objects. */
-
-import { cidrLibrary } from './library/cidr.ts';
-import { formatLibrary } from './library/format.ts';
-import { ipLibrary } from './library/ip.ts';
+import { librariesOfNew, librariesOfStored, type Release, type VersionedLibrary } from './check/versions.ts';
 import { optionalsLibrary } from './library/optionals.ts';
-import { quantityLibrary } from './library/quantity.ts';
 import { standardLibrary } from './library/standard.ts';
-import { urlLibrary } from './library/url.ts';
-import type { Library } from './library.ts';
+import { twoVariablesLibrary } from './library/two-variables.ts';
+import { kubeLibraries } from './library/versions.ts';
 
-/** Of new expressions: what servers of the version before know too, so that such a server can take over again. */
-export const newExpressionLibraries: readonly Library[] = [
-  standardLibrary,
-  optionalsLibrary,
-  urlLibrary,
-  quantityLibrary,
-  ipLibrary,
-  cidrLibrary,
-  formatLibrary,
+/** The release whose language this server speaks. */
+const release: Release = '1.33';
+
+const libraries: readonly VersionedLibrary[] = [
+  { library: standardLibrary, since: '1.0' },
+  { library: optionalsLibrary, since: '1.28' },
+  { library: twoVariablesLibrary, since: '1.32' },
+  ...kubeLibraries.map(({ library, since }) => ({ library, since: since as Release })),
 ];
 
-/** Of stored expressions, which are evaluated whatever version they were written for. */
-export const storedExpressionLibraries: readonly Library[] = [...newExpressionLibraries];
+export const newExpressionLibraries = librariesOfNew(libraries, release);
+export const storedExpressionLibraries = librariesOfStored(libraries);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, namesFor } from '../../meta/index.ts';
+import { Correlation } from '../objects/correlation.ts';
 import { structuralOf } from '../structural.ts';
 import { type RuleOptions, ruleValidator } from './evaluate.ts';
 
@@ -13,9 +14,11 @@ const ruled = (schema: JsonObject, ...rules: (string | JsonObject)[]): JsonObjec
 
 /** The errors as text, of a value of the schema at `spec`. */
 function errors(schema: JsonObject, value: Json, old?: Json, options: RuleOptions = { path: 'spec' }): string[] {
-  const validate = ruleValidator(structuralOf(schema, names), false);
+  const structural = structuralOf(schema, names);
+  const validate = ruleValidator(structural, options.path === '');
   if (validate === undefined) throw new Error('no rules');
-  return validate(value, old, options).map(({ field, message }) => `${field}: ${message}`);
+  const correlation = old === undefined ? undefined : new Correlation(value, old, structural);
+  return validate(value, correlation, options).map(({ field, message }) => `${field}: ${message}`);
 }
 
 describe('rules of objects', () => {

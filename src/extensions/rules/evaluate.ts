@@ -1,17 +1,9 @@
 /** Validation of objects by the rules of their schema. */
 import { Budget, CelError, CostLimitExceeded, OptionalValue, type Program, type Value } from '../../cel/index.ts';
-import {
-  type FieldError,
-  fieldError,
-  fieldErrors,
-  getKey,
-  isJsonObject,
-  type Json,
-  omitted,
-  quote,
-} from '../../meta/index.ts';
+import { type FieldError, fieldError, fieldErrors, isJsonObject, type Json, omitted, quote } from '../../meta/index.ts';
+import type { Correlation } from '../objects/correlation.ts';
 import type { Rule, Structural } from '../structural.ts';
-import { Correlation, findByKeys } from './correlation.ts';
+
 import { type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
 
 /** What one evaluation of an expression may cost. */
@@ -28,17 +20,16 @@ export interface RuleOptions {
   readonly warn?: (text: string) => void;
 }
 
-/** What is wrong with a value by the rules; `old` is the value before the update, undefined for a new one. */
-export type RuleValidator = (value: Json, old: Json | undefined, options?: RuleOptions) => FieldError[];
+/** What is wrong with a value by the rules. In an update it comes with its correlation. */
+export type RuleValidator = (value: Json, correlation: Correlation | undefined, options?: RuleOptions) => FieldError[];
 
 /** The validator of the rules of a schema; undefined when it has none. Rules are compiled when they are first needed. */
 export function ruleValidator(structural: Structural, isResource = true): RuleValidator | undefined {
   const plan = planOf(structural, isResource);
   if (plan === undefined) return undefined;
-  return (value, old, { path = '', warn } = {}) => {
+  return (value, correlation, { path = '', warn } = {}) => {
     const run = new Run(warn);
-    const current = warn === undefined || old === undefined ? undefined : new Correlation(value, old, structural);
-    run.validate(plan, { path, value, old, ratchet: { current, nearest: undefined } });
+    run.validate(plan, { path, value, correlation, nearest: undefined });
     return run.errors;
   };
 }
@@ -60,31 +51,21 @@ export function rulesNotChecked(errors: readonly FieldError[]): FieldError[] {
   return [fieldError.invalid('<nil>', null, why)];
 }
 
-/** Which values decide whether an error counts: the value itself, or the nearest around it with an old value. */
-interface Ratchet {
-  readonly current: Correlation | undefined;
-  readonly nearest: Correlation | undefined;
-}
-
 interface Place {
   readonly path: string;
   readonly value: Json;
-  readonly old: Json | undefined;
-  readonly ratchet: Ratchet;
+  /** Undefined: there is no old value. */
+  readonly correlation: Correlation | undefined;
+  /** Of the nearest value around it that has an old value. */
+  readonly nearest: Correlation | undefined;
 }
 
-const isUnchanged = ({ current, nearest }: Ratchet): boolean => (current ?? nearest)?.unchanged === true;
-
-function keyRatchet(ratchet: Ratchet, name: string): Ratchet {
-  const { current, nearest } = ratchet;
-  if (current === undefined) return ratchet;
-  // Both are converted to the same type before they are compared.
-  if (nearest === undefined && (name === 'apiVersion' || name === 'kind')) return { current: undefined, nearest };
-  return { current: current.key(name), nearest: current };
+/** Whether the value is the one before the update, or is in one that is. */
+function isUnchanged({ path, correlation, nearest }: Place): boolean {
+  // Both were converted to the same type before they were compared.
+  if (path === 'apiVersion' || path === 'kind') return false;
+  return (correlation ?? nearest)?.isUnchanged === true;
 }
-
-const indexRatchet = (ratchet: Ratchet, i: number): Ratchet =>
-  ratchet.current === undefined ? ratchet : { current: ratchet.current.index(i), nearest: ratchet.current };
 
 const childPath = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 
@@ -100,33 +81,30 @@ class Run {
 
   /** Validates a value and all below; returns false when nothing more may be evaluated. */
   validate(node: PlanNode, place: Place): boolean {
-    const { path, value, old, ratchet } = place;
+    const { path, value, correlation } = place;
     if (value === null) return true;
     if (node.hasRules && !this.#evaluate(node, place)) return false;
     if (Array.isArray(value)) return this.#items(node, value, place);
-    if (!isJsonObject(value)) return true;
     const { properties, values } = node;
-    if (properties.size === 0 && values === undefined) return true;
-    const before = isJsonObject(old) ? old : undefined;
+    if (!isJsonObject(value) || (properties.size === 0 && values === undefined)) return true;
+    const nearest = correlation ?? place.nearest;
     for (const name in value) {
-      const inner = {
-        value: value[name] as Json,
-        old: before && getKey(before, name),
-        ratchet: keyRatchet(ratchet, name),
-      };
-      if (values !== undefined && !this.validate(values, { ...inner, path: `${path}[${name}]` })) return false;
       const property = properties.get(name);
+      if (property === undefined && values === undefined) continue;
+      const inner = { value: value[name] as Json, correlation: correlation?.key(name), nearest };
+      if (values !== undefined && !this.validate(values, { ...inner, path: `${path}[${name}]` })) return false;
       if (property === undefined) continue;
       if (!this.validate(property, { ...inner, path: childPath(path, name) })) return false;
     }
     return true;
   }
 
-  #items({ items, structural }: PlanNode, list: readonly Json[], { path, old, ratchet }: Place): boolean {
+  #items({ items }: PlanNode, list: readonly Json[], place: Place): boolean {
     if (items === undefined) return true;
-    const find = findByKeys(structural, Array.isArray(old) ? old : []);
+    const { path, correlation } = place;
+    const nearest = correlation ?? place.nearest;
     return list.every((value, i) =>
-      this.validate(items, { path: `${path}[${i}]`, value, old: find(value), ratchet: indexRatchet(ratchet, i) }),
+      this.validate(items, { path: `${path}[${i}]`, value, correlation: correlation?.index(i), nearest }),
     );
   }
 
@@ -145,7 +123,7 @@ class Run {
         continue;
       }
       const { optionalOldSelf } = rule.rule;
-      if (rule.usesOldSelf && (place.old ?? null) === null && optionalOldSelf !== true) continue;
+      if (rule.usesOldSelf && (place.correlation?.old ?? null) === null && optionalOldSelf !== true) continue;
       if (rule.program !== undefined && !this.#rule(rule, rule.program, node.structural, place, variables))
         return false;
     }
@@ -183,7 +161,7 @@ class Run {
     const at = fieldPath === '' ? place.path : childPath(place.path, fieldPath);
     const field = at === '' ? '<nil>' : at;
     const add = (make: () => FieldError): void => {
-      if (this.#warn === undefined || compiled.usesOldSelf || !isUnchanged(place.ratchet)) {
+      if (this.#warn === undefined || compiled.usesOldSelf || !isUnchanged(place)) {
         this.errors.push(make());
         return;
       }
@@ -248,7 +226,7 @@ class Variables {
   of({ usesOldSelf, rule }: PlannedRule): Value[] {
     this.#self ??= this.#compiled.read(this.#place.value);
     if (!usesOldSelf) return [this.#self, null];
-    const { old = null } = this.#place;
+    const old = this.#place.correlation?.old ?? null;
     if (old !== null) this.#old ??= this.#compiled.read(old);
     return [this.#self, rule.optionalOldSelf === true ? new OptionalValue(this.#old) : (this.#old ?? null)];
   }

@@ -22,7 +22,7 @@ export interface FieldError {
 }
 
 /** The number of errors, and of characters in all of them, after which a validation is stopped. */
-const maxErrors = 1_000;
+export const maxErrors = 1_000;
 const maxText = 512 * 1024;
 
 /** The errors of the running validation; undefined when none runs. */

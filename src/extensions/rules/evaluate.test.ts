@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldError, fieldErrors, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, fieldError, fieldErrors, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
 import { Correlation } from '../objects/correlation.ts';
 import { structuralOf } from '../structural.ts';
 import { type RuleOptions, rulesNotChecked, ruleValidator } from './evaluate.ts';
@@ -18,7 +18,7 @@ function errors(schema: JsonObject, value: Json, old?: Json, options: RuleOption
   const validate = ruleValidator(structural, options.path === '');
   if (validate === undefined) throw new Error('no rules');
   const correlation = old === undefined ? undefined : new Correlation(value, old, structural);
-  return validate(value, correlation, options).map(({ field, message }) => `${field}: ${message}`);
+  return atOnce(validate(value, correlation, options)).map(({ field, message }) => `${field}: ${message}`);
 }
 
 describe('rules of objects', () => {
@@ -302,6 +302,24 @@ describe('the budget', () => {
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(/^spec\[\d\d\]: /);
     expect(found[0]).toContain(outOf);
+  });
+
+  it('is spent in steps, between which other work runs', () => {
+    const steps = (schema: JsonObject, value: Json) => {
+      const validation = ruleValidator(structuralOf(schema, names), false)?.(value, undefined);
+      let count = 0;
+      while (validation?.next().done === false) count++;
+      return count;
+    };
+    const rules = Array.from({ length: 20 }, (_, i) => `${square} && ${i} >= 0`);
+    expect(steps(ruled(list, ...rules), numbers(300))).toBeGreaterThanOrEqual(16);
+    expect(steps({ type: 'array', items: ruled({ type: 'integer' }, 'true') }, numbers(20_000))).toBe(10);
+    expect(steps(ruled(list, 'true'), numbers(10))).toBe(0);
+  });
+
+  it('reports no more errors than a Status has', () => {
+    const failing = { type: 'array', items: ruled({ type: 'integer' }, 'false') };
+    expect(errors(failing, numbers(1_500))).toHaveLength(1_000);
   });
 
   it('ends the validation at a messageExpression that exceeds its limit', () => {

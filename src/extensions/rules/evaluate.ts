@@ -1,6 +1,16 @@
 /** Validation of objects by the rules of their schema. */
 import { Budget, CelError, CostLimitExceeded, OptionalValue, type Program, type Value } from '../../cel/index.ts';
-import { type FieldError, fieldError, fieldErrors, isJsonObject, type Json, omitted, quote } from '../../meta/index.ts';
+import {
+  type FieldError,
+  fieldError,
+  fieldErrors,
+  isJsonObject,
+  type Json,
+  maxErrors,
+  omitted,
+  quote,
+  type Steps,
+} from '../../meta/index.ts';
 import type { Correlation } from '../objects/correlation.ts';
 import type { Rule, Structural } from '../structural.ts';
 
@@ -10,6 +20,10 @@ import { type PlanNode, type PlannedNode, type PlannedRule, planOf } from './pla
 const maxCallCost = 1_000_000;
 /** What all evaluations for an object may cost. */
 const maxObjectCost = 10_000_000;
+/** What evaluations may cost until other work gets a turn: some milliseconds. */
+const maxTurnCost = 200_000;
+/** What any evaluation takes beside its cost. */
+const callCost = 100;
 /** Of the result of a messageExpression, in bytes. */
 const maxMessage = 5 * 1024;
 
@@ -20,16 +34,20 @@ export interface RuleOptions {
   readonly warn?: (text: string) => void;
 }
 
-/** What is wrong with a value by the rules. In an update it comes with its correlation. */
-export type RuleValidator = (value: Json, correlation: Correlation | undefined, options?: RuleOptions) => FieldError[];
+/** What is wrong with a value by the rules. In an update it comes with its correlation. In steps: rules may take long. */
+export type RuleValidator = (
+  value: Json,
+  correlation: Correlation | undefined,
+  options?: RuleOptions,
+) => Steps<FieldError[]>;
 
 /** The validator of the rules of a schema; undefined when it has none. Rules are compiled when they are first needed. */
 export function ruleValidator(structural: Structural, isResource = true): RuleValidator | undefined {
   const plan = planOf(structural, isResource);
   if (plan === undefined) return undefined;
-  return (value, correlation, { path = '', warn } = {}) => {
+  return function* (value, correlation, { path = '', warn } = {}) {
     const run = new Run(warn);
-    run.validate(plan, { path, value, correlation, nearest: undefined });
+    yield* run.validate(plan, { path, value, correlation, nearest: undefined });
     return run.errors;
   };
 }
@@ -74,17 +92,20 @@ class Run {
   readonly errors: FieldError[] = [];
   readonly #warn: ((text: string) => void) | undefined;
   #remaining = maxObjectCost;
+  /** The cost since other work got a turn. */
+  #turn = 0;
+  #warnings = 0;
 
   constructor(warn: ((text: string) => void) | undefined) {
     this.#warn = warn;
   }
 
   /** Validates a value and all below; returns false when nothing more may be evaluated. */
-  validate(node: PlanNode, place: Place): boolean {
+  *validate(node: PlanNode, place: Place): Steps<boolean> {
     const { path, value, correlation } = place;
     if (value === null) return true;
-    if (node.hasRules && !this.#evaluate(node, place)) return false;
-    if (Array.isArray(value)) return this.#items(node, value, place);
+    if (node.hasRules && !(yield* this.#evaluate(node, place))) return false;
+    if (Array.isArray(value)) return yield* this.#items(node, value, place);
     const { properties, values } = node;
     if (!isJsonObject(value) || (properties.size === 0 && values === undefined)) return true;
     const nearest = correlation ?? place.nearest;
@@ -92,23 +113,25 @@ class Run {
       const property = properties.get(name);
       if (property === undefined && values === undefined) continue;
       const inner = { value: value[name] as Json, correlation: correlation?.key(name), nearest };
-      if (values !== undefined && !this.validate(values, { ...inner, path: `${path}[${name}]` })) return false;
+      if (values !== undefined && !(yield* this.validate(values, { ...inner, path: `${path}[${name}]` }))) return false;
       if (property === undefined) continue;
-      if (!this.validate(property, { ...inner, path: childPath(path, name) })) return false;
+      if (!(yield* this.validate(property, { ...inner, path: childPath(path, name) }))) return false;
     }
     return true;
   }
 
-  #items({ items }: PlanNode, list: readonly Json[], place: Place): boolean {
+  *#items({ items }: PlanNode, list: readonly Json[], place: Place): Steps<boolean> {
     if (items === undefined) return true;
     const { path, correlation } = place;
     const nearest = correlation ?? place.nearest;
-    return list.every((value, i) =>
-      this.validate(items, { path: `${path}[${i}]`, value, correlation: correlation?.index(i), nearest }),
-    );
+    for (const [i, value] of list.entries()) {
+      const item = { path: `${path}[${i}]`, value, correlation: correlation?.index(i), nearest };
+      if (!(yield* this.validate(items, item))) return false;
+    }
+    return true;
   }
 
-  #evaluate(node: PlanNode, place: Place): boolean {
+  *#evaluate(node: PlanNode, place: Place): Steps<boolean> {
     const field = place.path === '' ? '<nil>' : place.path;
     const { type } = node.structural;
     const { compiled } = node;
@@ -124,10 +147,15 @@ class Run {
       }
       const { optionalOldSelf } = rule.rule;
       if (rule.usesOldSelf && (place.correlation?.old ?? null) === null && optionalOldSelf !== true) continue;
-      if (rule.program !== undefined && !this.#rule(rule, rule.program, node.structural, place, variables))
-        return false;
+      if (rule.program === undefined) continue;
+      const before = this.#remaining;
+      if (!this.#rule(rule, rule.program, node.structural, place, variables)) return false;
+      this.#turn += before - this.#remaining + callCost;
+      if (this.#turn < maxTurnCost) continue;
+      this.#turn = 0;
+      yield;
     }
-    return true;
+    return this.errors.length < maxErrors;
   }
 
   #rule(compiled: PlannedRule, program: Program, { type }: Structural, place: Place, variables: Variables): boolean {
@@ -165,6 +193,7 @@ class Run {
         this.errors.push(make());
         return;
       }
+      if (this.#warnings++ >= maxErrors) return;
       for (const error of fieldErrors(() => [make()])) this.#warn(`${error.field}: ${error.message}`);
     };
     const message = this.#message(compiled, variables);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Json, type JsonObject, namesFor, setKey } from '../../meta/index.ts';
+import { atOnce, type Json, type JsonObject, namesFor, setKey } from '../../meta/index.ts';
 import { Correlation } from '../objects/correlation.ts';
 import { structuralOf } from '../structural.ts';
 import { ruleValidator } from './evaluate.ts';
@@ -37,7 +37,11 @@ const leaves: readonly Case[] = [
     value: fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
     rules: ['self > 0', '1 / self == 1', 'self * self > self', 'self == oldSelf', '-self < 0'],
   },
-  { schema: { type: 'number' }, value: fc.double({ noNaN: true, noDefaultInfinity: true }), rules: ['self > 0.5', 'self == oldSelf', 'int(self) == 1'] },
+  {
+    schema: { type: 'number' },
+    value: fc.double({ noNaN: true, noDefaultInfinity: true }),
+    rules: ['self > 0.5', 'self == oldSelf', 'int(self) == 1'],
+  },
   { schema: { type: 'boolean' }, value: fc.boolean(), rules: ['self', 'self == oldSelf'] },
   {
     schema: { 'x-kubernetes-int-or-string': true },
@@ -137,7 +141,7 @@ it('every schema is validated, and every valid value of it: rules hold or are er
       if (validate === undefined) return;
       evaluated++;
       const correlation = old === null ? undefined : new Correlation({ spec: value }, { spec: old }, structural);
-      for (const { field, message } of validate({ spec: value }, correlation)) {
+      for (const { field, message } of atOnce(validate({ spec: value }, correlation))) {
         expect(field).toMatch(/^spec/);
         expect(message).not.toContain('invalid data');
       }

@@ -7,8 +7,11 @@ import differences from './corpus-differences.json' with { type: 'json' };
 import type { CheckedExpression, Environment } from './environment.ts';
 import { Budget } from './evaluate/budget.ts';
 import { compileExpression } from './evaluate/compile.ts';
+import { encodersLibrary } from './library/encoders.ts';
+import { mathLibrary } from './library/math.ts';
 import { optionalsLibrary } from './library/optionals.ts';
 import { standardLibrary } from './library/standard.ts';
+import { stringsLibrary4 } from './library/strings.ts';
 import { twoVariablesLibrary } from './library/two-variables.ts';
 import type { Library } from './library.ts';
 import { parse } from './syntax/parse.ts';
@@ -22,7 +25,15 @@ const syntax: Library = {
   syntax: { bindings: true, mathMacros: true, escapedIdentifiers: true },
   functions: {},
 };
-const libraries: readonly Library[] = [syntax, standardLibrary, optionalsLibrary, twoVariablesLibrary];
+const libraries: readonly Library[] = [
+  syntax,
+  standardLibrary,
+  optionalsLibrary,
+  twoVariablesLibrary,
+  stringsLibrary4,
+  mathLibrary,
+  encodersLibrary,
+];
 
 describe('the conformance cases of the language', () => {
   const { cases, skipped } = readCorpus();

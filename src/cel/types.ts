@@ -81,6 +81,8 @@ export interface MetaType {
 export interface OpaqueType {
   readonly kind: 'opaque';
   readonly name: string;
+  /** The largest number of code points that a comparison of its values reads; absent: a comparison costs 1. */
+  readonly maxSize?: number;
 }
 
 /** A type parameter in the signature of a function. */
@@ -112,7 +114,8 @@ export const mapType = (key: CelType, value: CelType, maxSize?: number): MapType
   maxSize === undefined ? { kind: 'map', key, value } : { kind: 'map', key, value, maxSize };
 export const optionalType = (value: CelType): OptionalType => ({ kind: 'optional', value });
 export const metaType = (of: CelType): MetaType => ({ kind: 'type', of });
-export const opaqueType = (name: string): OpaqueType => ({ kind: 'opaque', name });
+export const opaqueType = (name: string, maxSize?: number): OpaqueType =>
+  maxSize === undefined ? { kind: 'opaque', name } : { kind: 'opaque', name, maxSize };
 export const parameterType = (name: string): ParameterType => ({ kind: 'parameter', name });
 
 /** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { estimateCost } from '../cost/estimate.ts';
 import { optionalsLibrary } from '../library/optionals.ts';
-import { signatures } from '../testing/signatures.ts';
+import { standardLibrary } from '../library/standard.ts';
 import { dynType, intType, listType, mapType, optionalType, stringType } from '../types.ts';
 import { check } from './check.ts';
 import { createEnvironment } from './environment.ts';
@@ -10,7 +10,7 @@ import { ExpressionError } from './error.ts';
 import { formatType } from './format.ts';
 
 const environment = createEnvironment({
-  libraries: [signatures, optionalsLibrary],
+  libraries: [standardLibrary, optionalsLibrary],
   variables: [
     { name: 'a', type: intType },
     { name: 'b', type: { ...stringType, maxSize: 10 } },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { optionalsLibrary } from '../library/optionals.ts';
-import { signatures } from '../testing/signatures.ts';
+import { standardLibrary } from '../library/standard.ts';
 import {
   boolType,
   type CelType,
@@ -42,12 +42,16 @@ const pod = objectType('Pod', {
 });
 
 const libraries = [
-  signatures,
+  standardLibrary,
   optionalsLibrary,
   {
     name: 'net',
     syntax: { twoVariableMacros: true },
     functions: {
+      format: [
+        { id: 'string_format', args: [stringType, listType(dynType)], result: stringType, member: true, call: read },
+      ],
+      'math.greatest': [{ id: 'math_greatest', args: [intType, intType], result: intType, call: read }],
       ip: [{ id: 'string_to_ip', args: [stringType], result: opaqueType('net.IP'), call: read }],
     },
     types: { 'net.IP': opaqueType('net.IP'), 'acme.v1.Container': container },
@@ -105,7 +109,8 @@ describe('types of expressions', () => {
     ['s.size(1)', "6: found no matching overload for 'size' applied to 'string.(int)'"],
     ['size()', "4: found no matching overload for 'size' applied to '()'"],
     ['x < 2.0', 'bool'],
-    ['x < 2u', "2: found no matching overload for '_<_' applied to '(int, uint)'"],
+    ['x < 2u', 'bool'],
+    ['x < s', "2: found no matching overload for '_<_' applied to '(int, string)'"],
     ['wrapped + 1', 'int'],
     ['wrapped == null', 'bool'],
     ['x == null', "2: found no matching overload for '_==_' applied to '(int, null)'"],
@@ -186,6 +191,7 @@ describe('types of expressions', () => {
       "22: found no matching overload for 'orValue' applied to 'optional_type(int).(string)'",
     ],
     ['maybe.hasValue()', 'bool'],
+    ['type(maybe) == optional_type', 'bool'],
     ['maybe == null', 'bool'],
     ['[?optional.of(1), 2]', 'list(int)'],
     ['[?1]', "2: expected type 'optional_type(int)' but found 'int'"],
@@ -230,9 +236,20 @@ describe('references', () => {
   });
 
   test.each([
-    ['x + 1', ['add_int']],
-    ['d + 1', ['add_int']],
-    ['d + d', ['add_bytes', 'add_int', 'add_uint', 'add_double', 'add_string', 'add_list', 'add_timestamp_duration']],
+    ['x + 1', ['add_int64']],
+    ['d + 1', ['add_int64']],
+    ['d + 1.5 + 2.5', ['add_double']],
+    [
+      'd - d',
+      [
+        'subtract_double',
+        'subtract_duration_duration',
+        'subtract_int64',
+        'subtract_timestamp_duration',
+        'subtract_timestamp_timestamp',
+        'subtract_uint64',
+      ],
+    ],
     ['math.greatest(1, 2)', ['math_greatest']],
     ['self.?name', ['select_optional_field']],
     ['true || d', ['logical_or']],

@@ -26,7 +26,7 @@ import {
   stringType,
   uintType,
 } from '../types.ts';
-import { resolveFunction, resolveName, resolveType } from './environment.ts';
+import { resolveFunction, resolveName } from './environment.ts';
 import { errorType, formatSignature, formatType } from './format.ts';
 import { resolveOverloads } from './overloads.ts';
 import { Unifier } from './unify.ts';
@@ -260,8 +260,10 @@ export class Checker {
   }
 
   #object(expr: ObjectLiteral): CelType {
-    const type = resolveType(this.#environment, expr.name);
-    if (type === undefined) this.#undeclared(expr, expr.name);
+    const resolved = resolveName(this.#environment, expr.name);
+    const type = resolved?.reference.kind === 'type' ? resolved.reference.type : undefined;
+    if (resolved === undefined) this.#undeclared(expr, expr.name);
+    else if (type === undefined) this.#report(expr.offset, `'${formatType(resolved.type)}' is not a type`);
     else if (type.kind !== 'object') this.#report(expr.offset, `'${formatType(type)}' is not a message type`);
     else this.referenceOf[expr.id] = { kind: 'type', type };
     for (const entry of expr.entries) {

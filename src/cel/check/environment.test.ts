@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { standardLibrary } from '../library/standard.ts';
 import type { Library, Overload } from '../library.ts';
-import { signatures } from '../testing/signatures.ts';
 import { dynType, intType, listType, parameterType, stringType } from '../types.ts';
 import { createEnvironment } from './environment.ts';
 
@@ -14,14 +14,14 @@ const library = (...overloads: Overload[]): Library => ({ name: 'test', function
 describe('createEnvironment', () => {
   test('merges the overloads that libraries add to the functions of others', () => {
     const other: Library = { name: 'other', functions: { size: [overload('size_int', [intType])] } };
-    const environment = createEnvironment({ variables: [], libraries: [signatures, other] });
+    const environment = createEnvironment({ variables: [], libraries: [standardLibrary, other] });
     const ids = environment.functions.get('size')?.map(({ id }) => id);
-    expect(ids?.slice(0, 3)).toEqual(['size_string', 'size_list', 'size_map']);
+    expect(ids).toContain('size_string');
     expect(ids?.at(-1)).toBe('size_int');
   });
 
   test('environments of the same libraries share their functions and types', () => {
-    const libraries = [signatures];
+    const libraries = [standardLibrary];
     const one = createEnvironment({ variables: [{ name: 'self', type: intType }], libraries });
     const two = createEnvironment({ variables: [{ name: 'self', type: stringType }], libraries });
     expect(two.functions).toBe(one.functions);
@@ -54,7 +54,7 @@ describe('createEnvironment', () => {
   });
 
   test('names of functions and types are plain data', () => {
-    const { functions, types } = createEnvironment({ variables: [], libraries: [signatures] });
+    const { functions, types } = createEnvironment({ variables: [], libraries: [standardLibrary] });
     expect([functions.get('constructor'), types.get('__proto__')]).toEqual([undefined, undefined]);
   });
 });

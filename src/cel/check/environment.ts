@@ -74,11 +74,6 @@ export function resolveFunction(environment: Environment, name: string): readonl
   return resolve(environment.container, name, (candidate) => environment.functions.get(candidate));
 }
 
-/** The type of a type's name; undefined: not declared. */
-export function resolveType(environment: Environment, name: string): CelType | undefined {
-  return resolve(environment.container, name, (candidate) => environment.types.get(candidate));
-}
-
 /** What a name refers to that is not a local variable: a declared variable, or a type. */
 export function resolveName(
   environment: Environment,

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { check } from '../check/check.ts';
 import { createEnvironment } from '../check/environment.ts';
 import { optionalsLibrary } from '../library/optionals.ts';
-import type { EstimatedArgument, Library, Overload, Range } from '../library.ts';
-import { signatures } from '../testing/signatures.ts';
+import { standardLibrary } from '../library/standard.ts';
+import type { EstimatedArgument, Library } from '../library.ts';
 import {
   boolType,
   type CelType,
@@ -19,42 +19,12 @@ import {
 import { estimateCost } from './estimate.ts';
 import { unbounded } from './range.ts';
 
-type Estimate = NonNullable<Overload['estimate']>;
-
-const tenth = ({ min, max }: Range): Range => ({ min: Math.ceil(min / 10), max: Math.ceil(max / 10) });
-const size = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? { min: 0, max: 0 };
-
-/** Comparing costs a tenth of the smaller argument, and at least one where both may have a size. */
-const comparison: Estimate = (args) => {
-  const max = Math.min(size(args, 0).max, size(args, 1).max);
-  return { cost: tenth({ min: max > 0 ? 1 : 0, max }) };
-};
-
-const estimates: { readonly [id: string]: Estimate } = {
-  equals: comparison,
-  not_equals: comparison,
-  in_list: (args) => ({ cost: size(args, 1) }),
-  starts_with_string: (args) => ({ cost: tenth(size(args, 1)) }),
-  add_list: (args) => {
-    const [a, b] = [size(args, 0), size(args, 1)];
-    return { cost: { min: 1, max: 1 }, resultSize: { min: a.min + b.min, max: a.max + b.max } };
-  },
-};
-
 const seen: EstimatedArgument[] = [];
 
-const estimated: Library = {
-  ...signatures,
+const joining: Library = {
+  name: 'joining',
   functions: {
-    ...Object.fromEntries(
-      Object.entries(signatures.functions).map(([name, overloads]) => [
-        name,
-        overloads.map((overload) => {
-          const estimate = estimates[overload.id];
-          return estimate === undefined ? overload : { ...overload, estimate };
-        }),
-      ]),
-    ),
+    'math.greatest': [{ id: 'math_greatest', args: [intType, intType], result: intType, call: () => 0 }],
     join: [
       {
         ...{ id: 'join', args: [listType(stringType), stringType], result: stringType, member: true },
@@ -90,7 +60,7 @@ const self = objectType('Self', {
   any: sized(dynType, 70),
 });
 
-const libraries = [estimated, optionalsLibrary];
+const libraries = [standardLibrary, joining, optionalsLibrary];
 const selfEnvironment = createEnvironment({ libraries, variables: [{ name: 'self', type: self }] });
 
 function cost(source: string, variables?: { readonly [name: string]: CelType }): readonly [number, number] {
@@ -209,6 +179,11 @@ describe('other variables', () => {
     ['self.x == 1.0', { self: mapType(stringType, doubleType) }, 3, 3],
     ['old == old', { old: optionalType(listType(intType, 40)) }, 3, 2 + 4],
     ['self.all(x, x == 0.0)', { self: listType(doubleType, 6_291_456) }, 2, 2 + 6_291_456 * 4],
+    ['self.contains("test")', { self: sized(stringType, 3_145_726) }, 1, 1 + 314_573],
+    ['self.matches("[a-z]{3}")', { self: sized(stringType, 99) }, 1 + 2, 1 + 10 * 2],
+    ['size(self + "hello") > 5', { self: sized(stringType, 4) }, 1 + 1 + 1 + 1, 1 + 1 + 1 + 1],
+    ['string(bytes(self)) == self', { self: sized(stringType, 40) }, 1 + 1 + 1, 1 + 4 + 16 + 1 + 4],
+    ['self in ["a", "b"]', { self: sized(stringType, 40) }, 1 + 10 + 2, 1 + 10 + 2],
     ['self[1] == self[1]', { self: listType(sized(stringType, 3_145_726), 8) }, 5, 314_577],
   ])('%s', (source, variables, min, max) => {
     expect(cost(source, variables)).toEqual([min, max]);

@@ -8,9 +8,9 @@ import { AddressError, mapsIpv4, network, type Prefix, parsePrefix } from './go-
 import { IpValue, ipOf, ipType, isIp } from './ip.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
-export const cidrType = opaqueType('net.CIDR');
+const cidrType = opaqueType('net.CIDR');
 
-export class CidrValue extends OpaqueValue {
+class CidrValue extends OpaqueValue {
   readonly typeName = cidrType.name;
   readonly prefix: Prefix;
 

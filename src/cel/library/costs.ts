@@ -1,4 +1,5 @@
 /** Costs and their estimates, in cost units. */
+import { add, fixed, multiply, unbounded, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import type { Value } from '../values.ts';
 
@@ -10,9 +11,6 @@ export const stringFactor = 0.1;
 /** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
 export const regexFactor = 0.25;
 
-/** Estimates stop here: 2^64 - 1, which as a number is 2^64. */
-const maxEstimate = 2 ** 64;
-
 /** The number of code points of a string. */
 export function codePoints(text: string): number {
   let count = text.length;
@@ -22,30 +20,17 @@ export function codePoints(text: string): number {
   return count;
 }
 
-export const exactly = (cost: number): Range => ({ min: cost, max: cost });
+export { fixed as exactly, multiply as times };
 
 /** A range times a factor, rounded up. */
 export function scaled({ min, max }: Range, factor: number): Range {
-  return { min: Math.min(Math.ceil(min * factor), maxEstimate), max: Math.min(Math.ceil(max * factor), maxEstimate) };
+  return { min: Math.min(Math.ceil(min * factor), unbounded), max: Math.min(Math.ceil(max * factor), unbounded) };
 }
 
-export function times(a: Range, b: Range): Range {
-  return { min: Math.min(a.min * b.min, maxEstimate), max: Math.min(a.max * b.max, maxEstimate) };
-}
-
-export function plus(...ranges: readonly Range[]): Range {
-  let min = 0;
-  let max = 0;
-  for (const range of ranges) {
-    min += range.min;
-    max += range.max;
-  }
-  return { min: Math.min(min, maxEstimate), max: Math.min(max, maxEstimate) };
-}
+export const plus = (...ranges: readonly Range[]): Range => ranges.reduce(add, fixed(0));
 
 /** The size of an argument of a call, which has it. */
-export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range =>
-  args[index]?.size ?? { min: 0, max: maxEstimate };
+export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? unknownSize;
 
 /** What reading a string argument costs. */
 export const readingCost = (args: readonly Value[], index: number, times = 1): number =>

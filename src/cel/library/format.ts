@@ -15,7 +15,10 @@ import { type Costs, codePoints, regexFactor, scaled, sizeOf, stringFactor } fro
 import { parseRequestUri } from './go-url.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
-export const formatType = opaqueType(`${expressionTypes}.NamedFormat`);
+/** The longest name of a format. */
+const maxName = 64;
+
+const formatType = opaqueType(`${expressionTypes}.NamedFormat`, maxName);
 
 export class FormatValue extends OpaqueValue {
   readonly typeName = formatType.name;

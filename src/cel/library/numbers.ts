@@ -20,18 +20,57 @@ export function shortText(value: number): string {
   return `${sign}${digits[0]}${fraction}e${exponentText(exponent)}`;
 }
 
-/** Go's `%.<precision>e`. */
-export function scientificText(value: number, precision: number): string {
-  const [mantissa = '', exponent = '0'] = value.toExponential(precision).split('e');
-  return `${mantissa}e${exponentText(Number(exponent))}`;
+/** Go's `%.<precision>f` of a finite number. */
+export function fixedText(value: number, precision: number): string {
+  const digits = scaledDigits(value, precision).padStart(precision + 1, '0');
+  const point = digits.length - precision;
+  return `${signOf(value)}${digits.slice(0, point)}${precision === 0 ? '' : `.${digits.slice(point)}`}`;
 }
+
+/** Go's `%.<precision>e` of a finite number. */
+export function scientificText(value: number, precision: number): string {
+  let exponent = digitsOf(value).point - 1;
+  let digits = scaledDigits(value, precision - exponent).padEnd(precision + 1, '0');
+  // Rounding may lead to the next power of ten.
+  if (digits.length > precision + 1) {
+    digits = digits.slice(0, -1);
+    exponent++;
+  }
+  return `${signOf(value)}${digits[0]}${precision === 0 ? '' : `.${digits.slice(1)}`}e${exponentText(exponent)}`;
+}
+
+/** The digits of the size of a number times a power of ten, rounded to an integer, half to even. */
+function scaledDigits(value: number, power: number): string {
+  const [numerator, denominator] = ratioOf(Math.abs(value));
+  const dividend = power > 0 ? numerator * 10n ** BigInt(power) : numerator;
+  const divisor = power < 0 ? denominator * 10n ** BigInt(-power) : denominator;
+  const quotient = dividend / divisor;
+  const rest = (dividend % divisor) * 2n;
+  const up = rest > divisor || (rest === divisor && quotient % 2n === 1n);
+  return (up ? quotient + 1n : quotient).toString();
+}
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** A number that is not negative as an exact fraction. */
+function ratioOf(value: number): readonly [numerator: bigint, denominator: bigint] {
+  bits.setFloat64(0, value);
+  const raw = bits.getBigUint64(0);
+  const exponent = raw >> 52n;
+  const fraction = raw & (2n ** 52n - 1n);
+  const mantissa = exponent === 0n ? fraction : fraction + 2n ** 52n;
+  const power = (exponent === 0n ? 1n : exponent) - 1075n;
+  return power >= 0n ? [mantissa << power, 1n] : [mantissa, 1n << -power];
+}
+
+const signOf = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
 
 const exponentText = (exponent: number): string =>
   `${exponent < 0 ? '-' : '+'}${Math.abs(exponent).toString().padStart(2, '0')}`;
 
 /** The decimal digits of a finite number, and how many of them are before the decimal point. */
 function digitsOf(value: number): { readonly sign: string; readonly digits: string; readonly point: number } {
-  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  const sign = signOf(value);
   if (value === 0) return { sign, digits: '0', point: 1 };
   const [mantissa = '', exponent] = Math.abs(value).toExponential().split('e');
   return { sign, digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };

@@ -28,6 +28,7 @@ const of = (present: Value | undefined): OptionalValue => (present === undefined
 export const optionalsLibrary: Library = {
   name: 'optional',
   syntax: { optionalSyntax: true },
+  types: { optional_type: optionalType(dynType) },
   functions: {
     'optional.of': [functionOf('optional_of', [value], optional, of)],
     'optional.ofNonZeroValue': [

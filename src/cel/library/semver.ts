@@ -6,7 +6,7 @@ import { CelError, intOf, OpaqueValue, type Value } from '../values.ts';
 import { reading } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
-export const semverType = opaqueType(`${expressionTypes}.Semver`);
+const semverType = opaqueType(`${expressionTypes}.Semver`);
 
 /** A version without its build metadata, which has no part in the order of versions. */
 export class SemverValue extends OpaqueValue {

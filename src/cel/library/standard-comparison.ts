@@ -1,4 +1,5 @@
 /** The operators `!a`, `==`, `!=`, `<`, `<=`, `>` and `>=`. */
+import { unbounded } from '../cost/range.ts';
 import { compareValues, valuesEqual } from '../evaluate/equality.ts';
 import type { EstimatedArgument, Library, Overload, Range } from '../library.ts';
 import {
@@ -14,7 +15,7 @@ import {
   uintType,
 } from '../types.ts';
 import type { Value } from '../values.ts';
-import { exactly, scaled, sizeOf, stringFactor } from './costs.ts';
+import { scaled, sizeOf, stringFactor } from './costs.ts';
 import { functionOf } from './overloads.ts';
 import { sizeOfValue } from './sizes.ts';
 
@@ -39,12 +40,16 @@ const a = parameterType('A');
 const equality = (id: string, call: Overload['call'], estimate: Overload['estimate']): Overload =>
   functionOf(id, [a, a], boolType, call, { ...readingSmaller, ...(estimate && { estimate }) });
 
-/** Values of the types of libraries have sizes of their own, which do not grow. */
-const estimateEquality = (args: readonly EstimatedArgument[]) => {
-  const type = args[0]?.type;
-  const fixed = type?.kind === 'opaque' && args[1]?.type.kind === 'opaque' && args[1].type.name === type.name;
-  return { cost: fixed ? exactly(1) : estimateSmaller(args) };
-};
+/** Values of the types of libraries are compared at the cost that their type declares. */
+function estimateEquality(args: readonly EstimatedArgument[]): { readonly cost: Range } {
+  const [left, right] = args;
+  const sameType = left?.type.kind === 'opaque' && right?.type.kind === 'opaque' && left.type.name === right.type.name;
+  if (!sameType) return { cost: estimateSmaller(args) };
+  const { maxSize = 1 } = left.type;
+  const max = Math.min(maxSize, right.size.max);
+  // Values of which nothing is known count as short, as in the reference.
+  return { cost: scaled({ min: 1, max: max < unbounded ? max : 1 }, stringFactor) };
+}
 
 /** The names of types in the identifiers of overloads, and their types, that have an order. */
 const ordered: readonly (readonly [suffix: string, a: CelType, b: CelType])[] = [

@@ -15,7 +15,7 @@ import {
   timestampType,
   uintType,
 } from '../types.ts';
-import { CelError, Double, Duration, intOf, type Timestamp, TypeValue, type Uint, type Value } from '../values.ts';
+import { CelError, Double, type Duration, intOf, type Timestamp, TypeValue, type Uint, type Value } from '../values.ts';
 import { scaled, sizeOf, stringFactor } from './costs.ts';
 import { checkedInt, checkedUint, exactOf, intOverflow, uintOverflow } from './integers.ts';
 import { parseDouble, parseInteger, shortText } from './numbers.ts';
@@ -133,7 +133,10 @@ export const conversions: Library['functions'] = {
   ],
   duration: [
     conversion('duration_to_duration', durationType, durationType, same),
-    conversion('int64_to_duration', intType, durationType, (nanos) => new Duration(exactOf(nanos))),
+    // It is declared, and no value has such a conversion.
+    conversion('int64_to_duration', intType, durationType, () => {
+      throw new CelError("type conversion error from 'int' to 'google.protobuf.Duration'");
+    }),
     conversion('string_to_duration', stringType, durationType, (value) => durationOfText(value as string)),
   ],
   int: [

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { check } from '../check/check.ts';
 import { createEnvironment } from '../check/environment.ts';
 import { formatType } from '../check/format.ts';
-import { signatures } from '../testing/signatures.ts';
 import { CelError, EntriesValue } from '../values.ts';
+import { standardLibrary } from './standard.ts';
 import { twoVariablesLibrary } from './two-variables.ts';
 
-const environment = createEnvironment({ variables: [], libraries: [signatures, twoVariablesLibrary] });
+const environment = createEnvironment({ variables: [], libraries: [standardLibrary, twoVariablesLibrary] });
 
 test.each([
   ['["a"].all(i, v, i > 0 && v > "")', 'bool'],

@@ -1,5 +1,6 @@
 /** URLs: `url('https://example.com:80/')` and their parts. */
 import { expressionTypes } from '../../meta/index.ts';
+import { unbounded } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { boolType, listType, mapType, opaqueType, stringType } from '../types.ts';
 import { CelError, EntriesValue, ListValue, OpaqueValue, type Value } from '../values.ts';
@@ -15,7 +16,7 @@ import {
 } from './go-url.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
-export const urlType = opaqueType(`${expressionTypes}.URL`);
+const urlType = opaqueType(`${expressionTypes}.URL`, unbounded);
 
 export class UrlValue extends OpaqueValue {
   readonly typeName = urlType.name;

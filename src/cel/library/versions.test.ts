@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { defaultFeatures } from '../../meta/index.ts';
+import { librariesOfNew } from '../check/versions.ts';
 import type { CelType } from '../types.ts';
 import { kubeLibraries } from './versions.ts';
 
-const overloads = kubeLibraries.flatMap(({ library }) =>
+const libraries = kubeLibraries(defaultFeatures);
+
+const overloads = libraries.flatMap(({ library }) =>
   Object.entries(library.functions).flatMap(([name, all]) => all.map((overload) => ({ name, overload }))),
 );
 
@@ -28,16 +32,24 @@ describe('the libraries', () => {
     expect(differing.map(({ overload }) => overload.id)).toEqual([]);
   });
 
-  it('are known since their release', () => {
-    const since = (release: string) =>
-      kubeLibraries.filter((each) => each.since === release).map(({ library }) => library.name.replace(/^\w+\./, ''));
-    expect(['1.0', '1.27', '1.28', '1.30', '1.31', '1.33'].map(since)).toEqual([
-      ['urls'],
-      ['authz'],
-      ['quantity'],
-      ['net.ip', 'net.cidr'],
-      ['format', 'authzSelectors'],
-      ['Semver'],
-    ]);
+  it.each([
+    ['1.26', ['urls']],
+    ['1.28', ['urls', 'authz']],
+    ['1.29', ['urls', 'authz', 'quantity']],
+    ['1.31', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr']],
+    ['1.33', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr', 'format']],
+    ['1.34', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr', 'format', 'Semver']],
+  ] as const)('of new expressions of %s are %j', (release, names) => {
+    const features = { ...defaultFeatures, AuthorizeWithSelectors: false };
+    const found = librariesOfNew(kubeLibraries(features), release).map(({ name }) => name.replace(/^\w+\./, ''));
+    expect(found).toEqual(names);
+  });
+
+  it('select in authorization checks while the feature gate is on', () => {
+    const has = (on: boolean) =>
+      librariesOfNew(kubeLibraries({ ...defaultFeatures, AuthorizeWithSelectors: on }), '1.33').some(
+        ({ functions }) => 'fieldSelector' in functions,
+      );
+    expect([has(true), has(false)]).toEqual([true, false]);
   });
 });

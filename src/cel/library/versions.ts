@@ -1,6 +1,6 @@
-/** Since when the libraries of this project are part of the language: a stored expression keeps those of its version. */
-import type { FeatureName } from '../../meta/index.ts';
-import type { Library } from '../library.ts';
+/** Since when which library of functions is part of the language, the standard ones aside. */
+import type { Features } from '../../meta/index.ts';
+import type { VersionedLibrary } from '../check/versions.ts';
 import { authorizerLibrary, authorizerSelectorsLibrary } from './authorizer.ts';
 import { cidrLibrary } from './cidr.ts';
 import { formatLibrary } from './format.ts';
@@ -9,24 +9,13 @@ import { quantityLibrary } from './quantity.ts';
 import { semverLibrary } from './semver.ts';
 import { urlLibrary } from './url.ts';
 
-/** A library and the releases that have it. */
-export interface LibraryVersion {
-  readonly library: Library;
-  /** The first release. */
-  readonly since: string;
-  /** The first release without it. */
-  readonly until?: string;
-  /** The feature gate that must be on. */
-  readonly gate?: FeatureName;
-}
-
-export const kubeLibraries: readonly LibraryVersion[] = [
+export const kubeLibraries = (features: Features): readonly VersionedLibrary[] => [
   { library: urlLibrary, since: '1.0' },
   { library: authorizerLibrary, since: '1.27' },
   { library: quantityLibrary, since: '1.28' },
   { library: ipLibrary, since: '1.30' },
   { library: cidrLibrary, since: '1.30' },
   { library: formatLibrary, since: '1.31' },
-  { library: authorizerSelectorsLibrary, since: '1.31', gate: 'AuthorizeWithSelectors' },
+  { library: authorizerSelectorsLibrary, since: '1.31', enabled: features.AuthorizeWithSelectors },
   { library: semverLibrary, since: '1.33' },
 ];

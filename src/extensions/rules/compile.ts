@@ -9,13 +9,12 @@ import {
   type Environment,
   ExpressionError,
   type Library,
-  newExpressionLibraries,
   optionalType,
   type Program,
-  storedExpressionLibraries,
 } from '../../cel/index.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { fieldPathOf } from './field-path.ts';
+import { newExpressionLibraries, storedExpressionLibraries } from './libraries.ts';
 
 export interface CompiledExpression {
   readonly checked: CheckedExpression;

@@ -1,4 +1,5 @@
 /** Libraries as data: what functions there are, what they compute, and what that costs. */
+import type { Call, Expr, Issue } from './ast.ts';
 import type { ParseOptions } from './syntax/parse.ts';
 import type { CelType } from './types.ts';
 import type { Value } from './values.ts';
@@ -41,6 +42,8 @@ export interface Overload {
   readonly cost?: (args: readonly Value[], result: Value) => number;
   /** What a call may cost, beyond its arguments; default 1. */
   readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;
+  /** What is wrong with a call as its literals show, once the expression has no other issue. */
+  readonly validate?: (call: Call, typeOf: (expr: Expr) => CelType) => readonly Issue[];
 }
 
 export interface Library {

@@ -2,8 +2,7 @@
  * The types of expressions. A type with `maxSize` bounds its values for cost estimation; the bound is not part of the
  * type's identity.
  */
-import type { Json } from '../meta/index.ts';
-import type { Value } from './values.ts';
+import type { DeclaredFields, ReadJson } from './values.ts';
 
 export type SimpleKind =
   | 'dyn'
@@ -49,13 +48,10 @@ export interface MapType extends Sized {
 }
 
 /** An object with declared fields. Two object types are the same type when their names are equal. */
-export interface ObjectType {
+export interface ObjectType extends DeclaredFields {
   readonly kind: 'object';
-  readonly name: string;
   /** The field of an (unescaped) identifier; undefined: no such field. */
   readonly field: (identifier: string) => ObjectField | undefined;
-  /** The identifiers of all fields. */
-  readonly identifiers: () => Iterable<string>;
 }
 
 export interface ObjectField {
@@ -117,6 +113,3 @@ export const metaType = (of: CelType): MetaType => ({ kind: 'type', of });
 export const opaqueType = (name: string, maxSize?: number): OpaqueType =>
   maxSize === undefined ? { kind: 'opaque', name } : { kind: 'opaque', name, maxSize };
 export const parameterType = (name: string): ParameterType => ({ kind: 'parameter', name });
-
-/** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
-export type ReadJson = (json: Json) => Value;

@@ -16,7 +16,9 @@
  */
 import { getKey, type Json, type JsonObject } from '../meta/index.ts';
 import type { LiteralValue } from './ast.ts';
-import type { ObjectType, ReadJson } from './types.ts';
+
+/** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
+export type ReadJson = (json: Json) => Value;
 
 export type Value =
   | null
@@ -226,12 +228,21 @@ export function literalValue(literal: LiteralValue): Value {
   }
 }
 
+/** What values need of the type of an object. */
+export interface DeclaredFields {
+  readonly name: string;
+  /** The field of an (unescaped) identifier; undefined: no such field. */
+  readonly field: (identifier: string) => { readonly property: string; readonly read: ReadJson } | undefined;
+  /** The identifiers of all fields. */
+  readonly identifiers: () => Iterable<string>;
+}
+
 /** An object with declared fields, in place over JSON. */
 export class ObjectValue {
-  readonly type: ObjectType;
+  readonly type: DeclaredFields;
   readonly json: JsonObject;
 
-  constructor(type: ObjectType, json: JsonObject) {
+  constructor(type: DeclaredFields, json: JsonObject) {
     this.type = type;
     this.json = json;
   }
@@ -273,6 +284,11 @@ export class TypeValue {
 export abstract class OpaqueValue {
   /** The name of its type, such as `net.IP`. */
   abstract readonly typeName: string;
+  /** What a comparison reads, as the length of a text that costs as much. */
+  get size(): number {
+    return 1;
+  }
+
   /** Whether another value of the same type equals it. */
   abstract equals(other: OpaqueValue): boolean;
 }

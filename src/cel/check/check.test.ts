@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { optionalsLibrary } from '../library/optionals.ts';
 import { standardLibrary } from '../library/standard.ts';
+import type { Library } from '../library.ts';
 import {
   boolType,
   type CelType,
@@ -41,7 +42,7 @@ const pod = objectType('Pod', {
   any: dynType,
 });
 
-const libraries = [
+const libraries: readonly Library[] = [
   standardLibrary,
   optionalsLibrary,
   {
@@ -49,7 +50,17 @@ const libraries = [
     syntax: { twoVariableMacros: true },
     functions: {
       format: [
-        { id: 'string_format', args: [stringType, listType(dynType)], result: stringType, member: true, call: read },
+        {
+          ...{
+            id: 'string_format',
+            args: [stringType, listType(dynType)],
+            result: stringType,
+            member: true,
+            call: read,
+          },
+          validate: ({ offset, target }, typeOf) =>
+            target?.kind === 'literal' ? [] : [{ offset, message: `format is ${target && typeOf(target).kind}` }],
+        },
       ],
       'math.greatest': [{ id: 'math_greatest', args: [intType, intType], result: intType, call: read }],
       ip: [{ id: 'string_to_ip', args: [stringType], result: opaqueType('net.IP'), call: read }],
@@ -201,6 +212,8 @@ describe('types of expressions', () => {
     ['[1, 2].first()', 'optional_type(int)'],
     // Literals of functions that would fail at run time.
     ['duration("1h")', 'duration'],
+    ['s.matches("[")', '10: invalid matches argument'],
+    ['s.format([1])', '8: format is string'],
     ['duration("one")', '9: invalid duration argument'],
   ])('%s', (source, expected) => {
     expect(typeOf(source)).toBe(expected);

@@ -1,6 +1,7 @@
 /** Rules for literals that hold beyond their types, looked at once an expression has no other issue. */
-import type { Call, Expr, Issue } from '../ast.ts';
+import type { Call, Expr, Issue, Literal } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
+import type { Overload } from '../library.ts';
 import { type CelType, dynType } from '../types.ts';
 import { CelError, literalValue } from '../values.ts';
 import { formatType } from './format.ts';
@@ -35,7 +36,7 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
   const visit = (expr: Expr, exempt: boolean): void => {
     let inner = exempt;
     if (expr.kind === 'call') {
-      if (validated.has(expr.function)) validateCall(checked, expr, issues);
+      for (const issue of validateCall(checked, expr, typeOf)) issues.push(issue);
       inner ||= heterogeneous.has(expr.function);
     } else if (expr.kind === 'list' && !exempt) {
       same(
@@ -58,12 +59,20 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
   return issues;
 }
 
-function validateCall(checked: CheckedExpression, call: Call, issues: Issue[]): void {
+function validateCall(checked: CheckedExpression, call: Call, typeOf: (expr: Expr) => CelType): readonly Issue[] {
   const reference = checked.referenceOf[call.id];
-  const overload =
-    reference?.kind === 'function' && reference.overloads.length === 1 ? reference.overloads[0] : undefined;
+  if (reference?.kind !== 'function') return [];
+  const [overload, ...others] = reference.overloads;
+  const issues = reference.overloads.flatMap((candidate) => candidate.validate?.(call, typeOf) ?? []);
   const literal = call.args[0];
-  if (overload === undefined || literal?.kind !== 'literal') return;
+  if (overload === undefined || others.length > 0 || literal?.kind !== 'literal') return issues;
+  return validated.has(call.function) && fails(overload, call, literal)
+    ? [...issues, { offset: literal.offset, message: `invalid ${call.function} argument` }]
+    : issues;
+}
+
+/** Whether a call with a literal fails whatever its other arguments are. */
+function fails(overload: Overload, call: Call, literal: Literal): boolean {
   const args = [
     ...(overload.member === true ? [''] : []),
     literalValue(literal.value),
@@ -71,9 +80,10 @@ function validateCall(checked: CheckedExpression, call: Call, issues: Issue[]): 
   ];
   try {
     overload.call(...args);
+    return false;
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
-    issues.push({ offset: literal.offset, message: `invalid ${call.function} argument` });
+    return true;
   }
 }
 

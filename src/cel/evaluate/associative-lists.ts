@@ -3,7 +3,6 @@
  * An operation follows the type of its left operand.
  */
 import type { Json } from '../../meta/index.ts';
-import type { ReadJson } from '../types.ts';
 import {
   CelError,
   Double,
@@ -12,6 +11,7 @@ import {
   ListValue,
   MapValue,
   ObjectValue,
+  type ReadJson,
   Timestamp,
   Uint,
   type Value,

@@ -27,6 +27,8 @@ export interface Qualifier {
 export type Base =
   /** A variable: its cost is that of the attribute. */
   | { readonly kind: 'variable'; readonly read: Step }
+  /** A variable of a comprehension, by its slot. */
+  | { readonly kind: 'local'; readonly slot: number }
   /** The result of an expression, whose cost is added to that of the attribute. */
   | { readonly kind: 'relative'; readonly evaluate: Step }
   /** `condition ? a : b`: the qualifiers belong to both branches. The attribute itself costs nothing. */
@@ -50,6 +52,7 @@ export function evaluateAttribute(attribute: Attribute): Step {
   const cost = ownCost(attribute);
   if (cost === 0) return resolve;
   const { base, qualifiers } = attribute;
+  if (base.kind === 'local' && qualifiers.length === 0) return readLocal(base.slot);
   if (base.kind === 'variable' && qualifiers.length === 1) {
     const [qualifier] = qualifiers as [Qualifier];
     if (typeof qualifier.key === 'string' && !qualifier.optional)
@@ -62,7 +65,15 @@ export function evaluateAttribute(attribute: Attribute): Step {
   };
 }
 
-/** `variable.field`, the most frequent attribute. */
+/** The most frequent attribute within a comprehension. */
+function readLocal(slot: number): Step {
+  return (frame) => {
+    charge(frame, 1);
+    return frame.locals[slot] as Outcome;
+  };
+}
+
+/** `variable.field`, the most frequent attribute outside. */
 function fieldOfVariable(read: Step, key: string, resolve: Step): Step {
   return (frame) => {
     const operand = read(frame);
@@ -79,7 +90,7 @@ function fieldOfVariable(read: Step, key: string, resolve: Step): Step {
 
 /** The step that evaluates an attribute within another one, where only its qualifiers have a cost. */
 export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
-  const start = base.kind === 'variable' ? base.read : base.kind === 'relative' ? base.evaluate : base.resolve;
+  const start = startOf(base);
   if (qualifiers.length === 0) return start;
   const last = test ? qualifiers.length - 1 : qualifiers.length;
   const tested = test ? qualifiers[last] : undefined;
@@ -107,6 +118,19 @@ export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
     if (!optional || present === true) charge(frame, 1);
     return present;
   };
+}
+
+function startOf(base: Base): Step {
+  switch (base.kind) {
+    case 'variable':
+      return base.read;
+    case 'local':
+      return ({ locals }) => locals[base.slot] as Outcome;
+    case 'relative':
+      return base.evaluate;
+    case 'conditional':
+      return base.resolve;
+  }
 }
 
 const none = new OptionalValue(undefined);

@@ -91,7 +91,7 @@ function innerStepOf(node: Compiled): Step {
 /** The variables of the comprehensions around a node, innermost first. */
 interface Scope {
   readonly name: string;
-  readonly read: Step;
+  readonly base: Base;
   readonly outer: Scope | undefined;
 }
 
@@ -137,7 +137,7 @@ class Compiler {
     const resolved = this.#resolved(expr);
     if (resolved !== undefined) return resolved;
     for (let at = scope; at !== undefined; at = at.outer) {
-      if (at.name === expr.name) return attribute({ kind: 'variable', read: at.read });
+      if (at.name === expr.name) return attribute(at.base);
     }
     throw new CelError(`undeclared reference to '${expr.name}'`);
   }
@@ -266,24 +266,19 @@ class Compiler {
       second: node.second === undefined ? undefined : this.slots++,
       accumulator: this.slots++,
     };
-    const accumulated: Scope = {
-      name: node.accumulator,
-      read: readAccumulator(slots.accumulator, initial),
-      outer: scope,
-    };
-    const first: Scope = { name: node.variable, read: readLocal(slots.variable), outer: accumulated };
+    const accumulator: Base = { kind: 'variable', read: readAccumulator(slots.accumulator, initial) };
+    const accumulated: Scope = { name: node.accumulator, base: accumulator, outer: scope };
+    const first: Scope = { name: node.variable, base: { kind: 'local', slot: slots.variable }, outer: accumulated };
     const iterated: Scope =
-      slots.second === undefined ? first : { name: node.second as string, read: readLocal(slots.second), outer: first };
+      node.second === undefined || slots.second === undefined
+        ? first
+        : { name: node.second, base: { kind: 'local', slot: slots.second }, outer: first };
     const compile = (part: Expr): Part => {
       const compiled = this.compile(part, part === node.result ? accumulated : iterated);
       return { step: stepOf(compiled), isConstant: compiled.kind === 'constant' };
     };
     return computed(comprehensionStep(node, slots, range, compile));
   }
-}
-
-function readLocal(slot: number): Step {
-  return ({ locals }) => locals[slot] as Outcome;
 }
 
 /** An accumulator has its initial value from when it is first read. */

@@ -109,9 +109,11 @@ function quantify(iterate: Iterate, { decisive, conditionCost }: Quantifier, pre
   return (frame) => {
     let outcome: boolean | CelError = undecided;
     const failed = iterate(frame, (inner) => {
-      charge(inner, conditionCost);
-      if (outcome === decisive) return false;
-      charge(inner, 1);
+      if (outcome === decisive) {
+        charge(inner, conditionCost);
+        return false;
+      }
+      charge(inner, conditionCost + 1);
       const value = predicate(inner);
       if (value === decisive) outcome = decisive;
       else if (value !== undecided && outcome === undecided) outcome = failedOperand(value);

@@ -170,7 +170,8 @@ describe('costs', () => {
   });
 
   it.each(['path', 'group', 'resource', 'serviceAccount', 'name', 'allowed'])('of %s are 1', (name) => {
-    expect(overload(name).cost).toBeUndefined();
-    expect(overload(name).estimate).toBeUndefined();
+    const args = [null, 'a'.repeat(100)];
+    expect(overload(name).cost?.(args, null) ?? 1).toBe(1);
+    expect(estimateOf(name, 0, 100) ?? { min: 1, max: 1 }).toEqual({ min: 1, max: 1 });
   });
 });

@@ -3,6 +3,7 @@ import {
   dns1123Label,
   dns1123Subdomain,
   expressionTypes,
+  type NameRule,
   type ResourcePlace,
   receiveSelectors,
   type User,
@@ -10,7 +11,7 @@ import {
 import type { Library } from '../library.ts';
 import { boolType, opaqueType, stringType } from '../types.ts';
 import { CelError, OpaqueValue, type Value } from '../values.ts';
-import { type Costs, codePoints, exactly, plus, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, codePoints, exactly, plus, readingLong, scaled, sizeOf, stringFactor } from './costs.ts';
 import { type AccessAttributes, type AccessDecision, type Decide, PendingDecision } from './decisions.ts';
 import { methodOf } from './overloads.ts';
 
@@ -116,9 +117,13 @@ function checkOfPath(authorizer: Value, path: Value): Value {
 const checkOfGroup = (authorizer: Value, group: Value): Value =>
   new GroupCheckValue(authorizer as AuthorizerValue, group as string);
 
+const maxName = 253;
+/** Longer texts are not looked at. */
+const isName = (text: string, rule: NameRule): boolean => text.length <= maxName && rule(text).length === 0;
+
 function serviceAccount(authorizer: Value, namespace: Value, name: Value): Value {
-  if (dns1123Subdomain(name as string).length > 0) throw new CelError('Invalid service account name');
-  if (dns1123Label(namespace as string).length > 0) throw new CelError('Invalid service account namespace');
+  if (!isName(name as string, dns1123Subdomain)) throw new CelError('Invalid service account name');
+  if (!isName(namespace as string, dns1123Label)) throw new CelError('Invalid service account namespace');
   return (authorizer as AuthorizerValue).for({
     name: `system:serviceaccount:${namespace as string}:${name as string}`,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace as string}`],
@@ -175,12 +180,14 @@ const selecting: Costs = {
 export const authorizerLibrary: Library = {
   name: `${expressionTypes}.authz`,
   functions: {
-    path: [methodOf('authorizer_path', [authorizerType, stringType], pathCheckType, checkOfPath)],
+    path: [methodOf('authorizer_path', [authorizerType, stringType], pathCheckType, checkOfPath, readingLong)],
     group: [methodOf('authorizer_group', [authorizerType, stringType], groupCheckType, checkOfGroup)],
     serviceAccount: [
       methodOf('authorizer_serviceaccount', [authorizerType, stringType, stringType], authorizerType, serviceAccount),
     ],
-    resource: [methodOf('groupcheck_resource', [groupCheckType, stringType], resourceCheckType, checkOfResource)],
+    resource: [
+      methodOf('groupcheck_resource', [groupCheckType, stringType], resourceCheckType, checkOfResource, readingLong),
+    ],
     subresource: [setterOf('subresource', 'resourcecheck_subresource')],
     namespace: [setterOf('namespace', 'resourcecheck_namespace')],
     name: [setterOf('name', 'resourcecheck_name')],

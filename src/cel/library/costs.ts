@@ -41,3 +41,12 @@ export const reading = (times = 1): Costs => ({
   cost: (args) => readingCost(args, 0, times),
   estimate: (args) => ({ cost: scaled(sizeOf(args, 0), times * stringFactor) }),
 });
+
+/** What reading a text costs where it costs 1 in the reference, which long texts must not. */
+export const longCost = (length: number): number => Math.max(1, Math.ceil(length / 100));
+
+/** The costs of a function that reads its last argument, a string, and is estimated to cost 1. */
+export const readingLong: Costs = {
+  cost: (args) => longCost((args.at(-1) as string).length),
+  estimate: () => ({ cost: exactly(1) }),
+};

@@ -124,6 +124,10 @@ describe('semver', () => {
 
   it('costs a tenth of the length of its text', () => {
     const [overload] = semverLibrary.functions['semver'] ?? [];
+    const [comparing] = semverLibrary.functions['compareTo'] ?? [];
+    const long = semver(`1.0.0-${'a.'.repeat(100_000)}a`);
+    expect(comparing?.cost?.([semver('1.0.0'), long], -1)).toBe(1);
+    expect(comparing?.cost?.([long, long], 0)).toBe(201);
     expect(overload?.cost?.(['1.0.0'], null)).toBe(1);
     expect(overload?.cost?.(['1234.56789012345.67890123456789'], null)).toBe(4);
   });

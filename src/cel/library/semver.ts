@@ -1,9 +1,9 @@
 /** Semantic versions: `semver('1.2.3-alpha.1')` and their order. */
 import { expressionTypes, quote } from '../../meta/index.ts';
 import type { Library } from '../library.ts';
-import { boolType, intType, opaqueType, stringType } from '../types.ts';
+import { boolType, type CelType, intType, opaqueType, stringType } from '../types.ts';
 import { CelError, intOf, OpaqueValue, type Value } from '../values.ts';
-import { reading } from './costs.ts';
+import { type Costs, exactly, longCost, reading, stringFactor } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
 const semverType = opaqueType(`${expressionTypes}.Semver`);
@@ -17,10 +17,17 @@ export class SemverValue extends OpaqueValue {
   /** The identifiers of a prerelease: numbers come before names. */
   readonly prerelease: readonly (bigint | string)[];
 
-  constructor(core: readonly [bigint, bigint, bigint], prerelease: readonly (bigint | string)[]) {
+  readonly #length: number;
+
+  constructor(core: readonly [bigint, bigint, bigint], prerelease: readonly (bigint | string)[], length: number) {
     super();
+    this.#length = length;
     [this.major, this.minor, this.patch] = core;
     this.prerelease = prerelease;
+  }
+
+  override get size(): number {
+    return longCost(this.#length);
   }
 
   equals(other: OpaqueValue): boolean {
@@ -64,7 +71,7 @@ function parseVersion(text: string): SemverValue {
   const patch = parseElement('patch', digits);
   const identifiers = prerelease === undefined ? [] : prerelease.split('.').map(parsePrerelease);
   for (const identifier of build?.split('.') ?? []) checkBuild(identifier);
-  return new SemverValue([major, minor, patch], identifiers);
+  return new SemverValue([major, minor, patch], identifiers, text.length);
 }
 
 function parseElement(name: string, digits: string): bigint {
@@ -129,7 +136,15 @@ function isSemver(text: Value, normalize: Value = false): boolean {
 }
 
 const own = (value: Value): SemverValue => value as SemverValue;
-const two = [semverType, semverType];
+
+/** The costs of a comparison, which reads the shorter version. */
+const comparing: Costs = {
+  cost: ([a, b]) => Math.ceil(Math.min(own(a as Value).size, own(b as Value).size) * stringFactor),
+  estimate: () => ({ cost: exactly(1) }),
+};
+
+const comparison = (id: string, result: CelType, read: (sign: number) => boolean | number) =>
+  methodOf(id, [semverType, semverType], result, (a, b) => read(own(a).compare(own(b))), comparing);
 
 /** An element as an int: of 64 bits with a sign, as in the reference. */
 const element = (id: string, read: (version: SemverValue) => bigint) =>
@@ -149,8 +164,8 @@ export const semverLibrary: Library = {
     major: [element('semver_major', ({ major }) => major)],
     minor: [element('semver_minor', ({ minor }) => minor)],
     patch: [element('semver_patch', ({ patch }) => patch)],
-    isGreaterThan: [methodOf('semver_is_greater_than', two, boolType, (a, b) => own(a).compare(own(b)) > 0)],
-    isLessThan: [methodOf('semver_is_less_than', two, boolType, (a, b) => own(a).compare(own(b)) < 0)],
-    compareTo: [methodOf('semver_compare_to', two, intType, (a, b) => own(a).compare(own(b)))],
+    isGreaterThan: [comparison('semver_is_greater_than', boolType, (sign) => sign > 0)],
+    isLessThan: [comparison('semver_is_less_than', boolType, (sign) => sign < 0)],
+    compareTo: [comparison('semver_compare_to', intType, (sign) => sign)],
   },
 };

@@ -120,6 +120,9 @@ describe('url', () => {
       cost: { min: 1, max: 5 },
       resultSize: size,
     });
-    expect(overload('isURL').cost).toBeUndefined();
+    expect(overload('isURL').cost?.(['https://example.com/'], true)).toBe(1);
+    expect(overload('isURL').cost?.(['x'.repeat(1_000_000)], false)).toBe(10_000);
+    expect(url('https://example.com/').size).toBe(1);
+    expect(url(`https://example.com/${'x'.repeat(1_000_000)}`).size).toBe(10_001);
   });
 });

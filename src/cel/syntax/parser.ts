@@ -338,11 +338,16 @@ export class Parser {
   }
 
   /** The entries of a map or object up to its brace. */
-  #entries<Entry>(entry: () => Entry): Entry[] {
+  #entries<Entry>(entry: (optional: boolean) => Entry): Entry[] {
     const entries: Entry[] = [];
+    const { issues } = this.#nodes;
     let height = 0;
     while (this.#kind() !== Token.rightBrace && this.#kind() !== Token.comma) {
-      entries.push(entry());
+      const reported = issues.length;
+      const optional = this.#acceptOptional();
+      entries.push(entry(optional));
+      // Of an entry with a mark that is not supported, nothing else is reported.
+      if (optional && !this.#options.optionalSyntax) issues.length = reported + 1;
       height = Math.max(height, this.#height);
       if (this.#kind() !== Token.comma || this.#kind(1) === Token.rightBrace) break;
       this.#next++;
@@ -356,8 +361,7 @@ export class Parser {
 
   #map(): Expr {
     const offset = this.#offset(this.#next++);
-    const entries = this.#entries<MapEntry>(() => {
-      const optional = this.#acceptOptional();
+    const entries = this.#entries<MapEntry>((optional) => {
       const key = this.#expression();
       const height = this.#height;
       const colon = this.#offset(this.#take(Token.colon));
@@ -374,8 +378,7 @@ export class Parser {
     for (let count = 0; count <= last; count++) name += this.#text(this.#next++);
     const offset = this.#offset(this.#take(Token.leftBrace));
     const first = this.#offset();
-    const entries = this.#entries<FieldEntry>(() => {
-      const optional = this.#acceptOptional();
+    const entries = this.#entries<FieldEntry>((optional) => {
       const field = this.#fieldName(first);
       const colon = this.#offset(this.#take(Token.colon));
       const value = this.#expression();

@@ -8,7 +8,7 @@ export function printTree(expr: Expr): string {
     case 'identifier':
       return expr.name;
     case 'select':
-      return expr.test ? `has(${printTree(expr.operand)}.${expr.field})` : `${printTree(expr.operand)}.${expr.field}`;
+      return `${printTree(expr.operand)}.${expr.field}${expr.test ? '~test-only~' : ''}`;
     case 'call': {
       const args = expr.args.map(printTree).join(', ');
       return `${expr.target === undefined ? '' : `${printTree(expr.target)}.`}${expr.function}(${args})`;
@@ -48,13 +48,11 @@ function printLiteral(literal: LiteralValue): string {
     case 'string':
       return JSON.stringify(literal.value);
     case 'bytes':
-      return `b${JSON.stringify([...literal.value])}`;
+      return `b${JSON.stringify(Buffer.from(literal.value).toString('latin1'))}`;
     case 'uint':
       return `${literal.value}u`;
-    case 'double': {
-      const text = Object.is(literal.value, -0) ? '-0' : String(literal.value);
-      return /^-?\d+$/.test(text) ? `${text}.0` : text;
-    }
+    case 'double':
+      return Object.is(literal.value, -0) ? '-0' : String(literal.value);
     default:
       return String(literal.value);
   }

@@ -41,7 +41,40 @@ export function concatenate(left: ListValue, right: ListValue): ListValue {
     const { keyFields } = left;
     return new MapListValue(keyFields, merge(left, right, elementKeyOf(keyFields), true));
   }
+  const size = left.size + right.size;
+  if (size > MAX_SIZE) throw new CelError('the list is too large');
+  if (size > MAX_COPIED) return new ConcatenatedList(left, right);
   return new ListValue([...elementsOf(left), ...elementsOf(right)]);
+}
+
+/** What `left + right` costs, for lists: those that are merged are read. */
+export function concatenationCost(left: ListValue, right: ListValue): number {
+  return keyOfElements(left) === undefined ? 1 : Math.max(1, Math.ceil((left.size + right.size) * 0.1));
+}
+
+/** The number of elements of a concatenated list at most. */
+const MAX_SIZE = 10_000_000;
+/** Lists of more elements are not copied: the operator costs 1, whatever their size. */
+const MAX_COPIED = 64;
+
+class ConcatenatedList extends ListValue {
+  readonly #left: ListValue;
+  readonly #right: ListValue;
+
+  constructor(left: ListValue, right: ListValue) {
+    super([]);
+    this.#left = left;
+    this.#right = right;
+  }
+
+  override get size(): number {
+    return this.#left.size + this.#right.size;
+  }
+
+  override get(index: number): Value {
+    const { size } = this.#left;
+    return index < size ? this.#left.get(index) : this.#right.get(index - size);
+  }
 }
 
 /** The key of each element of an associative list; undefined for other lists. */

@@ -3,7 +3,7 @@
  * strings. It gives what the library gives, at the same cost; everything else is a call of the library.
  */
 import type { Overload } from '../library.ts';
-import { CelError, Double, type ListValue, Uint, type Value } from '../values.ts';
+import { CelError, Double, type ListValue, intOf as normalized, Uint, type Value } from '../values.ts';
 import { charge, type Frame, failureOf, type Outcome, type Step } from './budget.ts';
 import { apply2 } from './calls.ts';
 import { valuesEqual } from './equality.ts';
@@ -106,12 +106,18 @@ function not(step: Step): Step {
 
 /** `x in list` for a constant list, whose elements were looked at when it was compiled: the operator costs nothing. */
 export function inConstantList(elements: readonly Value[], operand: Step): Step {
-  const simple = elements.every(isSimple) ? new Set<unknown>(elements) : undefined;
+  const ints = elements.map(intOf).filter((int) => int !== undefined);
+  const doubles = new Set(elements.map(doubleOf).filter((double) => double !== undefined && !Number.isNaN(double)));
+  const exact = new Set<unknown>([...elements, ...ints]);
+  const asDoubles = new Set(ints.map(Number));
   return (frame) => {
     const value = operand(frame);
     if (value instanceof CelError) return value;
-    if (simple !== undefined && isSimple(value)) return simple.has(value);
-    return elements.some((element) => valuesEqual(element, value));
+    if (typeof value === 'string' || typeof value === 'boolean') return exact.has(value);
+    const int = intOf(value);
+    if (int !== undefined) return exact.has(int) || doubles.has(Number(int));
+    const double = doubleOf(value);
+    return double !== undefined && (doubles.has(double) || asDoubles.has(double));
   };
 }
 
@@ -122,8 +128,15 @@ export function primitivesOf(list: ListValue): readonly Value[] | undefined {
 }
 
 const isPrimitive = (value: Value): boolean =>
-  isSimple(value) || typeof value === 'bigint' || value instanceof Uint || value instanceof Double;
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  intOf(value) !== undefined ||
+  doubleOf(value) !== undefined;
 
-/** Whether equal values of these types are identical. */
-const isSimple = (value: Value): boolean =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+/** An int, or the int that a uint equals. */
+function intOf(value: Value): number | bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  return value instanceof Uint ? normalized(value.value) : undefined;
+}
+
+const doubleOf = (value: Value): number | undefined => (value instanceof Double ? value.value : undefined);

@@ -12,6 +12,7 @@ import type {
 } from '../ast.ts';
 import type { Environment, Reference } from '../environment.ts';
 import type { Overload } from '../library.ts';
+import { setAt } from '../node-table.ts';
 import {
   boolType,
   bytesType,
@@ -65,7 +66,7 @@ export class Checker {
   /** Checks a node and those below it. */
   visit(expr: Expr): CelType {
     const type = this.#typeOf(expr);
-    this.typeOf[expr.id] = type;
+    setAt(this.typeOf, expr.id, type);
     return type;
   }
 
@@ -121,7 +122,7 @@ export class Checker {
   #global(expr: Expr, name: string): CelType | undefined {
     const resolved = resolveName(this.#environment, name);
     if (resolved === undefined) return undefined;
-    this.referenceOf[expr.id] = resolved.reference;
+    setAt(this.referenceOf, expr.id, resolved.reference);
     if (resolved.reference.kind === 'variable') this.variables.add(resolved.reference.name);
     return resolved.type;
   }
@@ -193,11 +194,11 @@ export class Checker {
       const name = qualified ?? expr.function;
       return this.#report(expr.offset, `found no matching overload for '${name}' applied to '${signature}'`);
     }
-    this.referenceOf[expr.id] = {
+    setAt(this.referenceOf, expr.id, {
       kind: 'function',
       overloads: resolved.overloads,
       qualified: qualified !== undefined,
-    };
+    });
     return resolved.type;
   }
 
@@ -208,7 +209,7 @@ export class Checker {
       this.#mismatch(expr.args[i] ?? expr, boolType, arg);
       type = errorType;
     }
-    this.referenceOf[expr.id] = { kind: 'function', overloads, qualified: false };
+    setAt(this.referenceOf, expr.id, { kind: 'function', overloads, qualified: false });
     return type;
   }
 
@@ -220,8 +221,8 @@ export class Checker {
       return this.#report(expr.offset, 'unsupported optional field selection');
     }
     const type = this.#field(expr, operand, field.value.value, true);
-    this.typeOf[field.id] = stringType;
-    this.referenceOf[expr.id] = { kind: 'function', overloads, qualified: false };
+    setAt(this.typeOf, field.id, stringType);
+    setAt(this.referenceOf, expr.id, { kind: 'function', overloads, qualified: false });
     return this.unifier.substitute(type);
   }
 
@@ -265,7 +266,7 @@ export class Checker {
     if (resolved === undefined) this.#undeclared(expr, expr.name);
     else if (type === undefined) this.#report(expr.offset, `'${formatType(resolved.type)}' is not a type`);
     else if (type.kind !== 'object') this.#report(expr.offset, `'${formatType(type)}' is not a message type`);
-    else this.referenceOf[expr.id] = { kind: 'type', type };
+    else setAt(this.referenceOf, expr.id, { kind: 'type', type });
     for (const entry of expr.entries) {
       const value = this.#item(entry.value, entry.optional);
       if (type?.kind !== 'object') continue;

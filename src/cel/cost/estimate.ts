@@ -2,6 +2,7 @@
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
 import type { CallEstimate, EstimatedArgument, Overload, Range } from '../library.ts';
+import { setAt } from '../node-table.ts';
 import { type CelType, dynType } from '../types.ts';
 import { literalValue } from '../values.ts';
 import { add, fixed, multiply, unbounded, union, unknownSize } from './range.ts';
@@ -67,7 +68,7 @@ class Estimator {
       case 'literal':
         return fixed(0);
       case 'identifier':
-        this.#paths[expr.id] = this.#pathOfName(expr);
+        setAt(this.#paths, expr.id, this.#pathOfName(expr));
         return accessCost;
       case 'select':
         return this.#select(expr);
@@ -118,12 +119,12 @@ class Estimator {
 
   #select(expr: Select): Range {
     if (this.#checked.referenceOf[expr.id] !== undefined) {
-      this.#paths[expr.id] = this.#pathOfName(expr);
+      setAt(this.#paths, expr.id, this.#pathOfName(expr));
       return accessCost;
     }
     const operand = this.cost(expr.operand);
     if (expr.test) return operand;
-    this.#paths[expr.id] = this.#step(this.#pathOf(expr.operand), { field: expr.field });
+    setAt(this.#paths, expr.id, this.#step(this.#pathOf(expr.operand), { field: expr.field }));
     const { kind } = this.#typeOf(expr.operand);
     return kind === 'map' || kind === 'object' ? add(operand, accessCost) : operand;
   }
@@ -135,7 +136,7 @@ class Estimator {
       sum = add(sum, this.cost(element));
       value = joined(value, this.#sizeOf(element));
     }
-    this.#entries[expr.id] = { kind: 'list', key: fixed(1), value: value ?? fixed(0) };
+    setAt(this.#entries, expr.id, { kind: 'list', key: fixed(1), value: value ?? fixed(0) });
     return sum;
   }
 
@@ -148,7 +149,7 @@ class Estimator {
       key = joined(key, this.#sizeOf(entry.key));
       value = joined(value, this.#sizeOf(entry.value));
     }
-    this.#entries[expr.id] = { kind: 'map', key: key ?? fixed(0), value: value ?? fixed(0) };
+    setAt(this.#entries, expr.id, { kind: 'map', key: key ?? fixed(0), value: value ?? fixed(0) });
     return sum;
   }
 
@@ -183,13 +184,13 @@ class Estimator {
       if (estimate.resultSize !== undefined) size = joined(size, estimate.resultSize);
       if (overload.id === 'index_list' || overload.id === 'index_map') {
         const container = args[0] as Expr;
-        this.#paths[expr.id] = this.#step(this.#pathOf(container), 'elements');
+        setAt(this.#paths, expr.id, this.#step(this.#pathOf(container), 'elements'));
         size = this.#entriesOf(container)?.value;
       }
       size ??= this.#knownSize(expr);
     }
-    this.#sizes[expr.id] = size;
-    if (expr.function === '_+_') this.#entries[expr.id] = this.#commonEntries(args[0] as Expr, args[1] as Expr);
+    setAt(this.#sizes, expr.id, size);
+    if (expr.function === '_+_') setAt(this.#entries, expr.id, this.#commonEntries(args[0] as Expr, args[1] as Expr));
     return cost ?? fixed(0);
   }
 
@@ -228,10 +229,10 @@ class Estimator {
     this.#locals = around;
     if (bind) return sum;
     const count = this.#sizeOf(range);
-    if (initial.kind === 'literal') this.#sizes[expr.id] = this.#knownSize(initial);
+    if (initial.kind === 'literal') setAt(this.#sizes, expr.id, this.#knownSize(initial));
     if (initial.kind === 'list' || initial.kind === 'map') {
-      this.#sizes[expr.id] = count;
-      this.#entries[expr.id] = this.#entries[step.id];
+      setAt(this.#sizes, expr.id, count);
+      setAt(this.#entries, expr.id, this.#entries[step.id]);
     }
     return add(sum, multiply(count, perElement));
   }
@@ -274,13 +275,13 @@ class Estimator {
   }
 
   #setUnion(expr: Expr, a: Expr, b: Expr): void {
-    this.#sizes[expr.id] = union(this.#sizeOf(a), this.#sizeOf(b));
-    this.#entries[expr.id] = this.#commonEntries(a, b);
+    setAt(this.#sizes, expr.id, union(this.#sizeOf(a), this.#sizeOf(b)));
+    setAt(this.#entries, expr.id, this.#commonEntries(a, b));
   }
 
   #setSizes(expr: Expr, from: Expr): void {
-    this.#sizes[expr.id] = this.#knownSize(from);
-    this.#entries[expr.id] = this.#entriesOf(from);
+    setAt(this.#sizes, expr.id, this.#knownSize(from));
+    setAt(this.#entries, expr.id, this.#entriesOf(from));
   }
 }
 

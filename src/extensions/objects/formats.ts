@@ -118,7 +118,7 @@ function isMac(text: string): boolean {
 }
 
 const digitSum = (digits: string, weight: (i: number) => number) =>
-  [...digits].reduce((sum, digit, i) => sum + weight(i) * (digit === 'X' ? 10 : Number(digit)), 0);
+  Array.from(digits).reduce((sum, digit, i) => sum + weight(i) * (digit === 'X' ? 10 : Number(digit)), 0);
 
 function isIsbn10(text: string): boolean {
   const digits = text.replace(/[\s-]+/g, '');
@@ -136,7 +136,7 @@ const cards =
 function isCreditCard(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '');
   if (!cards.test(digits)) return false;
-  const fromEnd = [...digits].reverse().map(Number);
+  const fromEnd = Array.from(digits).reverse().map(Number);
   const sum = fromEnd.reduce((total, digit, i) => total + (i % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0)), 0);
   return sum % 10 === 0;
 }

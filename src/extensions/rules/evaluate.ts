@@ -14,7 +14,7 @@ import {
 import type { Correlation } from '../objects/correlation.ts';
 import type { Rule, Structural } from '../structural.ts';
 
-import { type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
+import { hasRules, type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
 
 /** What one evaluation of an expression may cost. */
 const maxCallCost = 1_000_000;
@@ -43,11 +43,11 @@ export type RuleValidator = (
 
 /** The validator of the rules of a schema; undefined when it has none. Rules are compiled when they are first needed. */
 export function ruleValidator(structural: Structural, isResource = true): RuleValidator | undefined {
-  const plan = planOf(structural, isResource);
-  if (plan === undefined) return undefined;
+  if (!hasRules(structural)) return undefined;
   return function* (value, correlation, { path = '', warn } = {}) {
     const run = new Run(warn);
-    yield* run.validate(plan, { path, value, correlation, nearest: undefined });
+    const plan = planOf(structural, isResource);
+    if (plan !== undefined) yield* run.validate(plan, { path, value, correlation, nearest: undefined });
     return run.errors;
   };
 }

@@ -45,6 +45,14 @@ export class PlanNode {
   }
 }
 
+/** Whether a schema has rules, at any depth. */
+export function hasRules({ rules, items, additionalProperties: values, properties }: Structural): boolean {
+  if (rules.length > 0 || (items !== undefined && hasRules(items))) return true;
+  if (values !== undefined && values !== true && hasRules(values)) return true;
+  for (const property of properties.values()) if (hasRules(property)) return true;
+  return false;
+}
+
 const plans = new WeakMap<Structural, { readonly plan: PlanNode | undefined }>();
 
 /** The plan of a schema; undefined when it has no rules. */

@@ -1,5 +1,5 @@
 /** Bounds of the values of a schema, for cost estimation: from the schema, else from the largest request. */
-import { getKey, type Json } from '../../meta/index.ts';
+import { getKey } from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
 import { withIdentity } from './identity.ts';
 
@@ -86,5 +86,8 @@ export function maxTextOf(structural: Structural): number {
   if (length !== undefined) return length * codePoint;
   const values = getKey(structural.schema, 'enum');
   if (!Array.isArray(values) || values.length === 0) return maxText;
-  return Math.max(...values.map((value: Json) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)));
+  return values.reduce<number>(
+    (most, value) => Math.max(most, typeof value === 'string' ? Buffer.byteLength(value) : 0),
+    0,
+  );
 }

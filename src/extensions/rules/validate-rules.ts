@@ -27,7 +27,7 @@ interface Place {
 /** What is wrong with the rules of a structural schema that is valid itself. */
 export function validateRules(structural: Structural, path: string, validation: RuleValidation): FieldError[] {
   const total = new TotalCost();
-  const found: FieldError[] = [];
+  const found: FieldError[][] = [];
   const property = `${validation.names.extension}validations`;
   const visit = (node: Structural, place: Place): void => {
     const { count, uncorrelated } = place;
@@ -45,11 +45,11 @@ export function validateRules(structural: Structural, path: string, validation: 
       below(items, 'items', node.listType === 'map' ? {} : { uncorrelated: uncorrelated ?? place.path });
     }
     if (node.rules.length > 0 && !validation.isInvalid(place.path)) {
-      found.push(...validateNode(node, `${place.path}.${property}`, place, validation, total));
+      found.push(validateNode(node, `${place.path}.${property}`, place, validation, total));
     }
   };
   visit(structural, { path, isResource: true, count: 1, uncorrelated: undefined });
-  return [...found, ...total.errors(path, property)];
+  return [...found.flat(), ...total.errors(path, property)];
 }
 
 function validateNode(

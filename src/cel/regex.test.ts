@@ -88,6 +88,13 @@ describe('regular expressions', () => {
     expect(all('.', '\u{1f600}a')).toEqual(['\u{1f600}', 'a']);
   });
 
+  it('finds a bounded number of parts in a long text', () => {
+    expect(compileRegex('a').findAll('a'.repeat(10_000), Number.POSITIVE_INFINITY)).toHaveLength(10_000);
+    const long = compileRegex('a|b');
+    expect(() => long.findAll('a'.repeat(10_001), Number.POSITIVE_INFINITY)).toThrow('too many matches in a long text');
+    expect(long.findAll('a'.repeat(100_000), 1000)).toHaveLength(1000);
+  });
+
   it('keeps programs of at most 50000 instructions, of the patterns used last', () => {
     const first = compileRegex('first{1}');
     for (let i = 0; i < 200; i++) {

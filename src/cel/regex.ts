@@ -11,12 +11,15 @@ const MAX_KEPT = 50_000;
 /** What an expression takes beside its instructions, in instructions. */
 const OVERHEAD = 100;
 
+/** The most matches times the length of the text. */
+const MAX_SCANNED = 100_000_000;
+
 export interface Regex {
   /** The number of instructions: the time of a match is at most proportional to it and to the length of the text. */
   readonly programSize: number;
   /** Whether a part of the text matches. */
   readonly test: (text: string) => boolean;
-  /** The parts that match, from left to right, without overlap; at most so many. */
+  /** The parts that match, from left to right, without overlap; at most so many. @throws CelError for too many */
   readonly findAll: (text: string, most: number) => string[];
 }
 
@@ -82,6 +85,10 @@ function literalTest(pattern: string): ((text: string) => boolean) | undefined {
   return end === '' ? (text) => text.startsWith(part) : (text) => text === part;
 }
 
+/**
+ * Each match may have looked at the rest of the text: `a.*b|a` in a text of many a's does.
+ * @throws CelError when so many steps are possible
+ */
 function findAll(compiled: RE2JS, text: string, most: number): string[] {
   const matcher = compiled.matcher(text);
   const found: string[] = [];
@@ -93,6 +100,7 @@ function findAll(compiled: RE2JS, text: string, most: number): string[] {
     if (start === end && start === last) continue;
     found.push(text.slice(start, end));
     last = end;
+    if (found.length * text.length > MAX_SCANNED) throw new CelError('too many matches in a long text');
   }
   return found;
 }

@@ -48,5 +48,5 @@ export const longCost = (length: number): number => Math.max(1, Math.ceil(length
 /** The costs of a function that reads its last argument, a string, and is estimated to cost 1. */
 export const readingLong: Costs = {
   cost: (args) => longCost((args.at(-1) as string).length),
-  estimate: () => ({ cost: exactly(1) }),
+  estimate: () => ({ cost: fixed(1) }),
 };

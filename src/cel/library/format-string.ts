@@ -1,5 +1,8 @@
 /** `"...".format([...])`: a template with clauses such as `%s`, `%d`, `%.2f`. */
-import { typeNameOf } from '../evaluate/type-values.ts';
+import type { Expr } from '../ast.ts';
+import { runtimeTypeName, typeNameOf } from '../evaluate/type-values.ts';
+import type { Overload } from '../library.ts';
+import type { CelType } from '../types.ts';
 import { CelError, type ListValue, Uint, type Value } from '../values.ts';
 
 /** How a version of the language writes values. */
@@ -12,6 +15,8 @@ export interface FormatStyle {
   readonly fixed: (value: Value, precision: number) => string;
   /** `%e` */
   readonly scientific: (value: Value, precision: number) => string;
+  /** The kinds of types that `d`, `f` and `e` take. */
+  readonly kinds: { readonly [letter: string]: Kinds };
 }
 
 const MAX_PRECISION = 100;
@@ -19,6 +24,62 @@ const DEFAULT_PRECISION = 6;
 
 /** @throws CelError when a clause and its argument do not match, and when the text is longer than `most` */
 export function formatString(template: string, args: ListValue, style: FormatStyle, most: number): string {
+  let left = most;
+  return filled(template, args.size, (clause, index) => {
+    const text = formatted(clause, args.get(index), style, left);
+    left -= text.length;
+    if (left < 0) throw new CelError(`the result is longer than ${most} characters`);
+    return text;
+  });
+}
+
+/** What is wrong with a call of `format` whose template and list of arguments are literals. */
+export const formatIssues =
+  (style: FormatStyle): NonNullable<Overload['validate']> =>
+  (call, typeOf) => {
+    const [list] = call.args;
+    const template = call.target?.kind === 'literal' ? call.target.value : undefined;
+    if (template?.type !== 'string' || list?.kind !== 'list') return [];
+    const { elements } = list;
+    let used = 0;
+    let { offset } = call;
+    try {
+      filled(template.value, elements.length, ({ letter }, index) => {
+        const element = elements[index] as Expr;
+        ({ offset } = element);
+        checkElement(letter, element, style, typeOf);
+        ({ offset } = call);
+        used = index + 1;
+        return '';
+      });
+    } catch (thrown) {
+      if (!(thrown instanceof CelError)) throw thrown;
+      return [{ offset, message: thrown.message }];
+    }
+    if (used === elements.length) return [];
+    const counts = `(expected ${used}, got ${elements.length})`;
+    return [{ offset, message: `too many arguments supplied to string.format ${counts}` }];
+  };
+
+/** @throws CelError when no value of the type of an argument, or of what a literal consists of, fits its clause */
+function checkElement(letter: string, element: Expr, style: FormatStyle, typeOf: (expr: Expr) => CelType): void {
+  const type = typeOf(element);
+  const { kind } = type.kind === 'nullable' ? type.of : type;
+  const kinds = style.kinds[letter] ?? kindsOf[letter];
+  if (kind !== 'dyn' && kinds?.includes(kind) !== true) throw mismatch(letter, runtimeTypeName(type));
+  if (letter !== 's') return;
+  const check = (inner: Expr) => checkElement(letter, inner, style, typeOf);
+  if (element.kind === 'list') element.elements.forEach(check);
+  if (element.kind === 'map') {
+    for (const { key, value } of element.entries) {
+      check(key);
+      check(value);
+    }
+  }
+}
+
+/** The template with each clause replaced by what `fill` gives for it and the argument of that index. */
+function filled(template: string, size: number, fill: (clause: Clause, index: number) => string): string {
   let text = '';
   let used = 0;
   let from = 0;
@@ -29,11 +90,10 @@ export function formatString(template: string, args: ListValue, style: FormatSty
       from = at + 2;
       continue;
     }
-    if (used >= args.size) throw new CelError(`index ${used} out of range`);
+    if (used >= size) throw new CelError(`index ${used} out of range`);
     if (at + 1 >= template.length) throw new CelError('unexpected end of string');
     const clause = readClause(template, at + 1);
-    text += formatted(clause, args.get(used++), style, most - text.length);
-    if (text.length > most) throw new CelError(`the result is longer than ${most} characters`);
+    text += fill(clause, used++);
     from = clause.end;
   }
   return text + template.slice(from);
@@ -80,11 +140,11 @@ function formatted({ letter, precision }: Clause, value: Value, style: FormatSty
       return style.scientific(value, precision);
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0';
-      return inBase(value, 2) ?? mismatch('only integers and bools can be formatted as binary', value);
+      return inBase(value, 2) ?? unfit(letter, value);
     case 'o':
-      return inBase(value, 8) ?? mismatch('octal clause can only be used on integers', value);
+      return inBase(value, 8) ?? unfit(letter, value);
     default: {
-      const text = inBase(value, 16) ?? hexOfBytes(value);
+      const text = inBase(value, 16) ?? hexOfBytes(value) ?? unfit(letter, value);
       return letter === 'X' ? text.toUpperCase() : text;
     }
   }
@@ -96,12 +156,51 @@ export function inBase(value: Value, base: number): string | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? value.toString(base) : undefined;
 }
 
-function hexOfBytes(value: Value): string {
-  if (typeof value === 'string' || value instanceof Uint8Array) return Buffer.from(value as string).toString('hex');
-  return mismatch('only integers, byte buffers, and strings can be formatted as hex', value);
+function hexOfBytes(value: Value): string | undefined {
+  const isBytes = typeof value === 'string' || value instanceof Uint8Array;
+  return isBytes ? Buffer.from(value as string).toString('hex') : undefined;
 }
 
+/** What the values of a clause are. */
+const rules: { readonly [letter: string]: string } = {
+  s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+  d: 'decimal clause can only be used on integers',
+  f: 'fixed-point clause can only be used on doubles',
+  e: 'scientific clause can only be used on doubles',
+  b: 'only integers and bools can be formatted as binary',
+  o: 'octal clause can only be used on integers',
+  x: 'only integers, byte buffers, and strings can be formatted as hex',
+};
+
+type Kinds = readonly CelType['kind'][];
+
+/** The kinds of types that clauses take in every style. */
+const kindsOf: { readonly [letter: string]: Kinds } = {
+  s: [
+    'list',
+    'map',
+    'object',
+    'int',
+    'uint',
+    'double',
+    'bool',
+    'string',
+    'timestamp',
+    'bytes',
+    'duration',
+    'type',
+    'null',
+  ],
+  b: ['int', 'uint', 'bool'],
+  o: ['int', 'uint'],
+  x: ['int', 'uint', 'string', 'bytes'],
+  X: ['int', 'uint', 'string', 'bytes'],
+};
+
+const mismatch = (letter: string, type: string): CelError =>
+  new CelError(`error during formatting: ${rules[letter.toLowerCase()] ?? ''}, was given ${type}`);
+
 /** @throws CelError */
-export function mismatch(rule: string, value: Value): never {
-  throw new CelError(`error during formatting: ${rule}, was given ${typeNameOf(value)}`);
+export function unfit(letter: string, value: Value): never {
+  throw mismatch(letter, typeNameOf(value));
 }

@@ -14,7 +14,7 @@ import {
   Uint,
   type Value,
 } from '../values.ts';
-import { type FormatStyle, inBase, mismatch } from './format-string.ts';
+import { type FormatStyle, inBase, unfit } from './format-string.ts';
 import { decimalText, fixedText, scientificText, shortText } from './numbers.ts';
 import { formatSeconds, formatTimestamp } from './times.ts';
 
@@ -45,10 +45,7 @@ class Writer {
     if (value instanceof ObjectValue) {
       return this.#map([...value.type.identifiers()].map((key) => [key, value.get(key)]));
     }
-    return mismatch(
-      'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
-      value,
-    );
+    return unfit('s', value);
   }
 
   #map(entries: readonly (readonly [Value, Value | undefined])[]): string {
@@ -100,21 +97,24 @@ const numberOf = (value: Value): number | undefined => {
 const finite = (value: number, write: (value: number) => string): string =>
   Number.isFinite(value) ? write(value) : `${value}`;
 
+const numeric = ['int', 'uint', 'double'] as const;
+
 /** By the specification of the language. */
 export const plainStyle: FormatStyle = {
+  kinds: { d: numeric, f: numeric, e: numeric },
   text: (value, most) => new Writer(specifiedLeaf, ': ', most).write(value),
   decimal: (value) => {
     const text = value instanceof Double ? specifiedLeaf(value) : inBase(value, 10);
-    return text ?? mismatch('decimal clause can only be used on integers', value);
+    return text ?? unfit('d', value);
   },
   fixed: (value, precision) => {
     const number = numberOf(value);
-    if (number === undefined) return mismatch('fixed-point clause can only be used on doubles', value);
+    if (number === undefined) return unfit('f', value);
     return finite(number, (double) => fixedText(double, precision));
   },
   scientific: (value, precision) => {
     const number = numberOf(value);
-    if (number === undefined) return mismatch('scientific clause can only be used on doubles', value);
+    if (number === undefined) return unfit('e', value);
     return finite(number, (double) => scientificText(double, precision));
   },
 };
@@ -144,9 +144,9 @@ const unlimited = new Map([
 ]);
 
 /** The number of a double, or of a text that names one that is not finite. */
-function doubleOf(value: Value, clause: string): number {
+function doubleOf(value: Value, letter: string): number {
   const number = value instanceof Double ? value.value : typeof value === 'string' ? unlimited.get(value) : undefined;
-  return number ?? mismatch(`${clause} clause can only be used on doubles`, value);
+  return number ?? unfit(letter, value);
 }
 
 const localized = (value: number, write: (value: number) => string): string =>
@@ -173,11 +173,11 @@ const raised = (text: string): string => {
 
 /** Values in lists and maps as literals, and doubles as people write them. */
 export const quotedStyle: FormatStyle = {
+  kinds: { d: ['int', 'uint'], f: ['double', 'string'], e: ['double', 'string'] },
   text: (value, most) =>
     (isCollection(value) ? new Writer(innerLeaf, ':', most) : new Writer(outerLeaf, ':', most)).write(value),
-  decimal: (value) => inBase(value, 10) ?? mismatch('decimal clause can only be used on integers', value),
-  fixed: (value, precision) =>
-    localized(doubleOf(value, 'fixed-point'), (double) => grouped(fixedText(double, precision))),
+  decimal: (value) => inBase(value, 10) ?? unfit('d', value),
+  fixed: (value, precision) => localized(doubleOf(value, 'f'), (double) => grouped(fixedText(double, precision))),
   scientific: (value, precision) =>
-    localized(doubleOf(value, 'scientific'), (double) => raised(scientificText(double, precision))),
+    localized(doubleOf(value, 'e'), (double) => raised(scientificText(double, precision))),
 };

@@ -82,6 +82,21 @@ describe('costs of calls', () => {
     expect(cost('string_replace_string_string', a(100), 'a', a(100))).toBe(1000);
     expect(cost('string_format', '%s', list(list(a(1000))))).toBe(Math.ceil((1000 + 4) / 10));
   });
+  it.each<[string, Value[], number]>([
+    ['size_string', [a(1000)], 1],
+    ['size_string', [a(100_000)], 100],
+    ['string_size', [a(1001)], 2],
+    ['string_to_double', ['1'.repeat(10_000)], 10],
+    ['string_char_at_int', [a(5000), 1], 5],
+    ['size_map', [new EntriesValue(Array.from({ length: 1000 }, (_, i) => [i, i] as const))], 10],
+    ['string_find_all_string', [a(1000), 'a'], 999],
+  ])('%s of what is very long grows with it', (id, args, expected) => {
+    if (id === 'string_to_double') expect(() => call(id, ...args)).toThrow();
+    const overload = Object.values(all.functions)
+      .flat()
+      .find((one) => one.id === id);
+    expect(overload?.cost?.(args, id === 'string_to_double' ? null : call(id, ...args))).toBe(expected);
+  });
   it('grow with the program of a pattern that has counted repetitions', () => {
     expect(cost('matches_string', a(99), '^[a-z]{0,10}$')).toBe(10 * 4);
     expect(cost('matches_string', a(99), '^(a?){900}$')).toBeGreaterThan(600);

@@ -76,7 +76,7 @@ function digitsOf(value: number): { readonly sign: string; readonly digits: stri
   return { sign, digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^([+-]?)inf(?:inity)?$/i;
 
 /** The double of a text; undefined when it is none or is out of range. */

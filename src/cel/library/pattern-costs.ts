@@ -7,7 +7,7 @@ import { type Costs, codePoints, exactly, plus, regexFactor, scaled, sizeOf, str
 export const matchesPattern = (text: Value | undefined, pattern: Value | undefined): boolean =>
   compileRegex(pattern as string).test(text as string);
 
-/** Steps of matching (a code point times an instruction) for each cost unit, at least. */
+/** Steps of matching (a code point times an instruction) for each cost unit, at most. */
 const STEPS = 400;
 
 /**

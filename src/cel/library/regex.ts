@@ -1,9 +1,9 @@
 /** Functions of regular expressions, beside the standard `matches`. */
-import type { Library, Overload } from '../library.ts';
+import type { Library } from '../library.ts';
 import { compileRegex } from '../regex.ts';
 import { intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
-import { sizeOf } from './costs.ts';
+import { type Costs, sizeOf } from './costs.ts';
 import { indexNumber } from './integers.ts';
 import { methodOf } from './overloads.ts';
 import { estimateMatch, matchCosts } from './pattern-costs.ts';
@@ -18,8 +18,15 @@ function findAll(text: Value | undefined, pattern: Value | undefined, most: numb
   }
 }
 
-const costs: Pick<Overload, 'cost' | 'estimate'> = {
-  cost: matchCosts.cost,
+/** Code points that may have been looked at for matches after the first one, for each cost unit, at most. */
+const SCANNED = 1000;
+
+const costs: Costs = {
+  cost: (args, result) => {
+    const matches = result instanceof ListValue ? result.size : 1;
+    const [text] = args as readonly [string];
+    return Math.max(matchCosts.cost(args, result), Math.ceil((text.length * (matches - 1)) / SCANNED));
+  },
   // Each code point may be a match.
   estimate: (args) => ({ cost: estimateMatch(args), resultSize: { min: 0, max: sizeOf(args, 0).max } }),
 };

@@ -1,4 +1,5 @@
 /** The sizes of values, which costs depend on. */
+import type { Overload } from '../library.ts';
 import { ListValue, MapValue, ObjectValue, OpaqueValue, OptionalValue, type Value } from '../values.ts';
 import { codePoints } from './costs.ts';
 
@@ -13,3 +14,9 @@ export function sizeOfValue(value: Value): number {
   if (value instanceof OptionalValue) return value.value === undefined ? 1 : sizeOfValue(value.value);
   return 1;
 }
+
+/** What reading a value that the reference lets cost 1 costs: more for very long ones. */
+export const longCost: NonNullable<Overload['cost']> = ([value = null]) => {
+  if (typeof value === 'string') return Math.max(1, Math.ceil(value.length / 1000));
+  return value instanceof MapValue ? Math.max(1, Math.ceil(value.size / 100)) : 1;
+};

@@ -6,7 +6,7 @@ import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../value
 import { codePoints, scaled, sizeOf, stringFactor, times } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 import { matchCosts, matchesPattern } from './pattern-costs.ts';
-import { sizeOfValue } from './sizes.ts';
+import { longCost, sizeOfValue } from './sizes.ts';
 
 const a = parameterType('A');
 const list = listType(a);
@@ -33,8 +33,8 @@ const index = (id: string, collection: CelType, key: CelType, element: CelType):
 const size = (value: Value | undefined): number => sizeOfValue(value as Value);
 
 const sizes = (name: string, type: CelType): Overload[] => [
-  functionOf(`size_${name}`, [type], intType, size),
-  methodOf(`${name}_size`, [type], intType, size),
+  functionOf(`size_${name}`, [type], intType, size, { cost: longCost }),
+  methodOf(`${name}_size`, [type], intType, size, { cost: longCost }),
 ];
 
 /** A test of a string by another one. */

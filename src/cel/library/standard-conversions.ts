@@ -20,7 +20,7 @@ import { scaled, sizeOf, stringFactor } from './costs.ts';
 import { checkedInt, checkedUint, exactOf, intOverflow, uintOverflow } from './integers.ts';
 import { parseDouble, parseInteger, shortText } from './numbers.ts';
 import { functionOf } from './overloads.ts';
-import { sizeOfValue } from './sizes.ts';
+import { longCost, sizeOfValue } from './sizes.ts';
 import { durationOfText, formatSeconds, formatTimestamp, parseTimestamp, timestampOf } from './times.ts';
 
 const a = parameterType('A');
@@ -32,6 +32,10 @@ const conversion = (
   call: (value: Value) => Value,
   costs: Pick<Overload, 'cost' | 'estimate'> = {},
 ): Overload => functionOf(id, [from], to, call as Overload['call'], costs);
+
+/** Of a text, which is read to its end. */
+const parsing = (id: string, to: CelType, call: (value: Value) => Value): Overload =>
+  conversion(id, stringType, to, call, { cost: longCost });
 
 const same = (value: Value): Value => value;
 
@@ -109,9 +113,8 @@ export const conversions: Library['functions'] = {
   dyn: [conversion('to_dyn', a, dynType, same)],
   bool: [
     conversion('bool_to_bool', boolType, boolType, same),
-    conversion(
+    parsing(
       'string_to_bool',
-      stringType,
       boolType,
       ofText('bool', (text) => bools.get(text), same),
     ),
@@ -123,9 +126,8 @@ export const conversions: Library['functions'] = {
   double: [
     conversion('double_to_double', doubleType, doubleType, same),
     conversion('int64_to_double', intType, doubleType, (value) => new Double(Number(value as number | bigint))),
-    conversion(
+    parsing(
       'string_to_double',
-      stringType,
       doubleType,
       ofText('double', parseDouble, (value) => new Double(value)),
     ),
@@ -137,15 +139,14 @@ export const conversions: Library['functions'] = {
     conversion('int64_to_duration', intType, durationType, () => {
       throw new CelError("type conversion error from 'int' to 'google.protobuf.Duration'");
     }),
-    conversion('string_to_duration', stringType, durationType, (value) => durationOfText(value as string)),
+    parsing('string_to_duration', durationType, (value) => durationOfText(value as string)),
   ],
   int: [
     conversion('int64_to_int64', intType, intType, same),
     conversion('double_to_int64', doubleType, intType, doubleToInt),
     conversion('duration_to_int64', durationType, intType, (value) => intOf((value as Duration).nanos)),
-    conversion(
+    parsing(
       'string_to_int64',
-      stringType,
       intType,
       ofText('int', (text) => parseInteger(text, true), inRange(checkedInt, 'int')),
     ),
@@ -167,15 +168,14 @@ export const conversions: Library['functions'] = {
     conversion('int64_to_timestamp', intType, timestampType, (value) =>
       timestampOf(Number(value as number | bigint), 0),
     ),
-    conversion('string_to_timestamp', stringType, timestampType, (value) => parseTimestamp(value as string)),
+    parsing('string_to_timestamp', timestampType, (value) => parseTimestamp(value as string)),
   ],
   uint: [
     conversion('uint64_to_uint64', uintType, uintType, same),
     conversion('double_to_uint64', doubleType, uintType, doubleToUint),
     conversion('int64_to_uint64', intType, uintType, (value) => checkedUint(exactOf(value))),
-    conversion(
+    parsing(
       'string_to_uint64',
-      stringType,
       uintType,
       ofText('uint', (text) => parseInteger(text, false), inRange(checkedUint, 'uint')),
     ),

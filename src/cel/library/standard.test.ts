@@ -180,6 +180,7 @@ describe('conversions', () => {
     ['string_to_double', '-Infinity', d(-Infinity)],
     ['string_to_double', '1e999', undefined, "type conversion error from 'string' to 'double'"],
     ['string_to_double', '', undefined, "type conversion error from 'string' to 'double'"],
+    ['string_to_double', `${'1'.repeat(200_000)}x`, undefined, "type conversion error from 'string' to 'double'"],
     ['string_to_double', '0x', undefined, "type conversion error from 'string' to 'double'"],
     ['string_to_bool', 'T', true],
     ['string_to_bool', 'False', false],

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { check } from '../check/check.ts';
+import { createEnvironment } from '../check/environment.ts';
+import { ExpressionError } from '../check/error.ts';
 import { Double, Duration, EntriesValue, ListValue, Timestamp, TypeValue, Uint, type Value } from '../values.ts';
+import { optionalsLibrary } from './optionals.ts';
+import { standardLibrary } from './standard.ts';
 import { stringsLibrary, stringsLibrary4 } from './strings.ts';
 import { callOf } from './testing/calls.ts';
 
@@ -168,5 +173,39 @@ describe('format', () => {
     ['%x', [true], 'only integers, byte buffers, and strings can be formatted as hex, was given bool'],
   ])('%j fails', (template, args, message) => {
     expect(() => call('string_format', template, list(...args))).toThrow(message);
+  });
+
+  it.each<[string, string]>([
+    ['"%d %s %f".format([1, "a", 1.5])', ''],
+    ['"%s".format([dyn(1)])', ''],
+    ['"%s".format([{"a": [1, duration("1s")]}])', ''],
+    ['"%x".format([b"a"])', ''],
+    ['"%a".format([1])', '11: could not parse formatting clause: unrecognized formatting clause "a"'],
+    ['"%d %d".format([1])', '14: index 1 out of range'],
+    ['"%d".format([1, 2])', '11: too many arguments supplied to string.format (expected 1, got 2)'],
+    [
+      '"%d".format(["a"])',
+      '13: error during formatting: decimal clause can only be used on integers, was given string',
+    ],
+    [
+      '"%b".format([1.5])',
+      '13: error during formatting: only integers and bools can be formatted as binary, was given double',
+    ],
+    ['"%s".format([[optional.none()]])', 'was given optional_type'],
+    ['"%e".format([1])', '13: error during formatting: scientific clause can only be used on doubles, was given int'],
+  ])('%s is checked where its arguments are literals', (source, message) => {
+    const environment = createEnvironment({
+      variables: [],
+      libraries: [standardLibrary, optionalsLibrary, stringsLibrary],
+    });
+    let found = '';
+    try {
+      check(environment, source);
+    } catch (thrown) {
+      if (!(thrown instanceof ExpressionError)) throw thrown;
+      found = thrown.issues.map(({ offset, message: text }) => `${offset}: ${text}`).join('; ');
+    }
+    if (message === '') expect(found).toBe('');
+    else expect(found).toContain(message);
   });
 });

@@ -3,10 +3,11 @@ import type { Library, Overload } from '../library.ts';
 import { type CelType, dynType, intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
 import { between, codePoints, pointOf, unitOf } from './code-points.ts';
-import { formatString } from './format-string.ts';
+import { type FormatStyle, formatIssues, formatString } from './format-string.ts';
 import { plainStyle, quotedStyle } from './format-styles.ts';
 import { indexNumber } from './integers.ts';
 import { functionOf, methodOf } from './overloads.ts';
+import { longCost } from './sizes.ts';
 import {
   joinCosts,
   producing,
@@ -131,8 +132,12 @@ const strings = listType(stringType);
 
 const functions: Library['functions'] = {
   charAt: [
-    method('string_char_at_int', [stringType, intType], stringType, (text: string, index: Value) =>
-      charAt(text, indexNumber(index)),
+    method(
+      'string_char_at_int',
+      [stringType, intType],
+      stringType,
+      (text: string, index: Value) => charAt(text, indexNumber(index)),
+      { cost: longCost },
     ),
   ],
   indexOf: [
@@ -241,15 +246,11 @@ const functions: Library['functions'] = {
   'strings.quote': [functionOf('strings_quote', [stringType], stringType, (text) => quote(text as string), quoteCosts)],
 };
 
-const format = (style: Parameters<typeof formatString>[2]): readonly Overload[] => [
-  method(
-    'string_format',
-    [stringType, listType(dynType)],
-    stringType,
-    (text: string, args: ListValue) => formatString(text, args, style, MAX_RESULT),
-    producing,
-  ),
-];
+const format = (style: FormatStyle): readonly Overload[] => {
+  const call = (text: string, args: ListValue) => formatString(text, args, style, MAX_RESULT);
+  const overload = method('string_format', [stringType, listType(dynType)], stringType, call, producing);
+  return [{ ...overload, validate: formatIssues(style) }];
+};
 
 /** Version 2: the functions of API rules. `%s` shows nested values quoted, and `%f` and `%e` numbers for people. */
 export const stringsLibrary: Library = { name: 'strings', functions: { ...functions, format: format(quotedStyle) } };

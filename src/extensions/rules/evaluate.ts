@@ -4,6 +4,7 @@ import {
   type FieldError,
   fieldError,
   fieldErrors,
+  getKey,
   isJsonObject,
   type Json,
   maxErrors,
@@ -107,15 +108,18 @@ class Run {
     if (node.hasRules && !(yield* this.#evaluate(node, place))) return false;
     if (Array.isArray(value)) return yield* this.#items(node, value, place);
     const { properties, values } = node;
-    if (!isJsonObject(value) || (properties.size === 0 && values === undefined)) return true;
+    if (!isJsonObject(value)) return true;
     const nearest = correlation ?? place.nearest;
-    for (const name in value) {
-      const property = properties.get(name);
-      if (property === undefined && values === undefined) continue;
-      const inner = { value: value[name] as Json, correlation: correlation?.key(name), nearest };
-      if (values !== undefined && !(yield* this.validate(values, { ...inner, path: `${path}[${name}]` }))) return false;
-      if (property === undefined) continue;
-      if (!(yield* this.validate(property, { ...inner, path: childPath(path, name) }))) return false;
+    for (const [name, property] of properties) {
+      const inner = getKey(value, name);
+      if (inner === undefined) continue;
+      const at = { path: childPath(path, name), value: inner, correlation: correlation?.key(name), nearest };
+      if (!(yield* this.validate(property, at))) return false;
+    }
+    if (values === undefined) return true;
+    for (const [name, inner] of Object.entries(value)) {
+      const at = { path: `${path}[${name}]`, value: inner, correlation: correlation?.key(name), nearest };
+      if (!(yield* this.validate(values, at))) return false;
     }
     return true;
   }

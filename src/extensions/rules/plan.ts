@@ -24,7 +24,7 @@ export interface PlannedNode {
 /** A schema node with rules at it or below. */
 export class PlanNode {
   readonly structural: Structural;
-  readonly properties = new Map<string, PlanNode>();
+  readonly properties: [name: string, node: PlanNode][] = [];
   items: PlanNode | undefined;
   values: PlanNode | undefined;
   readonly #isResource: boolean;
@@ -73,9 +73,9 @@ function makePlan(structural: Structural, isResource: boolean): PlanNode | undef
   node.values = values === undefined || values === true ? undefined : inner(values);
   for (const [name, property] of structural.properties) {
     const plan = inner(property);
-    if (plan !== undefined && minSizeOf(property) !== undefined) node.properties.set(name, plan);
+    if (plan !== undefined && minSizeOf(property) !== undefined) node.properties.push([name, plan]);
   }
-  const isNeeded = node.hasRules || node.items !== undefined || node.values !== undefined || node.properties.size > 0;
+  const isNeeded = node.hasRules || node.items !== undefined || node.values !== undefined || node.properties.length > 0;
   return isNeeded ? node : undefined;
 }
 

@@ -1,3 +1,5 @@
 /** Custom resource definitions: their validation and status, and the resources that they define. */
+export { type CustomResourceOptions, customResource } from './objects/custom-resource.ts';
+export { validateDefaults } from './objects/defaults.ts';
 export { expressionsOf, fieldPathOf, validateRules } from './rules/index.ts';
 export { type Rule, type Structural, structuralOf } from './structural.ts';

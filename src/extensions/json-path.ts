@@ -46,15 +46,11 @@ class Parser {
     while (this.#at < this.#text.length) {
       if (this.#rest(/\.\./y) !== undefined) {
         steps.push({ type: 'recursive' });
-        if (this.#peek() !== '[') steps.push(...this.#member());
+        if (this.#peek() !== '[') this.#member(steps);
       } else if (this.#rest(/\./y) !== undefined) {
-        if (this.#at < this.#text.length && this.#peek() !== '[') steps.push(...this.#member());
+        if (this.#at < this.#text.length && this.#peek() !== '[') this.#member(steps);
       } else if (this.#peek() === '[') steps.push(this.#brackets());
-      else {
-        const first = steps.length === 0 ? this.#member() : [];
-        if (first.length === 0) throw new JsonPathError(`unexpected ${this.#peek()}`);
-        steps.push(...first);
-      }
+      else if (steps.length > 0 || !this.#member(steps)) throw new JsonPathError(`unexpected ${this.#peek()}`);
     }
     return steps;
   }
@@ -71,11 +67,12 @@ class Parser {
     return found;
   }
 
-  /** A name, in which a backslash escapes any character. */
-  #member(): Step[] {
-    const name = this.#rest(/(?:[^\\.[\]{}\s]|\\[\s\S])*/y) ?? '';
-    if (name === '') return [];
-    return [name === '*' ? { type: 'wildcard' } : { type: 'member', name: name.replace(/\\([\s\S])/g, '$1') }];
+  /** Adds the step for a name, in which a backslash escapes any character; returns whether there is a name. */
+  #member(steps: Step[]): boolean {
+    const name = this.#rest(/(?:[^\\.[\]{}\s]|\\[\s\S])+/y);
+    if (name === undefined) return false;
+    steps.push(name === '*' ? { type: 'wildcard' } : { type: 'member', name: name.replace(/\\([\s\S])/g, '$1') });
+    return true;
   }
 
   #brackets(): Step {

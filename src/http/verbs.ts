@@ -166,7 +166,7 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async patch(verbs, call, target) {
-    const strategic = target.resource.definition.custom !== true;
+    const strategic = target.resource.definition.custom === undefined;
     const format = patchFormat(call.request.headers['content-type'], { strategic });
     const form = verbs.negotiation.objects(call.request, call.info);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
@@ -352,13 +352,18 @@ function deleting({ user, warnings, audit }: Call, { dryRun }: JsonObject): Writ
 function reportDeprecation(
   { warnings, audit }: Call,
   { resource: { definition }, version }: Target,
-  { since, removed, replacement }: NonNullable<ResourceVersion['deprecated']>,
+  deprecated: NonNullable<ResourceVersion['deprecated']>,
   { domain }: Names,
 ): void {
+  audit?.annotate(`${domain}/deprecated`, 'true');
+  if ('warning' in deprecated) {
+    warnings.add(deprecated.warning);
+    return;
+  }
+  const { since, removed, replacement } = deprecated;
   const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
   const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
   const instead = replacement === undefined ? '' : `; use ${replacement}`;
-  audit?.annotate(`${domain}/deprecated`, 'true');
   if (removed !== undefined) audit?.annotate(`${domain}/removed-release`, removed);
   warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
 }

@@ -195,7 +195,7 @@ function rejectType({ resources }: RegistryContext, target: Target, given: Given
 /** The internal name of a target's kind in messages of the reference server: `apps.Deployment`. */
 export function internalName(target: Target): string {
   const { definition } = target.resource;
-  if (definition.custom === true) return 'unstructured.Unstructured';
+  if (definition.custom !== undefined) return 'unstructured.Unstructured';
   const { kind, group } =
     target.subresource === '' ? { ...definition.storage, kind: definition.kind } : requestKind(target);
   return `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;

@@ -10,7 +10,7 @@ import type {
   Steps,
   User,
 } from '../meta/index.ts';
-import type { StructSchema } from '../schema/index.ts';
+import type { CompiledType, StructSchema } from '../schema/index.ts';
 import type { Compare, Write } from '../store/index.ts';
 import type { Column, Completion } from './column.ts';
 
@@ -49,8 +49,11 @@ export interface ResourceDefinition {
   readonly virtual?: boolean;
   /** Carries out a create of a virtual resource, which is answered with a `Status`. */
   readonly onCreate?: CreateHandler;
-  /** A custom resource, to which strategic merge patches do not apply. */
-  readonly custom?: boolean;
+  /**
+   * Of a custom resource. Its `versions` hold every version of the definition; `storage.version` is the version of the
+   * request.
+   */
+  readonly custom?: CustomStorage;
   /** Where the objects are stored, and in which version. Definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
@@ -76,8 +79,29 @@ export interface ResourceVersion {
   /** Conversion to and from the storage version, without changing the argument. Absent: none is needed. */
   readonly toStorage?: (object: ApiObject, names: Names) => ApiObject;
   readonly fromStorage?: (object: ApiObject, names: Names) => ApiObject;
-  /** The release that deprecated it, the release that removes it, and the replacement. */
-  readonly deprecated?: { readonly since: string; readonly removed?: string; readonly replacement?: string };
+  /** Decodes objects in place of the decoder of `schema`: of a custom resource. */
+  readonly type?: CompiledType;
+  /** The schema that OpenAPI publishes in place of `schema`: of a custom resource. `dialect` v2 has no nullable, …. */
+  readonly openApi?: (dialect: 'v2' | 'v3') => JsonObject;
+  /** The release that deprecated it, the release that removes it, and the replacement; or the text of the warning. */
+  readonly deprecated?:
+    | { readonly since: string; readonly removed?: string; readonly replacement?: string }
+    | { readonly warning: string };
+}
+
+/** How the objects of a custom resource are stored. */
+export interface CustomStorage {
+  /** The version in which objects are stored. */
+  readonly version: string;
+  /**
+   * Brings a stored object, in any version, to the form of the request's version (conversion, pruning, defaults); returns
+   * whether that changed it.
+   */
+  readonly fromStored: (object: ApiObject) => boolean;
+  /** Brings an object of the request's version to the form in which it is stored; returns the same object where nothing changes. */
+  readonly toStored: (object: ApiObject) => ApiObject;
+  /** Whether `fromStored` can change an object whose bytes are in the request's version (there are defaults, …). */
+  readonly normalizes: boolean;
 }
 
 /** A path below an object, and what is served there. */
@@ -153,6 +177,8 @@ export type MetadataChecks = readonly [object: number, change: number];
 /** Conversion of the stored object to an object of the subresource's kind, and back. */
 export interface Projection<T = ApiObject> {
   readonly read: (object: T) => ApiObject;
+  /** Called before a read is answered. @throws StatusError for an object that cannot be read, only written */
+  readonly checkRead?: (object: T) => void;
   /** The field of the stored object, in all of its versions, whose managers are those of the projection's `spec.replicas`. */
   readonly replicas: FieldNames;
   /** Writes the projection into a fresh copy of the stored object. */
@@ -357,7 +383,9 @@ export interface Strategy<T = ApiObject> {
     old: T | undefined,
     context: WriteContext,
     found: readonly FieldError[],
-  ) => Steps<readonly FieldError[]>;
+  ) => Steps<readonly FieldError[]> | undefined;
+  /** In place of both for a write to the `status` subresource. */
+  readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Texts of `Warning` headers for a write. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
   /** The same for a write to the `status` subresource. */

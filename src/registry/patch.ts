@@ -35,7 +35,7 @@ const patchTypes: { readonly [format in PatchFormat]: string } = {
 
 /** @throws StatusError 415 for a patch format that the target does not support */
 export function checkPatchFormat({ resource }: Target, format: PatchFormat): void {
-  if (format !== 'strategic' || resource.definition.custom !== true) return;
+  if (format !== 'strategic' || resource.definition.custom === undefined) return;
   const { strategic: _, ...known } = patchTypes;
   throw statusError.unsupportedMediaType(Object.values(known));
 }

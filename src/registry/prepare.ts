@@ -131,7 +131,7 @@ const keyNames: { readonly [resource: string]: string } = {
 /** The key of an object in the storage of the reference server, as its messages name it. */
 function referenceKey({ resource: { definition }, namespace, name }: Target): string {
   const { group, resource } = definition.storage;
-  const plural = definition.custom === true ? `${group}/${resource}` : (keyNames[resource] ?? resource);
+  const plural = definition.custom !== undefined ? `${group}/${resource}` : (keyNames[resource] ?? resource);
   return ['/registry', plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
 }
 

@@ -158,7 +158,7 @@ function servedPart(definition: ResourceDefinition, { features, serves }: Resour
 
 function expandDeprecation(version: ResourceVersion, names: Names): ResourceVersion {
   const { deprecated } = version;
-  if (deprecated?.replacement === undefined) return version;
+  if (deprecated === undefined || 'warning' in deprecated || deprecated.replacement === undefined) return version;
   return { ...version, deprecated: { ...deprecated, replacement: expandNames(deprecated.replacement, names) } };
 }
 
@@ -226,7 +226,7 @@ function makeResource(
   const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
     const apiVersion = formatGroupVersion({ group: of.group, version: declared.version });
     const isStorage = apiVersion === format.apiVersion && definition.kind === format.kind;
-    return { declared, apiVersion, type: compile(declared.schema, names), isStorage };
+    return { declared, apiVersion, type: declared.type ?? compile(declared.schema, names), isStorage };
   };
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
   if (stored === undefined)

@@ -65,7 +65,7 @@ function checkField({ definition }: Resource, path: string): void {
   const { selectableFields, namespaced, custom } = definition;
   if (path === 'metadata.name') return;
   // A cluster-scoped kind with selectable fields of its own does not support the namespace.
-  const own = custom === true || selectableFields.length > 0;
+  const own = custom !== undefined || selectableFields.length > 0;
   if (path === 'metadata.namespace' && (namespaced || !own)) return;
   if (selectableFields.some((field) => field.path === path)) return;
   throw statusError.badRequest(

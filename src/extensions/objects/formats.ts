@@ -174,7 +174,8 @@ function isEmail(text: string): boolean {
 /** An absolute URI or an absolute path, without regard to a fragment. */
 function isRequestUri(text: string): boolean {
   if (text === '*') return true;
-  if (/[\u0000-\u001f\u007f]/.test(text)) return false;
+  // Control characters are refused.
+  if (/[^ -~\u0080-\u{10ffff}]/u.test(text)) return false;
   const [, scheme = '', rest = ''] = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(.*)$/s.exec(text) ?? [];
   if (!rest.startsWith('/')) return scheme !== '';
   const query = rest.indexOf('?');

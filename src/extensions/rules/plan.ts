@@ -1,5 +1,6 @@
 /** What the rules of a schema need for evaluation. The rules of a node are compiled when the first value comes. */
 import type { Program, ReadJson } from '../../cel/index.ts';
+import { anywhere } from '../objects/anywhere.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { compileRule } from './compile.ts';
 import { minSizeOf } from './sizes.ts';
@@ -46,12 +47,7 @@ export class PlanNode {
 }
 
 /** Whether a schema has rules, at any depth. */
-export function hasRules({ rules, items, additionalProperties: values, properties }: Structural): boolean {
-  if (rules.length > 0 || (items !== undefined && hasRules(items))) return true;
-  if (values !== undefined && values !== true && hasRules(values)) return true;
-  for (const property of properties.values()) if (hasRules(property)) return true;
-  return false;
-}
+export const hasRules = anywhere(({ rules }) => rules.length > 0);
 
 const plans = new WeakMap<Structural, { readonly plan: PlanNode | undefined }>();
 

@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, atOnce, type FieldError, fieldError, type JsonObject, namesFor } from '../../meta/index.ts';
-import type { WriteContext } from '../../registry/index.ts';
 import { structuralOf } from '../structural.ts';
-import { validateByRules } from './strategy.ts';
+import { validateByRules, validateDefaultByRules } from './strategy.ts';
 
 const names = namesFor('k8s.io');
 const even = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self % 2 == 0', message: 'must be even' }] };
 const schema = (spec: JsonObject) => structuralOf({ type: 'object', properties: { spec } }, names);
 const object = (spec: number) => ({ metadata: { name: 'n' }, spec }) as unknown as ApiObject;
 
-function run(now: number, old?: number, { ratcheting = true, found = [] as FieldError[] } = {}) {
+function run(
+  now: number,
+  old?: number,
+  { ratcheting = true, found = [] as FieldError[], of = even as JsonObject } = {},
+) {
   const warnings = new Set<string>();
-  const validate = validateByRules(schema(even), ratcheting);
-  const context = { warnings } as unknown as WriteContext;
-  const steps = validate?.(object(now), old === undefined ? undefined : object(old), context, found);
+  const before = old === undefined ? undefined : object(old);
+  const steps = validateByRules(schema(of), { object: object(now), old: before, ratcheting, found, warnings });
   return {
     errors: steps && atOnce(steps).map(({ field, message }) => `${field}: ${message}`),
     warnings: [...warnings],
@@ -24,7 +26,7 @@ const odd = 'spec: Invalid value: 3: must be even';
 
 describe('validation by rules', () => {
   it('is not needed for a schema without rules', () => {
-    expect(validateByRules(schema({ type: 'integer' }), true)).toBeUndefined();
+    expect(run(1, 1, { of: { type: 'integer' } }).errors).toBeUndefined();
   });
 
   it('refuses what breaks a rule, on create and update', () => {
@@ -42,5 +44,23 @@ describe('validation by rules', () => {
     const { errors } = run(3, undefined, { found: [fieldError.required('a')] });
     expect(errors).toHaveLength(1);
     expect(errors?.[0]).toMatch(/^<nil>: .* some validation rules were not checked/);
+  });
+});
+
+describe('defaults', () => {
+  const errors = (rule: JsonObject, value: number | null = 3) =>
+    validateDefaultByRules(
+      structuralOf({ type: 'integer', default: value, 'x-kubernetes-validations': [rule] }, names),
+      false,
+      'at.default',
+    ).map(({ field, message }) => `${field}: ${message}`);
+
+  it('keep the rules, as kept and as new values', () => {
+    expect(errors({ rule: 'self == 3' })).toEqual([]);
+    expect(errors({ rule: 'self == 4', message: 'm' })).toEqual(['at.default: Invalid value: 3: m']);
+    expect(errors({ rule: 'self > oldSelf', message: 'm' })).toEqual(['at.default: Invalid value: 3: m']);
+    const first = { rule: 'oldSelf.hasValue()', message: 'm', optionalOldSelf: true };
+    expect(errors(first)).toEqual(['at.default: Invalid value: 3: m']);
+    expect(errors({ rule: 'false' }, null)).toEqual([]);
   });
 });

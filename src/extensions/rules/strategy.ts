@@ -1,21 +1,37 @@
-import type { FieldError, JsonObject, Steps } from '../../meta/index.ts';
-import type { Strategy } from '../../registry/index.ts';
+import { type ApiObject, atOnce, type FieldError, type Steps } from '../../meta/index.ts';
 import { Correlation } from '../objects/correlation.ts';
 import type { Structural } from '../structural.ts';
-import { rulesNotChecked, ruleValidator } from './evaluate.ts';
+import { type RuleValidator, rulesNotChecked, ruleValidator } from './evaluate.ts';
 
-/**
- * The validation of objects by the rules of their schema; undefined when it has none. With `ratcheting`, a rule that an
- * update breaks in what it does not change is a warning.
- */
-export function validateByRules(structural: Structural, ratcheting: boolean): Strategy['validateInSteps'] {
+export interface RuledWrite {
+  readonly object: ApiObject;
+  readonly old: ApiObject | undefined;
+  /** A rule that an update breaks in what it does not change is a warning. */
+  readonly ratcheting: boolean;
+  /** The errors of all other validation. */
+  readonly found: readonly FieldError[];
+  readonly warnings: Set<string>;
+}
+
+/** Validates an object by the rules of its schema; undefined where it has none. */
+export function validateByRules(structural: Structural, write: RuledWrite): Steps<FieldError[]> | undefined {
   const validate = ruleValidator(structural);
-  if (validate === undefined) return undefined;
-  return function* (object, old, { warnings }, found): Steps<FieldError[]> {
-    const blocked = rulesNotChecked(found);
-    if (blocked.length > 0) return blocked;
-    const value = object as unknown as JsonObject;
-    const correlation = old && new Correlation(value, old as unknown as JsonObject, structural);
-    return yield* validate(value, correlation, ratcheting ? { warn: (text) => warnings.add(text) } : {});
-  };
+  return validate && validateWrite(structural, validate, write);
+}
+
+function* validateWrite(structural: Structural, validate: RuleValidator, write: RuledWrite): Steps<FieldError[]> {
+  const { object, old, ratcheting, found, warnings } = write;
+  const blocked = rulesNotChecked(found);
+  if (blocked.length > 0) return blocked;
+  const correlation = old && new Correlation(object, old, structural);
+  return yield* validate(object, correlation, ratcheting ? { warn: (text) => warnings.add(text) } : {});
+}
+
+/** The errors of a default by the rules of its schema: as a value that is kept, and as a new one. */
+export function validateDefaultByRules(structural: Structural, isResource: boolean, path: string): FieldError[] {
+  const value = structural.default ?? null;
+  const validate = value === null ? undefined : ruleValidator(structural, isResource);
+  if (validate === undefined) return [];
+  const kept = atOnce(validate(value, new Correlation(value, value, structural), { path }));
+  return kept.length > 0 ? kept : atOnce(validate(value, undefined, { path }));
 }

@@ -183,7 +183,7 @@ const widgets = kind({
   group: 'example.com',
   plural: 'widgets',
   kind: 'Widget',
-  custom: true,
+  custom: { version: 'v2', fromStored: () => false, toStored: (object) => object, normalizes: false },
   schema: struct('example/v2.Widget', { ...typeMeta, metadata: field(3, ObjectMeta) }),
   versions: [
     {

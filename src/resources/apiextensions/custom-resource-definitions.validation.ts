@@ -1,10 +1,12 @@
 /** Validation of custom resource definitions, except for their schemas. */
+import { structuralOf, validateDefaults } from '../../extensions/index.ts';
 import {
   compatibleDomain,
   dns1035Label,
   dns1123Subdomain,
   type FieldError,
   fieldError,
+  type JsonObject,
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
@@ -88,7 +90,10 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
       const schema = version.schema?.openAPIV3Schema;
       const sharing = isShared(versions, 'schema') ? versions : [version];
       const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
-      return schema === undefined ? [] : validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
+      if (schema === undefined) return [];
+      const faults = validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
+      if (faults.length > 0) return faults;
+      return validateDefaults(structuralOf(schema as JsonObject, names), `${at}.openAPIV3Schema`, names);
     }),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>

@@ -1,0 +1,89 @@
+import { type ApiObject, type FieldError, jsonEqual, type Names, qualifiedName, quote } from '../../meta/index.ts';
+import type { Strategy } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import type { CustomResourceSubresources } from '../../types/apiextensions-v1.ts';
+import { validateByRules } from '../rules/index.ts';
+import type { Structural } from '../structural.ts';
+import { Correlation } from './correlation.ts';
+import { validateEmbedded } from './embedded.ts';
+import { validateScaleSpec, validateScaleStatus } from './scale.ts';
+import { validateLists, validateValue } from './validate.ts';
+import { type ValueSchema, valueSchemaOf } from './value-schema.ts';
+
+export interface StrategyOptions {
+  readonly names: Names;
+  /** The schema of the version. */
+  readonly structural: () => Structural;
+  readonly subresources: Infer<typeof CustomResourceSubresources>;
+  /** What an update leaves unchanged is not rejected (CRDValidationRatcheting). */
+  readonly ratcheting: boolean;
+}
+
+/** The strategy of the objects of a version of a definition. */
+export function strategyOf(options: StrategyOptions): Strategy {
+  const { names, structural, subresources, ratcheting } = options;
+  const { scale } = subresources;
+  let read: ValueSchema | undefined;
+  const values = () => {
+    read ??= valueSchemaOf(structural().schema, names);
+    return read;
+  };
+  const correlate = (object: ApiObject, old: ApiObject) =>
+    ratcheting ? new Correlation(object, old, structural()) : undefined;
+  const validateWhole = (object: ApiObject, old: ApiObject | undefined): FieldError[] => {
+    const correlation = old === undefined ? undefined : correlate(object, old);
+    return [
+      ...validateValue(values(), object, '', correlation),
+      ...(scale === undefined ? [] : [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)]),
+      ...validateEmbedded(structural(), object, names),
+      ...validateLists(structural(), object, old),
+    ];
+  };
+  const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
+    const { status } = object;
+    const schema = values().properties.get('status');
+    return [
+      ...(status === undefined || schema === undefined
+        ? []
+        : validateValue(schema, status, 'status', correlate(object, old)?.key('status'))),
+      ...(scale === undefined ? [] : validateScaleStatus(object, scale)),
+      ...validateLists(structural(), object, old),
+    ];
+  };
+  return {
+    metadataChecks: [0, 1],
+    bareFinalizers: true,
+    generation: true,
+    unconditionalUpdate: false,
+    prepareUpdate: (object, old) => {
+      // Without a subresource, the status counts like every other field.
+      if (subresources.status !== undefined || jsonEqual(object['status'], old['status'])) return;
+      object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    },
+    // An object with a resourceVersion is that of an update.
+    validate: (object) => ((object.metadata.resourceVersion ?? '') === '' ? validateWhole(object, undefined) : []),
+    validateUpdate: validateWhole,
+    validateStatusUpdate: validateStatus,
+    validateInSteps: (object, old, context, found) =>
+      validateByRules(structural(), { object, old, ratcheting, found, warnings: context.warnings }),
+    warnings: (object, old) => finalizerWarnings(object, old, names),
+  };
+}
+
+/** Warnings about the finalizers that a write adds. */
+function finalizerWarnings(object: ApiObject, old: ApiObject | undefined, { product }: Names): string[] {
+  const { finalizers = [] } = object.metadata;
+  if (finalizers.length === 0) return [];
+  const before = new Set(old?.metadata.finalizers);
+  const standard = new Set(['orphan', 'foregroundDeletion', product]);
+  return [...new Set(finalizers)]
+    .filter((finalizer) => !before.has(finalizer))
+    .sort()
+    .flatMap((finalizer) => {
+      const faults = qualifiedName(finalizer).map((why) => `metadata.finalizers: ${quote(finalizer)}: ${why}`);
+      if (finalizer.includes('/') || standard.has(finalizer)) return faults;
+      const path = finalizer.includes('.') ? ' including a path (/)' : '';
+      const why = `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`;
+      return [...faults, `metadata.finalizers: ${quote(finalizer)}: ${why}`];
+    });
+}

@@ -20,7 +20,7 @@ import { hasRules, type PlanNode, type PlannedNode, type PlannedRule, planOf } f
 /** What one evaluation of an expression may cost. */
 const maxCallCost = 1_000_000;
 /** What all evaluations for an object may cost. */
-const maxObjectCost = 10_000_000;
+export const maxObjectCost = 10_000_000;
 /** What evaluations may cost until other work gets a turn: some milliseconds. */
 const maxTurnCost = 200_000;
 /** What any evaluation takes beside its cost. */
@@ -33,6 +33,8 @@ export interface RuleOptions {
   readonly path?: string;
   /** A rule that fails for an unchanged value is a warning: its text is passed here. Absent: it is an error. */
   readonly warn?: (text: string) => void;
+  /** What all evaluations may cost; default: what they may cost for an object. */
+  readonly budget?: Budget;
 }
 
 /** What is wrong with a value by the rules. In an update it comes with its correlation. In steps: rules may take long. */
@@ -45,8 +47,8 @@ export type RuleValidator = (
 /** The validator of the rules of a schema; undefined when it has none. Rules are compiled when they are first needed. */
 export function ruleValidator(structural: Structural, isResource = true): RuleValidator | undefined {
   if (!hasRules(structural)) return undefined;
-  return function* (value, correlation, { path = '', warn } = {}) {
-    const run = new Run(warn);
+  return function* (value, correlation, { path = '', warn, budget = new Budget(maxObjectCost) } = {}) {
+    const run = new Run(warn, budget);
     const plan = planOf(structural, isResource);
     if (plan !== undefined) yield* run.validate(plan, { path, value, correlation, nearest: undefined });
     return run.errors;
@@ -92,13 +94,14 @@ const childPath = (path: string, name: string): string => (path === '' ? name : 
 class Run {
   readonly errors: FieldError[] = [];
   readonly #warn: ((text: string) => void) | undefined;
-  #remaining = maxObjectCost;
+  readonly #budget: Budget;
   /** The cost since other work got a turn. */
   #turn = 0;
   #warnings = 0;
 
-  constructor(warn: ((text: string) => void) | undefined) {
+  constructor(warn: ((text: string) => void) | undefined, budget: Budget) {
     this.#warn = warn;
+    this.#budget = budget;
   }
 
   /** Validates a value and all below; returns false when nothing more may be evaluated. */
@@ -139,7 +142,7 @@ class Run {
     const field = place.path === '' ? '<nil>' : place.path;
     const { type } = node.structural;
     const { compiled } = node;
-    if (this.#remaining <= 0) {
+    if (this.#budget.remaining <= 0) {
       this.errors.push(fieldError.invalid(field, type, outOfBudget));
       return false;
     }
@@ -152,9 +155,9 @@ class Run {
       const { optionalOldSelf } = rule.rule;
       if (rule.usesOldSelf && (place.correlation?.old ?? null) === null && optionalOldSelf !== true) continue;
       if (rule.program === undefined) continue;
-      const before = this.#remaining;
+      const before = this.#budget.remaining;
       if (!this.#rule(rule, rule.program, node.structural, place, variables)) return false;
-      this.#turn += before - this.#remaining + callCost;
+      this.#turn += before - this.#budget.remaining + callCost;
       if (this.#turn < maxTurnCost) continue;
       this.#turn = 0;
       yield;
@@ -170,8 +173,8 @@ class Run {
       this.errors.push(fieldError.invalid(field, type, why));
       return false;
     };
-    if (cost > this.#remaining) return stop(outOfBudget);
-    this.#remaining -= cost;
+    if (cost > this.#budget.remaining) return stop(outOfBudget);
+    this.#budget.remaining -= cost;
     if (exceeded !== undefined) {
       return stop(
         `'${exceeded}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`,
@@ -217,14 +220,14 @@ class Run {
   ): { readonly text: string | undefined } | { readonly stop: string } {
     if (compiled.message === undefined) return { text: undefined };
     const { value, exceeded, cost } = call(compiled.message, () => variables.of(compiled));
-    if (cost > this.#remaining) return { stop: `messageExpression evaluation failed due to ${runningOut}` };
+    if (cost > this.#budget.remaining) return { stop: `messageExpression evaluation failed due to ${runningOut}` };
     if (exceeded !== undefined) {
       const source = quote(compiled.rule.messageExpression);
       return {
         stop: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`,
       };
     }
-    this.#remaining -= cost;
+    this.#budget.remaining -= cost;
     const text = typeof value === 'string' ? value.trim() : '';
     return { text: text === '' || text.includes('\n') || Buffer.byteLength(text) > maxMessage ? undefined : text };
   }

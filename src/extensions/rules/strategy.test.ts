@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, atOnce, type FieldError, fieldError, type JsonObject, namesFor } from '../../meta/index.ts';
 import { structuralOf } from '../structural.ts';
-import { validateByRules, validateDefaultByRules } from './strategy.ts';
+import { budgetOfDefaults, validateByRules, validateDefaultByRules } from './strategy.ts';
 
 const names = namesFor('k8s.io');
 const even = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self % 2 == 0', message: 'must be even' }] };
@@ -51,8 +51,8 @@ describe('defaults', () => {
   const errors = (rule: JsonObject, value: number | null = 3) =>
     validateDefaultByRules(
       structuralOf({ type: 'integer', default: value, 'x-kubernetes-validations': [rule] }, names),
-      false,
       'at.default',
+      budgetOfDefaults(),
     ).map(({ field, message }) => `${field}: ${message}`);
 
   it('keep the rules, as kept and as new values', () => {

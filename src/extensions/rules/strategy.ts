@@ -1,7 +1,8 @@
+import { Budget } from '../../cel/index.ts';
 import { type ApiObject, atOnce, type FieldError, type Steps } from '../../meta/index.ts';
 import { Correlation } from '../objects/correlation.ts';
 import type { Structural } from '../structural.ts';
-import { type RuleValidator, rulesNotChecked, ruleValidator } from './evaluate.ts';
+import { maxObjectCost, type RuleValidator, rulesNotChecked, ruleValidator } from './evaluate.ts';
 
 export interface RuledWrite {
   readonly object: ApiObject;
@@ -27,11 +28,14 @@ function* validateWrite(structural: Structural, validate: RuleValidator, write: 
   return yield* validate(object, correlation, ratcheting ? { warn: (text) => warnings.add(text) } : {});
 }
 
+/** What the rules of all defaults of a schema may cost. */
+export const budgetOfDefaults = (): Budget => new Budget(maxObjectCost);
+
 /** The errors of a default by the rules of its schema: as a value that is kept, and as a new one. */
-export function validateDefaultByRules(structural: Structural, isResource: boolean, path: string): FieldError[] {
+export function validateDefaultByRules(structural: Structural, path: string, budget: Budget): FieldError[] {
   const value = structural.default ?? null;
-  const validate = value === null ? undefined : ruleValidator(structural, isResource);
+  const validate = value === null ? undefined : ruleValidator(structural, structural.embeddedResource);
   if (validate === undefined) return [];
-  const kept = atOnce(validate(value, new Correlation(value, value, structural), { path }));
-  return kept.length > 0 ? kept : atOnce(validate(value, undefined, { path }));
+  const kept = atOnce(validate(value, new Correlation(value, value, structural), { path, budget }));
+  return kept.length > 0 ? kept : atOnce(validate(value, undefined, { path, budget }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, type JsonObject, namesFor } from '../../meta/index.ts';
 import { structuralOf } from '../structural.ts';
 import { type RuleValidation, validateRules } from './validate-rules.ts';
 
@@ -13,13 +13,13 @@ const ruled = (schema: JsonObject, ...rules: (string | JsonObject)[]): JsonObjec
 });
 
 function errors(spec: JsonObject, validation: Partial<RuleValidation> = {}): string[] {
-  const found = validateRules(structuralOf(object({ spec }), names), 'schema', {
+  const steps = validateRules(structuralOf(object({ spec }), names), 'schema', {
     names,
     isInvalid: () => false,
     stored: { rules: new Set(), messages: new Set() },
     ...validation,
   });
-  return found.map(({ field, message }) => `${field}: ${message}`);
+  return atOnce(steps).map(({ field, message }) => `${field}: ${message}`);
 }
 
 const at = 'schema.properties[spec]';

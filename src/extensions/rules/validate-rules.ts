@@ -1,9 +1,10 @@
 /** Validation of the rules of a definition: they compile, and their estimated cost is within the limits. */
 import { estimateCost } from '../../cel/index.ts';
-import { type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldError, type Json, type Names, type Steps } from '../../meta/index.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { type CompiledRule, compileRule, type StoredExpressions } from './compile.ts';
 import { excessText, factorOf, maxRuleCost, TotalCost, totalOf } from './cost.ts';
+import { hasRules } from './plan.ts';
 import { bindingOf } from './types.ts';
 
 export interface RuleValidation {
@@ -24,31 +25,33 @@ interface Place {
   readonly uncorrelated: string | undefined;
 }
 
-/** What is wrong with the rules of a structural schema that is valid itself. */
-export function validateRules(structural: Structural, path: string, validation: RuleValidation): FieldError[] {
+/** What is wrong with the rules of a structural schema that is valid itself. In steps: one for each schema with rules. */
+export function* validateRules(structural: Structural, path: string, validation: RuleValidation): Steps<FieldError[]> {
   const total = new TotalCost();
   const found: FieldError[][] = [];
   const property = `${validation.names.extension}validations`;
-  const visit = (node: Structural, place: Place): void => {
+  function* visit(node: Structural, place: Place): Steps<void> {
+    if (!hasRules(node)) return;
     const { count, uncorrelated } = place;
     const factor = factorOf(node);
-    const inner = {
-      count: count === undefined || factor === undefined ? undefined : count * factor,
-      uncorrelated,
-    };
-    const below = (child: Structural, at: string, more: Partial<Place> = {}) =>
-      visit(child, { ...inner, path: `${place.path}.${at}`, isResource: child.embeddedResource, ...more });
+    const inner = { count: count === undefined || factor === undefined ? undefined : count * factor, uncorrelated };
+    const at = (child: Structural, part: string): Place => ({
+      ...inner,
+      path: `${place.path}.${part}`,
+      isResource: child.embeddedResource,
+    });
     const { additionalProperties: values, items } = node;
-    if (values !== undefined && values !== true) below(values, 'additionalProperties');
-    for (const [name, child] of node.properties) below(child, `properties[${name}]`);
+    if (values !== undefined && values !== true) yield* visit(values, at(values, 'additionalProperties'));
+    for (const [name, child] of node.properties) yield* visit(child, at(child, `properties[${name}]`));
     if (items !== undefined) {
-      below(items, 'items', node.listType === 'map' ? {} : { uncorrelated: uncorrelated ?? place.path });
+      const outermost = node.listType === 'map' ? uncorrelated : (uncorrelated ?? place.path);
+      yield* visit(items, { ...at(items, 'items'), uncorrelated: outermost });
     }
-    if (node.rules.length > 0 && !validation.isInvalid(place.path)) {
-      found.push(validateNode(node, `${place.path}.${property}`, place, validation, total));
-    }
-  };
-  visit(structural, { path, isResource: true, count: 1, uncorrelated: undefined });
+    if (node.rules.length === 0 || validation.isInvalid(place.path)) return;
+    found.push(validateNode(node, `${place.path}.${property}`, place, validation, total));
+    yield;
+  }
+  yield* visit(structural, { path, isResource: true, count: 1, uncorrelated: undefined });
   return [...found.flat(), ...total.errors(path, property)];
 }
 

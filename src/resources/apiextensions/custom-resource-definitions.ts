@@ -25,13 +25,9 @@ export const customResourceDefinitions = resource({
     prepareUpdate: recordStoredVersion,
     validate: (definition, { names }) => [
       ...validateDefinition(definition, names),
-      ...(isNew(definition)
-        ? [...validateNew(definition, names), ...validateSchemaRules(definition, undefined, names)]
-        : []),
+      ...(isNew(definition) ? validateNew(definition, names) : []),
     ],
-    validateUpdate: (definition, old, { names }) => [
-      ...validateChange(definition, old, names),
-      ...validateSchemaRules(definition, old, names),
-    ],
+    validateUpdate: (definition, old, { names }) => validateChange(definition, old, names),
+    validateInSteps: (definition, old, { names }, found) => validateSchemaRules(definition, old, found, names),
   },
 });

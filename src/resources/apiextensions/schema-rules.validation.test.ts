@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, type FieldError, fieldError, type JsonObject, namesFor } from '../../meta/index.ts';
 import { validateSchemaRules } from './schema-rules.validation.ts';
 
 type Definition = Parameters<typeof validateSchemaRules>[0];
@@ -12,8 +12,10 @@ const definition = (...schemas: JsonObject[]) =>
     spec: { versions: schemas.map((openAPIV3Schema, i) => ({ name: `v${i + 1}`, schema: { openAPIV3Schema } })) },
   }) as unknown as Definition;
 
-const errors = (now: Definition, old?: Definition) =>
-  validateSchemaRules(now, old, names).map(({ field, message }) => `${field}: ${message.split(': ').at(-1)}`);
+const errors = (now: Definition, old?: Definition, found: readonly FieldError[] = []) =>
+  atOnce(validateSchemaRules(now, old, found, names)).map(
+    ({ field, message }) => `${field}: ${message.split(': ').at(-1)}`,
+  );
 
 const wrong = { type: 'integer', ...rules('self') };
 const text = { type: 'string' };
@@ -28,11 +30,14 @@ describe('rules of definitions', () => {
   });
 
   it('are not compiled where the schema is invalid there or below', () => {
-    const invalid = { ...text, uniqueItems: true };
-    const spec = { type: 'object', properties: { a: invalid, b: wrong }, ...rules('nope') };
-    expect(errors(definition(root(spec)))).toEqual([
-      `spec.validation.openAPIV3Schema.properties[spec].properties[b].x-kubernetes-validations[0].rule: ${why}`,
+    const spec = { type: 'object', properties: { a: text, b: wrong }, ...rules('nope') };
+    const at = 'spec.validation.openAPIV3Schema.properties[spec]';
+    const invalid = fieldError.forbidden(`${at}.properties[a].uniqueItems`, '');
+    expect(errors(definition(root(spec)), undefined, [invalid])).toEqual([
+      `${at}.properties[b].x-kubernetes-validations[0].rule: ${why}`,
     ]);
+    const ofDefault = fieldError.typeInvalid(`${at}.properties[a].default`, 1, '');
+    expect(errors(definition(root(spec)), undefined, [ofDefault])).toEqual([]);
     expect(errors(definition(root({ properties: { b: wrong } })))).toEqual([]);
   });
 

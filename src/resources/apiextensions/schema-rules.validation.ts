@@ -1,39 +1,52 @@
 /** Validation of the rules in the schemas of custom resources. */
 import { expressionsOf, structuralOf, validateRules } from '../../extensions/index.ts';
-import { type FieldError, fieldErrors, type JsonObject, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldErrors, type JsonObject, type Names, type Steps } from '../../meta/index.ts';
 import type { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
 import { same } from '../shared/field-rules.ts';
 import { placesOf } from './custom-resource-definitions.validation.ts';
 import { extensionsOf, itemsOf, propertiesOf, type Schema, valuesOf } from './json-schema.ts';
-import { validateSchema } from './json-schema.validation.ts';
 import { isNonStructural, validateStructural } from './structural-schema.validation.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
 /**
- * Validates the rules of schemas that are valid themselves. On an update, those of schemas that did not change remain as
- * they are, and stored expressions may use what newer servers have written them with.
+ * Validates the rules of schemas that are valid themselves: `found` are the errors of all other validation. On an update,
+ * those of schemas that did not change remain as they are, and stored expressions may use what newer servers have
+ * written them with.
  */
-export function validateSchemaRules(definition: Definition, old: Definition | undefined, names: Names): FieldError[] {
+export function* validateSchemaRules(
+  definition: Definition,
+  old: Definition | undefined,
+  found: readonly FieldError[],
+  names: Names,
+): Steps<FieldError[]> {
+  const errors: FieldError[][] = [];
   const before = new Map((old?.spec?.versions ?? []).map(({ name, schema }) => [name, schema?.openAPIV3Schema]));
+  for (const [version, at] of placesOf(definition.spec?.versions ?? [], 'schema')) {
+    const schema = version.schema?.openAPIV3Schema;
+    if (schema === undefined || !hasRules(schema, names) || same(schema, before.get(version.name))) continue;
+    const path = `${at}.openAPIV3Schema`;
+    if (isNonStructural(schema) || fieldErrors(() => validateStructural(schema, path, names)).length > 0) continue;
+    const invalid = found.map(({ field }) => field).filter((field) => isWithin(field, path));
+    if (invalid.some((field) => /\.default(?:[.[]|$)/.test(field))) continue;
+    const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));
+    const validation = { names, isInvalid, stored: storedIn(before.values(), names) };
+    errors.push(yield* validateRules(structuralOf(schema as JsonObject, names), path, validation));
+  }
+  return errors.flat();
+}
+
+/** The expressions of stored schemas. */
+function storedIn(schemas: Iterable<Schema | undefined>, names: Names) {
   const stored = { rules: new Set<string>(), messages: new Set<string>() };
-  for (const schema of before.values()) {
+  for (const schema of schemas) {
     if (schema === undefined || !hasRules(schema, names)) continue;
     const { rules, messages } = expressionsOf(structuralOf(schema as JsonObject, names));
     for (const rule of rules) stored.rules.add(rule);
     for (const message of messages) stored.messages.add(message);
   }
-  return placesOf(definition.spec?.versions ?? [], 'schema').flatMap(
-    ([{ name, schema: { openAPIV3Schema: schema } = {} }, at]) => {
-      if (schema === undefined || !hasRules(schema, names) || same(schema, before.get(name))) return [];
-      const path = `${at}.openAPIV3Schema`;
-      if (isNonStructural(schema) || fieldErrors(() => validateStructural(schema, path, names)).length > 0) return [];
-      const invalid = fieldErrors(() => validateSchema(schema, false, path, names)).map(({ field }) => field);
-      const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));
-      return validateRules(structuralOf(schema as JsonObject, names), path, { names, isInvalid, stored });
-    },
-  );
+  return stored;
 }
 
 const isWithin = (field: string, path: string): boolean =>

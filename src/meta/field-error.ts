@@ -23,7 +23,7 @@ export interface FieldError {
 
 /** The number of errors, and of characters in all of them, after which a validation is stopped. */
 export const maxErrors = 1_000;
-const maxText = 512 * 1024;
+export const maxErrorText = 512 * 1024;
 
 /** The errors of the running validation; undefined when none runs. */
 let current: { readonly errors: FieldError[]; text: number } | undefined;
@@ -49,7 +49,7 @@ export function fieldErrors(validation: () => readonly FieldError[]): readonly F
 }
 
 function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
-  if (current !== undefined && (current.errors.length === maxErrors || current.text > maxText))
+  if (current !== undefined && (current.errors.length === maxErrors || current.text > maxErrorText))
     throw new TooManyErrors();
   const found = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
   if (current !== undefined) {

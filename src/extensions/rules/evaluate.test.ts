@@ -320,6 +320,9 @@ describe('the budget', () => {
   it('reports no more errors than a Status has', () => {
     const failing = { type: 'array', items: ruled({ type: 'integer' }, 'false') };
     expect(errors(failing, numbers(1_500))).toHaveLength(1_000);
+    const message = 'x'.repeat(5_000);
+    const verbose = { type: 'array', items: ruled({ type: 'integer' }, { rule: 'false', message }) };
+    expect(errors(verbose, numbers(1_500))).toHaveLength(105);
   });
 
   it('ends the validation at a messageExpression that exceeds its limit', () => {

@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type Json,
   maxErrors,
+  maxErrorText,
   omitted,
   quote,
   type Steps,
@@ -98,10 +99,17 @@ class Run {
   /** The cost since other work got a turn. */
   #turn = 0;
   #warnings = 0;
+  /** Characters in all errors. */
+  #text = 0;
 
   constructor(warn: ((text: string) => void) | undefined, budget: Budget) {
     this.#warn = warn;
     this.#budget = budget;
+  }
+
+  #add(error: FieldError): void {
+    this.errors.push(error);
+    this.#text += error.message.length;
   }
 
   /** Validates a value and all below; returns false when nothing more may be evaluated. */
@@ -143,13 +151,13 @@ class Run {
     const { type } = node.structural;
     const { compiled } = node;
     if (this.#budget.remaining <= 0) {
-      this.errors.push(fieldError.invalid(field, type, outOfBudget));
+      this.#add(fieldError.invalid(field, type, outOfBudget));
       return false;
     }
     const variables = new Variables(compiled, place);
     for (const rule of compiled.rules) {
       if (rule.error !== undefined) {
-        this.errors.push(fieldError.invalid(field, type, `rule compile error: ${rule.error}`));
+        this.#add(fieldError.invalid(field, type, `rule compile error: ${rule.error}`));
         continue;
       }
       const { optionalOldSelf } = rule.rule;
@@ -162,7 +170,7 @@ class Run {
       this.#turn = 0;
       yield;
     }
-    return this.errors.length < maxErrors;
+    return this.errors.length < maxErrors && this.#text < maxErrorText;
   }
 
   #rule(compiled: PlannedRule, program: Program, { type }: Structural, place: Place, variables: Variables): boolean {
@@ -170,7 +178,7 @@ class Run {
     const field = place.path === '' ? '<nil>' : place.path;
     const { value, failure, exceeded, cost } = call(program, () => variables.of(compiled));
     const stop = (why: string): boolean => {
-      this.errors.push(fieldError.invalid(field, type, why));
+      this.#add(fieldError.invalid(field, type, why));
       return false;
     };
     if (cost > this.#budget.remaining) return stop(outOfBudget);
@@ -184,7 +192,7 @@ class Run {
       const why = failure.startsWith('no such overload')
         ? `'${failure}': call arguments did not match a supported operator, function or macro signature for rule: ${nameOf(rule)}`
         : `${failure} evaluating rule: ${nameOf(rule)}`;
-      this.errors.push(fieldError.invalid(field, type, why));
+      this.#add(fieldError.invalid(field, type, why));
       return true;
     }
     return value === true || this.#fail(compiled, type, place, variables);
@@ -197,7 +205,7 @@ class Run {
     const field = at === '' ? '<nil>' : at;
     const add = (make: () => FieldError): void => {
       if (this.#warn === undefined || compiled.usesOldSelf || !isUnchanged(place)) {
-        this.errors.push(make());
+        this.#add(make());
         return;
       }
       if (this.#warnings++ >= maxErrors) return;

@@ -16,31 +16,35 @@ type Parsed = { readonly source: string; readonly expr: Expr };
  */
 export function check(environment: Environment, expression: string | Parsed): CheckedExpression {
   const checked = checkTypes(environment, expression);
-  throwIssues(checked.source, validateLiterals(checked));
+  throwIssues(
+    checked.source,
+    bounded(checked, () => validateLiterals(checked)),
+  );
   return checked;
 }
 
 /** The same with literals as the language allows them: also lists and maps of several types. */
 export function checkTypes(environment: Environment, expression: string | Parsed): CheckedExpression {
   const { source, expr } = typeof expression === 'string' ? parsed(environment, expression) : expression;
-  const checker = new Checker(environment);
-  try {
-    checker.visit(expr);
-    throwIssues(source, checker.issues);
+  return bounded({ source, expr }, () => {
+    const { unifier, issues, typeOf, referenceOf, variables } = new Checker(environment).check(expr);
+    throwIssues(source, issues);
     return {
-      source,
-      environment,
-      expr,
-      type: checker.unifier.substitute(checker.typeOf[expr.id] ?? dynType, dynType),
-      typeOf: checker.typeOf.map((type) => type && checker.unifier.substitute(type, dynType)),
-      referenceOf: checker.referenceOf,
-      variables: checker.variables,
+      ...{ source, environment, expr, referenceOf, variables },
+      type: unifier.substitute(typeOf[expr.id] ?? dynType, dynType),
+      typeOf: typeOf.map((type) => type && unifier.substitute(type, dynType)),
     };
+  });
+}
+
+/** @throws ExpressionError when the types take too long */
+function bounded<T>({ source, expr }: Parsed, compute: () => T): T {
+  try {
+    return compute();
   } catch (error) {
     if (!(error instanceof TypeTooComplex)) throw error;
-    throw new ExpressionError(source, [
-      { offset: expr.offset, message: 'the types of the expression are too complex' },
-    ]);
+    const message = 'the types of the expression are too complex';
+    throw new ExpressionError(source, [{ offset: expr.offset, message }]);
   }
 }
 

@@ -63,8 +63,12 @@ export class Checker {
     this.#environment = environment;
   }
 
-  /** Checks a node and those below it. */
-  visit(expr: Expr): CelType {
+  check(expr: Expr): this {
+    this.#visit(expr);
+    return this;
+  }
+
+  #visit(expr: Expr): CelType {
     const type = this.#typeOf(expr);
     setAt(this.typeOf, expr.id, type);
     return type;
@@ -138,7 +142,7 @@ export class Checker {
 
   /** The type of a field of the operand, which is optional through optionals. */
   #field(expr: Expr, operand: Expr, field: string, optional: boolean): CelType {
-    const type = this.unifier.substitute(this.visit(operand));
+    const type = this.unifier.substitute(this.#visit(operand));
     const container = type.kind === 'optional' ? type.value : type;
     const result = this.#fieldOf(expr, container, field);
     return optional || type.kind === 'optional' ? optionalType(result) : result;
@@ -163,7 +167,7 @@ export class Checker {
 
   #call(expr: Call): CelType {
     if (expr.function === '_?._') return this.#optionalSelect(expr);
-    const args = expr.args.map((arg) => this.visit(arg));
+    const args = expr.args.map((arg) => this.#visit(arg));
     if (expr.target === undefined) return this.#resolve(expr, resolveFunction(this.#environment, expr.function), args);
     const [, namespace] = qualifiedName(expr.target) ?? [];
     if (namespace !== undefined) {
@@ -171,7 +175,7 @@ export class Checker {
       const qualified = resolveFunction(this.#environment, name);
       if (qualified !== undefined) return this.#resolve(expr, qualified, args, name);
     }
-    args.unshift(this.visit(expr.target));
+    args.unshift(this.#visit(expr.target));
     return this.#resolve(expr, resolveFunction(this.#environment, expr.function), args);
   }
 
@@ -238,7 +242,7 @@ export class Checker {
     let key: CelType | undefined;
     let value: CelType | undefined;
     for (const entry of expr.entries) {
-      key = this.#join(key, this.visit(entry.key));
+      key = this.#join(key, this.#visit(entry.key));
       value = this.#join(value, this.#item(entry.value, entry.optional));
     }
     return mapType(key ?? this.unifier.variable(), value ?? this.unifier.variable());
@@ -246,7 +250,7 @@ export class Checker {
 
   /** The type of a value of a literal; `optional`: of the value in its optional. */
   #item(expr: Expr, optional: boolean): CelType {
-    const type = this.visit(expr);
+    const type = this.#visit(expr);
     if (!optional) return type;
     const unwrapped = this.unifier.substitute(type);
     if (unwrapped.kind === 'optional') return unwrapped.value;
@@ -285,8 +289,8 @@ export class Checker {
   }
 
   #comprehension(expr: Comprehension): CelType {
-    const range = this.unifier.substitute(this.visit(expr.range));
-    const accumulator = this.visit(expr.initial);
+    const range = this.unifier.substitute(this.#visit(expr.range));
+    const accumulator = this.#visit(expr.initial);
     const outer = this.#scope;
     const around: Scope = { name: expr.accumulator, type: accumulator, outer };
     const [first, second] = this.#variableTypes(expr, range);
@@ -295,7 +299,7 @@ export class Checker {
     this.#require(expr.condition, boolType);
     this.#require(expr.step, accumulator);
     this.#scope = around;
-    const result = this.visit(expr.result);
+    const result = this.#visit(expr.result);
     this.#scope = outer;
     return this.unifier.substitute(result);
   }
@@ -321,7 +325,7 @@ export class Checker {
   }
 
   #require(expr: Expr, type: CelType): void {
-    const actual = this.visit(expr);
+    const actual = this.#visit(expr);
     if (!this.unifier.assignable(type, actual)) this.#mismatch(expr, type, actual);
   }
 }

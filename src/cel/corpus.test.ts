@@ -3,7 +3,6 @@ import { checkTypes } from './check/check.ts';
 import { createEnvironment } from './check/environment.ts';
 import { ExpressionError } from './check/error.ts';
 import { formatType } from './check/format.ts';
-import differences from './corpus-differences.json' with { type: 'json' };
 import type { CheckedExpression, Environment } from './environment.ts';
 import { Budget } from './evaluate/budget.ts';
 import { compileExpression } from './evaluate/compile.ts';
@@ -16,6 +15,7 @@ import { twoVariablesLibrary } from './library/two-variables.ts';
 import type { Library } from './library.ts';
 import { parse } from './syntax/parse.ts';
 import { type CorpusCase, type Declaration, readCorpus } from './testing/corpus.ts';
+import { differences } from './testing/corpus-differences.ts';
 import { fromWire, textOf, typeOf } from './testing/corpus-values.ts';
 import { unchecked } from './testing/unchecked.ts';
 import { CelError, type Value } from './values.ts';
@@ -61,6 +61,9 @@ function differenceOf(one: CorpusCase): string {
     if (one.type !== undefined && formatType(checked.type) !== formatType(typeOf(one.type))) {
       return `has the type ${formatType(checked.type)}, not ${formatType(typeOf(one.type))}`;
     }
+    if (!one.unchecked && one.deduced !== undefined && formatType(checked.type) !== one.deduced) {
+      return `has the type ${formatType(checked.type)}, not ${one.deduced}`;
+    }
     if (one.checkOnly) return '';
     const actual = textOf(compileExpression(checked).evaluate(valuesOf(one), new Budget(1_000_000)));
     if (one.value === undefined) return `gives ${actual}, and no error`;
@@ -68,7 +71,7 @@ function differenceOf(one: CorpusCase): string {
     return actual === expected ? '' : `gives ${actual}, not ${expected}`;
   } catch (error) {
     const expected = error instanceof CelError || error instanceof ExpressionError;
-    return expected && one.value === undefined && !one.checkOnly ? '' : `fails: ${error}`;
+    return expected && one.value === undefined && !one.checkOnly ? '' : `fails: ${String(error)}`;
   }
 }
 

@@ -108,6 +108,22 @@ describe('regular expressions', () => {
     expect(compileRegex('first{1}')).not.toBe(first);
   });
 
+  it('keeps a bounded amount of the states that matching computes', () => {
+    let seed = 1;
+    const text = Array.from({ length: 40_000 }, () => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return (seed >>> 16) % 2 === 0 ? 'a' : 'b';
+    }).join('');
+    let seen = 0;
+    for (let i = 0; i < 64; i++) {
+      matches(`a[ab]{14}[^ab]${i}?`, text);
+      seen = Math.max(seen, keptRegexes().stateBytes);
+    }
+    expect(seen).toBeGreaterThan(64_000_000);
+    for (let i = 0; i < 16; i++) matches('a', 'a');
+    expect(keptRegexes().stateBytes).toBeLessThanOrEqual(64_000_000);
+  });
+
   it('agrees with the built-in engine on simple patterns', () => {
     const piece = fc.constantFrom('a', 'b', '.', '[ab]', 'a*', 'b+', '(a|b)', 'a?', '^', '$', '\\.', 'c{2}');
     const pattern = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));

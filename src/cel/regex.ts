@@ -8,6 +8,10 @@ const MAX_PATTERN = 10_000;
 const MAX_PROGRAM = 10_000;
 /** The programs that are kept, in instructions in all. Beside its program an expression keeps some states of its matching. */
 const MAX_KEPT = 50_000;
+/** The memory of the states that matching computes and keeps, in bytes in all; an expression has at most 8 MB. */
+const MAX_STATES = 64_000_000;
+/** After how many uses the memory of states is looked at. */
+const USES = 16;
 /** What an expression takes beside its instructions, in instructions. */
 const OVERHEAD = 100;
 
@@ -17,6 +21,8 @@ const MAX_SCANNED = 100_000_000;
 export interface Regex {
   /** The number of instructions: the time of a match is at most proportional to it and to the length of the text. */
   readonly programSize: number;
+  /** The memory of the states that matching has computed, in bytes. */
+  readonly stateBytes: () => number;
   /** Whether a part of the text matches. */
   readonly test: (text: string) => boolean;
   /** The parts that match, from left to right, without overlap; at most so many. @throws CelError for too many */
@@ -26,12 +32,14 @@ export interface Regex {
 /** In the order of their last use. */
 const kept = new Map<string, Regex>();
 let keptInstructions = 0;
+let uses = 0;
 
 /**
  * The compiled pattern; those used last are kept.
  * @throws CelError for a pattern that is invalid, too long, or too large when its repetitions are written out
  */
 export function compileRegex(pattern: string): Regex {
+  if (++uses % USES === 0) forgetStates();
   const found = kept.get(pattern);
   if (found !== undefined) {
     kept.delete(pattern);
@@ -41,19 +49,37 @@ export function compileRegex(pattern: string): Regex {
   const regex = compile(pattern);
   kept.set(pattern, regex);
   keptInstructions += regex.programSize + OVERHEAD;
-  for (const [oldest, { programSize }] of kept) {
+  for (const [oldest, old] of kept) {
     if (keptInstructions <= MAX_KEPT) break;
-    kept.delete(oldest);
-    keptInstructions -= programSize + OVERHEAD;
+    forget(oldest, old);
   }
   return regex;
 }
 
-/** How many compiled patterns are kept, and their instructions. */
-export const keptRegexes = (): { readonly patterns: number; readonly instructions: number } => ({
-  patterns: kept.size,
-  instructions: keptInstructions,
-});
+function forget(pattern: string, { programSize }: Regex): void {
+  kept.delete(pattern);
+  keptInstructions -= programSize + OVERHEAD;
+}
+
+function forgetStates(): void {
+  let bytes = keptRegexes().stateBytes;
+  for (const [oldest, regex] of kept) {
+    if (bytes <= MAX_STATES) break;
+    bytes -= regex.stateBytes();
+    forget(oldest, regex);
+  }
+}
+
+/** How many compiled patterns are kept, their instructions, and the memory of their states. */
+export function keptRegexes(): {
+  readonly patterns: number;
+  readonly instructions: number;
+  readonly stateBytes: number;
+} {
+  let stateBytes = 0;
+  for (const regex of kept.values()) stateBytes += regex.stateBytes();
+  return { patterns: kept.size, instructions: keptInstructions, stateBytes };
+}
 
 const literal = /^(\^?)([^\\^$.|?*+()[\]{}\ud800-\udfff]*)(\$?)$/;
 
@@ -72,9 +98,16 @@ function compile(pattern: string): Regex {
   if (programSize > MAX_PROGRAM) throw invalid('expression too large');
   return {
     programSize,
+    stateBytes: () => stateBytesOf(compiled),
     test: literalTest(pattern) ?? ((text) => compiled.test(text)),
     findAll: (text, most) => findAll(compiled, text, most),
   };
+}
+
+/** What the library has spent of the memory that it allows for the states of one expression. */
+function stateBytesOf(compiled: RE2JS): number {
+  const { lazyDFA } = compiled.re2Input as { lazyDFA?: { maxMem: number; memBudget: number } | null };
+  return lazyDFA ? lazyDFA.maxMem - lazyDFA.memBudget : 0;
 }
 
 /** The test of a pattern that is a text, at the start or the end or anywhere; undefined for others. */

@@ -16,6 +16,7 @@
  */
 import { getKey, type Json, type JsonObject } from '../meta/index.ts';
 import type { LiteralValue } from './ast.ts';
+import { keysOf } from './memo.ts';
 
 /** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
 export type ReadJson = (json: Json) => Value;
@@ -136,9 +137,7 @@ export class JsonMapValue extends MapValue {
   }
 
   get size(): number {
-    let size = 0;
-    for (const _ in this.#json) size++;
-    return size;
+    return keysOf(this.#json).length;
   }
 
   get(key: Value): Value | undefined {
@@ -151,7 +150,7 @@ export class JsonMapValue extends MapValue {
   }
 
   keys(): Iterable<Value> {
-    return Object.keys(this.#json);
+    return keysOf(this.#json);
   }
 }
 

@@ -60,15 +60,17 @@ const MAX_COPIED = 64;
 class ConcatenatedList extends ListValue {
   readonly #left: ListValue;
   readonly #right: ListValue;
+  readonly #size: number;
 
   constructor(left: ListValue, right: ListValue) {
     super([]);
     this.#left = left;
     this.#right = right;
+    this.#size = left.size + right.size;
   }
 
   override get size(): number {
-    return this.#left.size + this.#right.size;
+    return this.#size;
   }
 
   override get(index: number): Value {

@@ -25,6 +25,7 @@
 import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, Select } from '../ast.ts';
 import type { CheckedExpression, Reference } from '../environment.ts';
 import type { Overload } from '../library.ts';
+import { forget } from '../memo.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
 import { type Attribute, type Base, evaluateAttribute, type Qualifier, resolveAttribute } from './attributes.ts';
 import type { Budget, Frame, Outcome, Step } from './budget.ts';
@@ -56,6 +57,7 @@ export function compileExpression(checked: CheckedExpression): Program {
         outcome = step(frame);
       } finally {
         budget.remaining = frame.remaining;
+        forget();
       }
       if (outcome instanceof CelError) throw outcome;
       return outcome;

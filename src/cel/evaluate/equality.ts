@@ -1,5 +1,6 @@
 /** Equality of values of any types, and the order of comparable ones. */
 import { jsonEqual } from '../../meta/index.ts';
+import { keysOf } from '../memo.ts';
 import {
   CelError,
   Double,
@@ -111,7 +112,7 @@ function mapsEqual(a: MapValue, b: MapValue, depth: number): boolean {
 /** Declared fields are compared as values, others as JSON. */
 function objectsEqual(a: ObjectValue, b: ObjectValue, depth: number): boolean {
   if (a.json === b.json) return true;
-  if (a.type.name !== b.type.name || Object.keys(a.json).length !== Object.keys(b.json).length) return false;
+  if (a.type.name !== b.type.name || keysOf(a.json).length !== keysOf(b.json).length) return false;
   const declared = new Set<string>();
   for (const identifier of a.type.identifiers()) {
     if (!presentEqual(a.get(identifier), b.get(identifier), depth)) return false;

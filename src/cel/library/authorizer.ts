@@ -1,4 +1,5 @@
 /** Authorization checks: `authorizer.group('apps').resource('deployments').check('create').allowed()`. */
+
 import {
   dns1123Label,
   dns1123Subdomain,
@@ -9,9 +10,10 @@ import {
   type User,
 } from '../../meta/index.ts';
 import type { Library } from '../library.ts';
+import { codePoints } from '../memo.ts';
 import { boolType, opaqueType, stringType } from '../types.ts';
 import { CelError, OpaqueValue, type Value } from '../values.ts';
-import { type Costs, codePoints, exactly, plus, readingLong, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, exactly, plus, readingLong, scaled, sizeOf, stringFactor } from './costs.ts';
 import { type AccessAttributes, type AccessDecision, type Decide, PendingDecision } from './decisions.ts';
 import { methodOf } from './overloads.ts';
 

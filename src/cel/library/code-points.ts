@@ -1,6 +1,4 @@
 /** Strings by code point. A string without surrogates, as most are, has a code point in each of its units. */
-import { codePoints } from './costs.ts';
-
 const isPair = (text: string, unit: number): boolean =>
   (text.charCodeAt(unit) & 0xfc00) === 0xd800 && (text.charCodeAt(unit + 1) & 0xfc00) === 0xdc00;
 
@@ -12,7 +10,11 @@ export function unitOf(text: string, point: number): number {
 }
 
 /** The number of code points before an index in UTF-16. */
-export const pointOf = (text: string, unit: number): number => codePoints(text.slice(0, unit));
+export function pointOf(text: string, unit: number): number {
+  let point = 0;
+  for (let i = 0; i < unit; point++) i += isPair(text, i) ? 2 : 1;
+  return point;
+}
 
 /** The code points from one index to another, both within the text. */
 export function between(text: string, start: number, end: number): string {
@@ -20,5 +22,3 @@ export function between(text: string, start: number, end: number): string {
   const rest = text.slice(from);
   return rest.slice(0, unitOf(rest, end - start));
 }
-
-export { codePoints };

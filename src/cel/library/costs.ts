@@ -1,6 +1,7 @@
 /** Costs and their estimates, in cost units. */
 import { add, fixed, multiply, unbounded, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
+import { codePoints } from '../memo.ts';
 import type { Value } from '../values.ts';
 
 /** The costs of an overload. */
@@ -10,15 +11,6 @@ export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>;
 export const stringFactor = 0.1;
 /** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
 export const regexFactor = 0.25;
-
-/** The number of code points of a string. */
-export function codePoints(text: string): number {
-  let count = text.length;
-  for (let i = 1; i < text.length; i++) {
-    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--;
-  }
-  return count;
-}
 
 export { fixed as exactly, multiply as times };
 

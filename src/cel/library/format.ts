@@ -1,4 +1,5 @@
 /** Named formats of strings: `format.dns1123Label().validate(name)` gives what is wrong with a name. */
+
 import {
   dns1035Label,
   dns1123Label,
@@ -9,9 +10,10 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { Library } from '../library.ts';
+import { codePoints } from '../memo.ts';
 import { listType, opaqueType, optionalType, stringType } from '../types.ts';
 import { ListValue, OpaqueValue, OptionalValue, type Value } from '../values.ts';
-import { type Costs, codePoints, regexFactor, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, regexFactor, scaled, sizeOf, stringFactor } from './costs.ts';
 import { parseRequestUri } from './go-url.ts';
 import { functionOf, methodOf } from './overloads.ts';
 

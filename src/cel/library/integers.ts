@@ -1,9 +1,9 @@
 /** Integers of 64 bits, exactly. */
 import { CelError, intOf, Uint, type Value } from '../values.ts';
 
-export const minInt = -(2n ** 63n);
-export const maxInt = 2n ** 63n - 1n;
-export const maxUint = 2n ** 64n - 1n;
+const minInt = -(2n ** 63n);
+const maxInt = 2n ** 63n - 1n;
+const maxUint = 2n ** 64n - 1n;
 
 export const intOverflow = () => new CelError('integer overflow');
 export const uintOverflow = () => new CelError('unsigned integer overflow');

@@ -1,8 +1,10 @@
 /** What matching with regular expressions costs. */
+
 import type { EstimatedArgument, Range } from '../library.ts';
+import { codePoints } from '../memo.ts';
 import { compileRegex } from '../regex.ts';
 import type { Value } from '../values.ts';
-import { type Costs, codePoints, exactly, plus, regexFactor, scaled, sizeOf, stringFactor, times } from './costs.ts';
+import { type Costs, exactly, plus, regexFactor, scaled, sizeOf, stringFactor, times } from './costs.ts';
 
 export const matchesPattern = (text: Value | undefined, pattern: Value | undefined): boolean =>
   compileRegex(pattern as string).test(text as string);

@@ -1,5 +1,5 @@
 /** The operators `+`, `-`, `*`, `/`, `%` and `-a`. */
-import { concatenate } from '../evaluate/associative-lists.ts';
+import { concatenate, concatenationCost } from '../evaluate/associative-lists.ts';
 import type { CallEstimate, EstimatedArgument, Library, Overload } from '../library.ts';
 import {
   bytesType,
@@ -22,7 +22,7 @@ import { timestampPlus } from './times.ts';
 const divisionByZero = () => new CelError('division by zero');
 const modulusByZero = () => new CelError('modulus by zero');
 
-export function addInts(a: Value, b: Value): Value {
+function addInts(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
     if (Number.isSafeInteger(sum)) return sum;
@@ -126,6 +126,7 @@ export const arithmetic: Library['functions'] = {
     ),
     ints('add_int64', addInts),
     functionOf('add_list', [list, list], list, (a, b) => concatenate(a as ListValue, b as ListValue), {
+      cost: ([a, b]) => concatenationCost(a as ListValue, b as ListValue),
       estimate: (args) => ({ cost: exactly(1), resultSize: concatenated(args) }),
     }),
     functionOf('add_string', [stringType, stringType], stringType, (a, b) => (a as string) + (b as string), copying),

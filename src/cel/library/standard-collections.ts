@@ -1,12 +1,14 @@
 /** Sizes, membership and indexes of collections, and the tests of strings. */
+
 import { valuesEqual } from '../evaluate/equality.ts';
 import type { Library, Overload } from '../library.ts';
+import { codePoints } from '../memo.ts';
 import { boolType, bytesType, type CelType, intType, listType, mapType, parameterType, stringType } from '../types.ts';
 import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
-import { codePoints, scaled, sizeOf, stringFactor, times } from './costs.ts';
+import { scaled, sizeOf, stringFactor, times } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 import { matchCosts, matchesPattern } from './pattern-costs.ts';
-import { longCost, sizeOfValue } from './sizes.ts';
+import { sizeOfValue } from './sizes.ts';
 
 const a = parameterType('A');
 const list = listType(a);
@@ -33,8 +35,8 @@ const index = (id: string, collection: CelType, key: CelType, element: CelType):
 const size = (value: Value | undefined): number => sizeOfValue(value as Value);
 
 const sizes = (name: string, type: CelType): Overload[] => [
-  functionOf(`size_${name}`, [type], intType, size, { cost: longCost }),
-  methodOf(`${name}_size`, [type], intType, size, { cost: longCost }),
+  functionOf(`size_${name}`, [type], intType, size),
+  methodOf(`${name}_size`, [type], intType, size),
 ];
 
 /** A test of a string by another one. */

@@ -16,11 +16,11 @@ import {
   uintType,
 } from '../types.ts';
 import { CelError, Double, type Duration, intOf, type Timestamp, TypeValue, type Uint, type Value } from '../values.ts';
-import { scaled, sizeOf, stringFactor } from './costs.ts';
+import { longCost, scaled, sizeOf, stringFactor } from './costs.ts';
 import { checkedInt, checkedUint, exactOf, intOverflow, uintOverflow } from './integers.ts';
 import { parseDouble, parseInteger, shortText } from './numbers.ts';
 import { functionOf } from './overloads.ts';
-import { longCost, sizeOfValue } from './sizes.ts';
+import { sizeOfValue } from './sizes.ts';
 import { durationOfText, formatSeconds, formatTimestamp, parseTimestamp, timestampOf } from './times.ts';
 
 const a = parameterType('A');
@@ -35,7 +35,7 @@ const conversion = (
 
 /** Of a text, which is read to its end. */
 const parsing = (id: string, to: CelType, call: (value: Value) => Value): Overload =>
-  conversion(id, stringType, to, call, { cost: longCost });
+  conversion(id, stringType, to, call, { cost: ([text]) => longCost((text as string).length) });
 
 const same = (value: Value): Value => value;
 

@@ -1,13 +1,14 @@
 /** Functions of strings beyond the standard ones. All indexes are of code points. */
 import type { Library, Overload } from '../library.ts';
+import { codePoints } from '../memo.ts';
 import { type CelType, dynType, intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
-import { between, codePoints, pointOf, unitOf } from './code-points.ts';
+import { between, pointOf, unitOf } from './code-points.ts';
+import { longCost } from './costs.ts';
 import { type FormatStyle, formatIssues, formatString } from './format-string.ts';
 import { plainStyle, quotedStyle } from './format-styles.ts';
 import { indexNumber } from './integers.ts';
 import { functionOf, methodOf } from './overloads.ts';
-import { longCost } from './sizes.ts';
 import {
   joinCosts,
   producing,
@@ -137,7 +138,7 @@ const functions: Library['functions'] = {
       [stringType, intType],
       stringType,
       (text: string, index: Value) => charAt(text, indexNumber(index)),
-      { cost: longCost },
+      { cost: ([text]) => longCost((text as string).length) },
     ),
   ],
   indexOf: [

@@ -16,6 +16,8 @@ import type {
 export const maxDepth = 250;
 /** The number of nodes of a tree. Macros copy their operands, so that a short source could make a huge tree. */
 const maxNodes = 250_000;
+/** The depth of a tree, which macros add to: passes over trees call themselves for each level. */
+const maxTreeDepth = 1000;
 
 /** Parsing does not go on. */
 export class ParseStopped extends Error {
@@ -84,39 +86,74 @@ export class Nodes {
     return { id: this.#id(), offset, kind: 'comprehension', ...parts };
   }
 
+  /** @throws ParseStopped for a tree that is too deep */
+  limitDepth(expr: Expr): void {
+    if (this.#count > maxTreeDepth) limitDepth(expr, 1);
+  }
+
   /** A copy of a tree with ids of its own. */
   copy(expr: Expr): Expr {
+    this.limitDepth(expr);
+    return this.#copy(expr);
+  }
+
+  #copy(expr: Expr): Expr {
     const id = this.#id();
-    const all = (list: readonly Expr[]): Expr[] => list.map((one) => this.copy(one));
+    const all = (list: readonly Expr[]): Expr[] => list.map((one) => this.#copy(one));
     switch (expr.kind) {
       case 'literal':
       case 'identifier':
         return { ...expr, id };
       case 'select':
-        return { ...expr, id, operand: this.copy(expr.operand) };
+        return { ...expr, id, operand: this.#copy(expr.operand) };
       case 'call':
-        return { ...expr, id, target: expr.target && this.copy(expr.target), args: all(expr.args) };
+        return { ...expr, id, target: expr.target && this.#copy(expr.target), args: all(expr.args) };
       case 'list':
         return { ...expr, id, elements: all(expr.elements) };
       case 'map': {
         const entries = expr.entries.map(({ offset, key, value, optional }) =>
-          this.mapEntry(offset, this.copy(key), this.copy(value), optional),
+          this.mapEntry(offset, this.#copy(key), this.#copy(value), optional),
         );
         return { ...expr, id, entries };
       }
       case 'object': {
         const entries = expr.entries.map(({ offset, field, value, optional }) =>
-          this.fieldEntry(offset, field, this.copy(value), optional),
+          this.fieldEntry(offset, field, this.#copy(value), optional),
         );
         return { ...expr, id, entries };
       }
       case 'comprehension': {
-        const range = this.copy(expr.range);
-        const initial = this.copy(expr.initial);
-        const condition = this.copy(expr.condition);
-        const step = this.copy(expr.step);
-        return { ...expr, id, range, initial, condition, step, result: this.copy(expr.result) };
+        const range = this.#copy(expr.range);
+        const initial = this.#copy(expr.initial);
+        const condition = this.#copy(expr.condition);
+        const step = this.#copy(expr.step);
+        return { ...expr, id, range, initial, condition, step, result: this.#copy(expr.result) };
       }
     }
+  }
+}
+
+function limitDepth(expr: Expr, depth: number): void {
+  if (depth > maxTreeDepth) throw new ParseStopped(`expression depth limit exceeded: ${maxTreeDepth}`);
+  for (const child of childrenOf(expr)) limitDepth(child, depth + 1);
+}
+
+function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'literal':
+    case 'identifier':
+      return [];
+    case 'select':
+      return [expr.operand];
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
+    case 'list':
+      return expr.elements;
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value]);
+    case 'object':
+      return expr.entries.map(({ value }) => value);
+    case 'comprehension':
+      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
   }
 }

@@ -243,6 +243,16 @@ describe('limits', () => {
     ]);
   });
 
+  it('bounds the depth of trees, which macros add to', () => {
+    const nested = (count: number): string => `${'o.optMap(x, '.repeat(count)}x${')'.repeat(count)}`;
+    expect(parse(nested(245), all).issues).toEqual([]);
+    const terms = `x.transformList(i, v, p, ${'a && '.repeat(60)}`;
+    const wide = `${terms.repeat(240)}x${')'.repeat(240)}`;
+    for (const source of [wide, `[${wide}].optMap(x, x)`]) {
+      expect(parse(source, all).issues).toEqual([{ offset: -1, message: 'expression depth limit exceeded: 1000' }]);
+    }
+  });
+
   it('bounds the nodes of trees whose macros copy their operands', () => {
     expect(tree(`a${'.optMap(x, x)'.repeat(3)}`)).toContain('optional.of(');
     expect(issuesOf(`a${'.optMap(x, x)'.repeat(100)}`)).toEqual([[-1, 'expression node limit exceeded: 250000']]);

@@ -29,6 +29,7 @@ export function parse(source: string, options: ParseOptions = {}): ParseResult {
   try {
     const expr = new Parser(source, tokens, nodes, options).start();
     if (expr === undefined) return { expr, issues: explain(source, tokens) };
+    nodes.limitDepth(expr);
     return { expr: nodes.issues.length === 0 ? expr : undefined, issues: nodes.issues };
   } catch (error) {
     if (!(error instanceof ParseStopped)) throw error;

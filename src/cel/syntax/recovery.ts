@@ -13,6 +13,7 @@ const maxSkipped = 256;
 
 /** Sets of tokens are bits. Operators of one precedence share a bit: they are in a set together. */
 const bits = tokenNames.map((_name, kind) => {
+  if (kind === 0) return 0;
   if (kind >= Token.equals && kind <= Token.greater) return 1 << 1;
   if (kind >= Token.times && kind <= Token.remainder) return 1 << 2;
   return 1 << (kind <= Token.plus ? kind - Token.and + 3 : kind - Token.true + Token.plus - Token.and + 4);
@@ -21,6 +22,7 @@ export const setOf = (...kinds: readonly number[]): number => kinds.reduce((set,
 
 /** In a set of what follows: the rule may end here, so that what follows the rule does too. */
 export const ruleEnd = 1;
+
 /** A rule does not fit: a token is not one of a set, or, without a set, no alternative goes on after a start. */
 class Unfit extends Error {
   readonly expected: number;
@@ -226,7 +228,7 @@ export class Recovery {
 
 /** The names of the tokens of a set. */
 function namesOf(set: number): string {
-  const names = tokenNames.filter((_name, kind) => kind > 0 && (bits[kind]! & set) !== 0);
+  const names = tokenNames.filter((_name, kind) => (bits[kind]! & set) !== 0);
   return names.length === 1 ? names[0]! : `{${names.join(', ')}}`;
 }
 

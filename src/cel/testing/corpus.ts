@@ -15,6 +15,8 @@ export interface CorpusCase {
   readonly value: WireValue | undefined;
   readonly checkOnly: boolean;
   readonly type: WireType | undefined;
+  /** The type that the reference deduces, formatted. */
+  readonly deduced: string | undefined;
 }
 
 export interface Declaration {
@@ -61,7 +63,7 @@ export interface WireValue {
 interface Suite {
   readonly name: string;
   readonly suites?: readonly Suite[];
-  readonly tests?: readonly { readonly original: Original }[];
+  readonly tests?: readonly { readonly original: Original; readonly type?: string }[];
 }
 
 interface Original {
@@ -89,11 +91,18 @@ export interface Corpus {
 
 export function readCorpus(): Corpus {
   const cases: CorpusCase[] = [];
+  const names = new Set<string>();
   let skipped = 0;
   const visit = (suite: Suite, path: string): void => {
-    for (const { original } of suite.tests ?? []) {
-      if (mentionsMessages.test(JSON.stringify(original))) skipped++;
-      else cases.push(caseOf(original, path));
+    for (const { original, type } of suite.tests ?? []) {
+      if (mentionsMessages.test(JSON.stringify(original))) {
+        skipped++;
+        continue;
+      }
+      let name = `${path}${original.name}`;
+      while (names.has(name)) name += ' again';
+      names.add(name);
+      cases.push(caseOf(original, name, type));
     }
     for (const inner of suite.suites ?? []) visit(inner, `${path}${inner.name}/`);
   };
@@ -101,11 +110,12 @@ export function readCorpus(): Corpus {
   return { cases, skipped };
 }
 
-function caseOf(original: Original, path: string): CorpusCase {
-  const { name, container, typeEnv, bindings, disableCheck, checkOnly, value, evalError, typedResult } = original;
+function caseOf(original: Original, name: string, type: string | undefined): CorpusCase {
+  const { container, typeEnv, bindings, disableCheck, checkOnly, value, evalError, typedResult } = original;
+  const expr = withoutBlocks(original.expr);
   return {
-    name: `${path}${name}`,
-    expr: withoutBlocks(original.expr),
+    name,
+    expr,
     container: container ?? '',
     declarations: typeEnv ?? [],
     bindings: Object.fromEntries(Object.entries(bindings ?? {}).map(([key, bound]) => [key, bound.value])),
@@ -114,6 +124,8 @@ function caseOf(original: Original, path: string): CorpusCase {
     value: value ?? typedResult?.result ?? (evalError || typedResult ? undefined : { boolValue: true }),
     checkOnly: checkOnly === true,
     type: typedResult?.deducedType,
+    // Types of libraries have no parameters here.
+    deduced: expr === original.expr ? type?.replace(/\btuple\([^)]*\)/, 'tuple') : undefined,
   };
 }
 

@@ -39,7 +39,7 @@ function resolveNames(environment: Environment, expr: Expr, locals: ReadonlySet<
       for (const element of expr.elements) visit(element);
       return;
     case 'map':
-      for (const { key, value } of expr.entries) [key, value].forEach((child) => void visit(child));
+      for (const child of expr.entries.flatMap(({ key, value }) => [key, value])) visit(child);
       return;
     case 'object':
       for (const { value } of expr.entries) visit(value);

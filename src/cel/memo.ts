@@ -39,9 +39,8 @@ export function codePoints(text: string): number {
   let count = lengths.get(text);
   if (count === undefined) {
     count = countCodePoints(text);
-    if (lengths.size === MAX_STRINGS) lengths.clear();
+    if (lengths.size < MAX_STRINGS) lengths.set(text, count);
     used = true;
-    lengths.set(text, count);
   }
   return count;
 }

@@ -1,5 +1,6 @@
 /** Functions of lists of comparable elements. */
 import { compareValues, valuesEqual } from '../evaluate/equality.ts';
+import { typeNameOf } from '../evaluate/type-values.ts';
 import type { Library, Overload } from '../library.ts';
 import {
   boolType,
@@ -62,9 +63,15 @@ function first(list: ListValue, name: string, before: (a: Value, b: Value) => bo
   return found;
 }
 
+/** A list of several types is called by the type of its first element. */
 function sum(list: ListValue, zero: Value, add: Overload['call']): Value {
+  const type = typeNameOf(zero);
   let total = zero;
-  for (let i = 0; i < list.size; i++) total = add(total, list.get(i));
+  for (let i = 0; i < list.size; i++) {
+    const element = list.get(i);
+    if (typeNameOf(element) !== type) throw new CelError('no such overload');
+    total = add(total, element);
+  }
   return total;
 }
 

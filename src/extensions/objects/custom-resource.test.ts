@@ -297,9 +297,13 @@ describe('versions of custom resources', () => {
     expect(object).toMatchObject({ apiVersion: 'ref.example.com/v1beta1', spec: { size: 1, color: 'red' } });
     expect(custom?.fromStored(object)).toBe(false);
     expect(custom?.toStored(object).apiVersion).toBe('ref.example.com/v1');
-    expect(custom?.normalizes).toBe(true);
     const current = stored({});
     expect(gadgets.custom?.toStored(current)).toBe(current);
+  });
+
+  it('objects may have another form than that of the definition only after it has changed', () => {
+    const normalizes = (generation: number) => resourceOf({ ...full, metadata: { generation } }).custom?.normalizes;
+    expect([normalizes(1), normalizes(2), gadgets.custom?.normalizes]).toEqual([false, true, true]);
   });
 
   it('OpenAPI v3 publishes the schema as it is, with the fields that every object has', () => {

@@ -8,7 +8,6 @@ import {
 } from '../../registry/index.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../types/apiextensions-v1.ts';
 import { type Structural, structuralOf } from '../structural.ts';
-import { anywhere } from './anywhere.ts';
 import { columnsOf, selectableFieldsOf } from './columns.ts';
 import { type CustomType, customType } from './decode.ts';
 import { openApiOf } from './open-api.ts';
@@ -73,9 +72,8 @@ export function customResource(
         const apiVersion = `${group}/${storage.name}`;
         return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
       },
-      get normalizes() {
-        return hasDefaults(structural());
-      },
+      // As long as the definition has not changed, all objects were written in its form.
+      normalizes: definition.metadata?.generation !== 1,
     },
     storage: { group, resource: plural, version },
     subresources: subresourcesOf(kind, subresources),
@@ -89,8 +87,6 @@ export function customResource(
     }),
   };
 }
-
-const hasDefaults = anywhere((schema) => schema.default !== undefined);
 
 function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names): () => Structural {
   return once(() => structuralOf((schema?.openAPIV3Schema ?? {}) as JsonObject, names));

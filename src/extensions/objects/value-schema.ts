@@ -6,6 +6,8 @@ import { compilePattern, type Matcher } from './pattern.ts';
 export interface ValueSchema {
   /** Empty: any type. Int-or-string has two. */
   readonly types: readonly string[];
+  /** Every value of this JavaScript type is valid. */
+  readonly accepts: 'string' | 'boolean' | undefined;
   readonly nullable: boolean;
   /** Empty when it is none that validation knows. */
   readonly format: string;
@@ -79,6 +81,7 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
     const values = listOf(get('enum'));
     return {
       types,
+      accepts: acceptsAll(schema, types),
       nullable: get('nullable') === true,
       format,
       formatted: format === '' ? undefined : stringFormat(format),
@@ -107,6 +110,14 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
     };
   };
   return read(schema);
+}
+
+/** Keywords that say nothing about the value itself. */
+const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
+
+function acceptsAll(schema: JsonObject, [type, ...others]: readonly string[]): 'string' | 'boolean' | undefined {
+  if ((type !== 'string' && type !== 'boolean') || others.length > 0) return undefined;
+  return Object.keys(schema).every((key) => neutral.has(key)) ? type : undefined;
 }
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);

@@ -6,7 +6,7 @@ import { limitOf, maxRequestSize, minSizeOf } from './sizes.ts';
 /** Of one rule, for all values of an object that it applies to. */
 export const maxRuleCost = 10_000_000;
 /** Of all rules of a schema. */
-export const maxTotalCost = 100_000_000;
+const maxTotalCost = 100_000_000;
 
 const unlimited = 2 ** 64;
 

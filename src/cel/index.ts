@@ -21,6 +21,10 @@ export {
   type KnownDecisions,
   PendingDecision,
 } from './library/decisions.ts';
+export { optionalsLibrary } from './library/optionals.ts';
+export { standardLibrary } from './library/standard.ts';
+export { twoVariablesLibrary } from './library/two-variables.ts';
+export { kubeLibraries } from './library/versions.ts';
 export type { CallEstimate, EstimatedArgument, Library, Overload, Range } from './library.ts';
 export * from './types.ts';
 export * from './values.ts';

@@ -9,7 +9,15 @@ export {
   featureGates,
   featureList,
 } from './features.ts';
-export { type FieldError, type FieldErrorReason, fieldError, fieldErrors } from './field-error.ts';
+export {
+  type FieldError,
+  type FieldErrorReason,
+  fieldError,
+  fieldErrors,
+  maxErrors,
+  maxErrorText,
+  omitted,
+} from './field-error.ts';
 export {
   compareVersions,
   formatGroupResource,

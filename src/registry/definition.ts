@@ -1,5 +1,15 @@
 import type { NamespaceLookup, ObjectLookup, ResourceKey, Stored } from '../admission/index.ts';
-import type { Annotate, ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
+import type {
+  Annotate,
+  ApiObject,
+  FeatureName,
+  FieldError,
+  JsonObject,
+  Names,
+  Random,
+  Steps,
+  User,
+} from '../meta/index.ts';
 import type { CompiledType, StructSchema } from '../schema/index.ts';
 import type { Allocator } from './allocator.ts';
 import type { Column, Completion } from './column.ts';
@@ -369,6 +379,13 @@ export interface Strategy<T = ApiObject> {
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+  /** Validation that may take long, after all other (`found`): the event loop gets a turn between its steps. */
+  readonly validateInSteps?: (
+    object: T,
+    old: T | undefined,
+    context: WriteContext,
+    found: readonly FieldError[],
+  ) => Steps<readonly FieldError[]> | undefined;
   /** In place of both for a write to the `status` subresource. */
   readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Texts of `Warning` headers for a write. */

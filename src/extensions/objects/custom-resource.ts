@@ -15,19 +15,16 @@ import {
 } from '../../registry/index.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../types/apiextensions-v1.ts';
 import { type Structural, structuralOf } from '../structural.ts';
-import { anywhere } from './anywhere.ts';
 import { columnsOf, selectableFieldsOf } from './columns.ts';
 import { type CustomType, customType } from './decode.ts';
 import { openApiOf } from './open-api.ts';
 import { scaleOf } from './scale.ts';
-import { type Rules, strategyOf } from './strategy.ts';
+import { strategyOf } from './strategy.ts';
 import { structSchemaOf } from './struct-schema.ts';
 
 export interface CustomResourceOptions {
   readonly names: Names;
   readonly features: Pick<Features, 'CRDValidationRatcheting' | 'CustomResourceFieldSelectors'>;
-  /** The validation rules of a version. Absent: rules are not checked. */
-  readonly rules?: (structural: Structural) => Rules | undefined;
 }
 
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
@@ -95,12 +92,9 @@ export function customResource(
       structural,
       subresources,
       ratcheting,
-      rules: once(() => (declaresRules(structural()) ? options.rules?.(structural()) : undefined)),
     }),
   };
 }
-
-const declaresRules = anywhere(({ rules }) => rules.length > 0);
 
 function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names): () => Structural {
   return once(() => structuralOf((schema?.openAPIV3Schema ?? {}) as JsonObject, names));

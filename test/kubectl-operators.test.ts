@@ -90,7 +90,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
       [{ duration: '30m' }, 'spec.duration: Invalid value: a certificate is valid for an hour at least'],
       [
         { duration: '2h', renewBefore: '3h' },
-        'spec.renewBefore: Invalid value: renewBefore (10800s) must be less than duration (7200s)',
+        'spec.renewBefore: Invalid value: renewBefore must be less than duration',
       ],
       [
         { privateKey: { algorithm: 'RSA', size: 1000 } },
@@ -105,7 +105,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
         'spec: Invalid value: a certificate that signs others has the usage "cert sign", and no other has',
       ],
       [{ secretName: 'other' }, 'spec.secretName: Invalid value: secretName is immutable'],
-      [{ usages: ['to sign'] }, 'spec.usages[0]: Unsupported value: "to sign"'],
+      [{ usages: ['to sign'] }, 'spec.usages[2]: Unsupported value: "to sign"'],
     ])('is refused with %j', async (spec, message) => {
       const { code, err } = await apply(certificate(spec), '--server-side');
       expect(code).toBe(1);
@@ -149,7 +149,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
       [{ entrypoint: 'ship' }, 'spec.entrypoint: Invalid value: no task is named ship'],
       [
         { tasks: [task('deploy', { container: { image: 'a' }, suspend: {} })] },
-        'spec.tasks[0]: Invalid value: "": "spec.tasks[0]" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+        '<nil>: Invalid value: "": "spec.tasks[0]" must validate one and only one schema (oneOf). Found 2 valid alternatives',
       ],
       [
         { tasks: [{ ...task('deploy'), dependsOn: ['deploy'] }] },
@@ -166,7 +166,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
       ],
       [
         { parameters: [{ name: 'p' }] },
-        'spec.parameters[0]: Invalid value: exactly one of value and valueFrom is required',
+        '"spec.parameters[0]" must validate one and only one schema (oneOf). Found none valid',
       ],
     ])('is refused with %j', async (spec, message) => {
       const { code, err } = await apply({ ...workflow(spec), metadata: { name: 'bad', namespace: 'default' } });
@@ -232,7 +232,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
       ],
       [
         { replication: { mode: 'sync', synchronousReplicas: 9 } },
-        'spec.replication.synchronousReplicas: Invalid value: synchronousReplicas must be less than instances (3)',
+        'spec.replication.synchronousReplicas: Invalid value: synchronousReplicas must be less than instances',
       ],
       [{ users: [{ name: 'root' }] }, 'spec.users[0].name: Invalid value: the user root is reserved'],
       [
@@ -269,7 +269,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
     it('is deleted with its definition', async () => {
       expect(await kubectl.run('delete', 'crd', 'databaseclusters.sql.example.com')).toContain('deleted');
       const { err } = await kubectl.ends(['get', 'dbc']);
-      expect(err).toContain(`the server doesn't have a resource type "dbc"`);
+      expect(err).toContain('the server could not find the requested resource');
     });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Which libraries expressions may use. A stored expression may use all that any release has had, so that it still
- * evaluates after a rollback; an expression that is written may use only what the release before this one has, too.
+ * Which libraries expressions may use. A stored expression may use all that any release has, so that it still evaluates
+ * after a rollback; an expression that is written may use what the release of the server has.
  */
 import type { Library } from '../library.ts';
 
@@ -18,20 +18,14 @@ export interface VersionedLibrary {
 
 /** The libraries of expressions that are written, in order. Environments share what they merge: call it once. */
 export function librariesOfNew(libraries: readonly VersionedLibrary[], release: Release): readonly Library[] {
-  const before = previous(release);
   return libraries
-    .filter(({ since, removed, enabled }) => enabled ?? (isSince(before, since) && !isSince(before, removed)))
+    .filter(({ since, removed, enabled }) => enabled ?? (isSince(release, since) && !isSince(release, removed)))
     .map(({ library }) => library);
 }
 
 /** The libraries of expressions that are stored, in order. Environments share what they merge: call it once. */
 export function librariesOfStored(libraries: readonly VersionedLibrary[]): readonly Library[] {
   return libraries.filter(({ removed }) => removed === undefined).map(({ library }) => library);
-}
-
-function previous(release: Release): Release {
-  const [major, minor] = parts(release);
-  return `${major}.${minor - 1}`;
 }
 
 function isSince(release: Release, since: Release | undefined): boolean {

@@ -34,11 +34,11 @@ describe('the libraries', () => {
 
   it.each([
     ['1.26', ['urls']],
-    ['1.28', ['urls', 'authz']],
-    ['1.29', ['urls', 'authz', 'quantity']],
-    ['1.31', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr']],
-    ['1.33', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr', 'format']],
-    ['1.34', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr', 'format', 'Semver']],
+    ['1.27', ['urls', 'authz']],
+    ['1.28', ['urls', 'authz', 'quantity']],
+    ['1.30', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr']],
+    ['1.32', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr', 'format']],
+    ['1.33', ['urls', 'authz', 'quantity', 'net.ip', 'net.cidr', 'format', 'Semver']],
   ] as const)('of new expressions of %s are %j', (release, names) => {
     const features = { ...defaultFeatures, AuthorizeWithSelectors: false };
     const found = librariesOfNew(kubeLibraries(features), release).map(({ name }) => name.replace(/^\w+\./, ''));

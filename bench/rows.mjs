@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { customTypes } from './definitions.mjs';
 import {
   bare,
   bind,
@@ -265,4 +266,4 @@ const many = ({ objects, report }) =>
   );
 
 /** In the order of the table. @type {{ [name: string]: Row }} */
-export const rows = { start, get, roles, idle, list, fanout, create, patch, entries, language, many };
+export const rows = { start, get, roles, idle, list, fanout, create, patch, entries, language, many, customTypes };

@@ -50,6 +50,14 @@ const withoutSchema: NormalForm = {
   defaulted: [],
 };
 
+/** The forms of scalars: those that are not nullable, and those that are. */
+const scalarForms = [false, true].map((nullable): NormalForm => ({ ...withoutSchema, nullable })) as [
+  NormalForm,
+  NormalForm,
+];
+
+const isScalar = ({ type }: Structural): boolean => type !== '' && type !== 'object' && type !== 'array';
+
 /**
  * Where unknown fields are kept although the schema of the value does not say so: `items` in the items of a list that
  * keeps them, `all` in the metadata of an embedded resource, which is decoded by its own type.
@@ -60,10 +68,16 @@ export function normalFormOf(schema: Structural, names: Names, keeps: Keeps = 'd
   const { embeddedResource: embedded, additionalProperties: additional } = schema;
   const keepsUnknown = schema.preserveUnknownFields || keeps !== 'declared';
   const below = keeps === 'all' ? 'all' : 'declared';
-  const properties = new Map<string, NormalForm>();
-  for (const [name, property] of schema.properties) {
-    properties.set(name, normalFormOf(property, names, embedded && name === 'metadata' ? 'all' : below));
+  if (isScalar(schema) && !keepsUnknown) {
+    const { nullable, default: value } = schema;
+    return value === undefined || value === null
+      ? scalarForms[nullable ? 1 : 0]
+      : { ...scalarForms[0], nullable, default: value };
   }
+  const formOf = ([name, property]: [string, Structural]) =>
+    [name, normalFormOf(property, names, embedded && name === 'metadata' ? 'all' : below)] as const;
+  const properties =
+    schema.properties.size === 0 ? withoutSchema.properties : new Map([...schema.properties].map(formOf));
   const inItems = keepsUnknown && below === 'declared' ? 'items' : below;
   const form: NormalForm = {
     properties,
@@ -73,12 +87,18 @@ export function normalFormOf(schema: Structural, names: Names, keeps: Keeps = 'd
     embedded,
     nullable: schema.nullable,
     default: undefined,
-    defaulted: [...properties].flatMap(([name, property]) =>
-      property.default === undefined ? [] : [[name, property.default] as const],
-    ),
+    defaulted: defaultsOf(properties),
   };
   if (schema.default === undefined || schema.default === null) return form;
   return { ...form, default: normalize(form, schema.default, { names, dropped: false, lenient: true }) };
+}
+
+function defaultsOf(properties: NormalForm['properties']): NormalForm['defaulted'] {
+  const defaulted: (readonly [name: string, value: Json])[] = [];
+  for (const [name, property] of properties) {
+    if (property.default !== undefined) defaulted.push([name, property.default]);
+  }
+  return defaulted.length === 0 ? withoutSchema.defaulted : defaulted;
 }
 
 /**

@@ -56,32 +56,51 @@ export interface Limit {
   readonly fits: boolean;
 }
 
+// Shared: most of a schema is fields without any of these.
 const none: readonly never[] = [];
+const noProperties: ReadonlyMap<string, ValueSchema> = new Map();
+const intOrString: readonly string[] = ['integer', 'string'];
+const singleTypes: { readonly [type: string]: readonly string[] } = Object.fromEntries(
+  ['array', 'boolean', 'integer', 'number', 'object', 'string'].map((type) => [type, [type]]),
+);
 
 /** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
 export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
   const { extension } = names;
+  /** Fields without rules of their own have one schema for each type. */
+  const plain = new Map<string, ValueSchema>();
   const read = (schema: JsonObject): ValueSchema => {
+    const only = acceptsAll(schema);
+    if (only === undefined) return readAll(schema);
+    const key = `${only} ${getKey(schema, 'nullable') === true}`;
+    let known = plain.get(key);
+    if (known === undefined) {
+      known = readAll(schema);
+      plain.set(key, known);
+    }
+    return known;
+  };
+  const readAll = (schema: JsonObject): ValueSchema => {
     const get = (key: string) => getKey(schema, key);
     const number = (key: string) =>
       typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
     const below = (key: string) => asSchema(get(key));
     const asSchema = (value: Json | undefined) => (isJsonObject(value) ? read(value) : undefined);
-    const several = (key: string) => listOf(get(key)).flatMap((value) => asSchema(value) ?? []);
+    const several = (key: string) => nonEmpty(listOf(get(key)).flatMap((value) => asSchema(value) ?? []));
     const properties = get('properties');
     const type = get('type');
     const types =
       get(`${extension}int-or-string`) === true
-        ? ['integer', 'string']
+        ? intOrString
         : typeof type === 'string' && type !== ''
-          ? [type]
+          ? (singleTypes[type] ?? [type])
           : none;
     const given = get('format');
     const format = typeof given === 'string' ? knownFormat(given, types) : '';
     const values = listOf(get('enum'));
     return {
       types,
-      accepts: acceptsAll(schema, types),
+      accepts: acceptsAll(schema),
       nullable: get('nullable') === true,
       format,
       formatted: format === '' ? undefined : stringFormat(format),
@@ -96,12 +115,12 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
       items: below('items'),
       maxProperties: number('maxProperties'),
       minProperties: number('minProperties'),
-      required: listOf(get('required')).filter((name) => typeof name === 'string'),
-      properties: new Map(
-        isJsonObject(properties)
-          ? Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : []))
-          : none,
-      ),
+      required: nonEmpty(listOf(get('required')).filter((name) => typeof name === 'string')),
+      properties: isJsonObject(properties)
+        ? new Map(
+            Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : [])),
+          )
+        : noProperties,
       additional: below('additionalProperties'),
       allOf: several('allOf'),
       anyOf: several('anyOf'),
@@ -115,10 +134,14 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
 /** Keywords that say nothing about the value itself. */
 const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
 
-function acceptsAll(schema: JsonObject, [type, ...others]: readonly string[]): 'string' | 'boolean' | undefined {
-  if ((type !== 'string' && type !== 'boolean') || others.length > 0) return undefined;
+/** The type of which every value is valid; undefined: there are rules. */
+function acceptsAll(schema: JsonObject): 'string' | 'boolean' | undefined {
+  const type = getKey(schema, 'type');
+  if (type !== 'string' && type !== 'boolean') return undefined;
   return Object.keys(schema).every((key) => neutral.has(key)) ? type : undefined;
 }
+
+const nonEmpty = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? none : list);
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
 
@@ -147,7 +170,20 @@ function patternOf(source: Json | undefined): Pattern | undefined {
   };
 }
 
+const noNumberRules: NumberRules = {
+  type: '',
+  format: '',
+  multipleOf: undefined,
+  maximum: undefined,
+  exclusiveMaximum: false,
+  minimum: undefined,
+  exclusiveMinimum: false,
+};
+const numberKeywords = ['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'];
+
 function numberRules(schema: JsonObject, types: readonly string[], format: string): NumberRules {
+  const numeric = types.includes('integer') || types.includes('number');
+  if (!numeric && numberKeywords.every((key) => getKey(schema, key) === undefined)) return noNumberRules;
   const only = types.length === 1 ? types[0] : undefined;
   const type = only === 'integer' || only === 'number' ? only : '';
   const rules = { type, format: type === '' ? '' : format };
@@ -158,7 +194,8 @@ function numberRules(schema: JsonObject, types: readonly string[], format: strin
     return { value, fits: fits(value, rules) };
   };
   return {
-    ...rules,
+    type,
+    format: rules.format,
     multipleOf: limit('multipleOf'),
     maximum: limit('maximum'),
     exclusiveMaximum: getKey(schema, 'exclusiveMaximum') === true,

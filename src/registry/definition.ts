@@ -94,7 +94,18 @@ export interface CustomStorage {
   readonly toStored: (object: ApiObject) => ApiObject;
   /** Whether `fromStored` can change an object whose bytes are in the request's version (there are defaults, …). */
   readonly normalizes: boolean;
+  /**
+   * Converts between versions by calling a webhook. `fromStored` then gets objects of the request's version only, and
+   * `toStored` none. Absent: they convert.
+   */
+  readonly webhook?: ConvertObjects;
 }
+
+/**
+ * Converts objects, all of one version, to another version such as `apps/v1`: as many, in their order. Neither keeps nor
+ * changes them. @throws StatusError
+ */
+export type ConvertObjects = (objects: readonly ApiObject[], apiVersion: string) => Promise<readonly ApiObject[]>;
 
 /** A path below an object, and what is served there. */
 export type Subresource<T = ApiObject> =

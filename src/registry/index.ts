@@ -9,6 +9,7 @@ export {
   allVerbs,
   type ConnectCall,
   type Connection,
+  type ConvertObjects,
   type CreateCall,
   type CreateHandler,
   type CustomStorage,

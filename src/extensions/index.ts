@@ -1,2 +1,8 @@
 /** Custom resource definitions: their validation and status, and the resources that they define. */
+export { approvalKey, isProtectedGroup, missingApproval } from './approval.ts';
+export { beginCleanUp } from './clean-up.ts';
+export { CustomResources, type Define } from './controller.ts';
+export { type CustomResourceOptions, customResource } from './objects/custom-resource.ts';
+export { validateDefaults } from './objects/defaults.ts';
+export type { Rules } from './objects/strategy.ts';
 export { type Rule, type Structural, structuralOf } from './structural.ts';

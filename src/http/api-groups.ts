@@ -1,4 +1,4 @@
-import { formatGroupVersion } from '../meta/index.ts';
+import { compareVersions, formatGroupVersion } from '../meta/index.ts';
 import type { Registry, Resource, ResourceVersion } from '../registry/index.ts';
 
 /** An API group as discovery shows it. */
@@ -103,21 +103,3 @@ const sameResources = (a: ServedVersion, b: ServedVersion): boolean =>
   a.resources.every(({ resource }, i) => resource === b.resources[i]?.resource);
 
 const pluralOf = (served: ServedResource) => served.resource.definition.plural;
-
-/** Orders versions, best first: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, then all else by name. */
-export function compareVersions(a: string, b: string): number {
-  const x = weigh(a);
-  const y = weigh(b);
-  for (let i = 0; i < 3; i++) {
-    const difference = (y[i] as number) - (x[i] as number);
-    if (difference !== 0) return difference;
-  }
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function weigh(version: string): readonly [stage: number, major: number, minor: number] {
-  const match = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/.exec(version);
-  if (match === null) return [0, 0, 0];
-  const stage = match[2] === undefined ? 3 : match[2] === 'beta' ? 2 : 1;
-  return [stage, Number(match[1]), Number(match[3] ?? 0)];
-}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compareVersions } from './api-groups.ts';
+import { compareVersions } from '../meta/index.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
 
 interface Exchange {

@@ -1,33 +1,17 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject, type Names } from '../meta/index.ts';
-import { openApiName } from '../schema/index.ts';
+import type { JsonObject, Names } from '../meta/index.ts';
 import type { ServedResource, ServedVersion } from './api-groups.ts';
 import type { Dialect } from './openapi-operations.ts';
-import { metaTypes } from './openapi-paths.ts';
 
-/** The schema of a custom resource, with its kind and the types of the fields that all objects have. */
+/** The schema of a custom resource, with its kind. */
 export function customSchema(
   { resource, version: { openApi } }: ServedResource,
   { group, version }: ServedVersion,
   names: Names,
   dialect: Dialect,
 ): JsonObject {
-  const given = openApi?.(dialect) ?? {};
-  const properties = isJsonObject(given['properties']) ? given['properties'] : {};
-  const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
-  const meta = { $ref: prefix + openApiName(metaTypes.objectMeta, names) };
-  const description = 'Name, labels and other metadata of the object.';
-  return {
-    type: 'object',
-    ...given,
-    properties: {
-      ...properties,
-      apiVersion: { type: 'string', description: 'Group and version of the object.' },
-      kind: { type: 'string', description: 'Name of the kind of the object.' },
-      metadata: dialect === 'v2' ? { ...meta, description } : { allOf: [meta], description },
-    },
-    [`${names.extension}group-version-kind`]: [{ group, kind: resource.definition.kind, version }],
-  };
+  const kind = { group, kind: resource.definition.kind, version };
+  return { ...openApi?.(dialect), [`${names.extension}group-version-kind`]: [kind] };
 }
 
 /**

@@ -42,7 +42,7 @@ function nodeOf(shape: Shape, value: Json, self: boolean, whole: boolean, known:
 }
 
 function structNode(
-  { fields, bare }: StructShape,
+  { fields, bare, open }: StructShape,
   value: JsonObject,
   self: boolean,
   whole: boolean,
@@ -52,10 +52,12 @@ function structNode(
   const members = new NodeBuilder(self && !bare, known);
   for (const name in value) {
     const field = fields.get(name);
-    if (field === undefined) continue;
-    const knownChild = known?.[field.element];
-    const node = nodeOf(field.shape, value[name] as Json, whole, whole, knownChild);
-    if (node !== undefined) members.put(field.element, node, knownChild);
+    if (field === undefined && !open) continue;
+    const element = field?.element ?? fieldElement(name);
+    const knownChild = known?.[element];
+    // Undeclared fields are in the set like the entries of a map.
+    const node = nodeOf(field?.shape ?? untyped, value[name] as Json, whole || field === undefined, whole, knownChild);
+    if (node !== undefined) members.put(element, node, knownChild);
   }
   return members.node();
 }

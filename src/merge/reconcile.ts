@@ -8,7 +8,7 @@ import {
   itself,
   leaf,
 } from './field-set.ts';
-import { type FieldShape, type Shape, type StructShape, untyped } from './shape.ts';
+import { type FieldShape, memberShape, type Shape, type StructShape, untyped } from './shape.ts';
 
 /**
  * Reconciles a field set with a changed schema. A set with a field inside a struct, map or list that has become atomic
@@ -48,9 +48,7 @@ function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
     default:
       if (isEmpty(node)) return shape.bare ? undefined : node;
       if (shape.atomic) return leaf;
-      return below(node, (element) =>
-        element.startsWith('f:') ? shape.fields.get(element.slice(2))?.shape : undefined,
-      );
+      return below(node, (element) => (element.startsWith('f:') ? memberShape(shape, element.slice(2)) : undefined));
   }
 }
 

@@ -1,5 +1,12 @@
 import { type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
-import { type Field, fieldsOf as fieldsOfStruct, resolve, type Schema, type StructSchema } from '../schema/index.ts';
+import {
+  type Field,
+  type FieldOptions,
+  fieldsOf as fieldsOfStruct,
+  resolve,
+  type Schema,
+  type StructSchema,
+} from '../schema/index.ts';
 import { fieldElement, type ListKey, type PathElement } from './path.ts';
 
 /**
@@ -19,6 +26,8 @@ export interface StructShape {
   /** The struct itself is never in a field set, only its fields are. */
   readonly bare: boolean;
   readonly fields: ReadonlyMap<string, FieldShape>;
+  /** Fields that are not declared are untyped. */
+  readonly open: boolean;
 }
 
 export interface FieldShape {
@@ -55,7 +64,7 @@ export type ObjectShape = StructShape | MapShape | UntypedShape;
 
 /** The shape of a member of an object; undefined for an undeclared field. */
 export function memberShape(shape: ObjectShape, key: string): Shape | undefined {
-  if (shape.kind === 'struct') return shape.fields.get(key)?.shape;
+  if (shape.kind === 'struct') return shape.fields.get(key)?.shape ?? (shape.open ? untyped : undefined);
   return shape.kind === 'map' ? shape.value : untyped;
 }
 
@@ -82,6 +91,8 @@ const unownedMetadata = [
   'resourceVersion',
 ];
 
+type ListOptions = Pick<FieldOptions, 'listType' | 'listMapKeys' | 'patchStrategy' | 'patchMergeKey'>;
+
 /** Compiles schemas to shapes for one set of names: each struct once, its fields on first use. */
 class Shapes {
   readonly #names: Names;
@@ -103,9 +114,10 @@ class Shapes {
       if (metadata?.shape.kind === 'struct') {
         const inner = new Map(metadata.shape.fields);
         for (const name of unownedMetadata) inner.set(name, unownedField(name));
-        fields.set('metadata', { ...metadata, shape: { kind: 'struct', atomic: false, bare: true, fields: inner } });
+        const shape: StructShape = { kind: 'struct', atomic: false, bare: true, fields: inner, open: false };
+        fields.set('metadata', { ...metadata, shape });
       }
-      shape = { kind: 'struct', atomic: false, bare: true, fields };
+      shape = { kind: 'struct', atomic: false, bare: true, fields, open: schema.open === true };
       this.#objects.set(schema, shape);
     }
     return shape;
@@ -123,9 +135,13 @@ class Shapes {
     const schema = resolve(field.schema);
     switch (schema.type) {
       case 'list':
-        return this.#list(field, schema.element);
+        return this.#list({ ...schema, ...field }, schema.element);
       case 'map':
-        return { kind: 'map', atomic: field.mapType === 'atomic', value: this.#shape(schema.value) };
+        return {
+          kind: 'map',
+          atomic: (field.mapType ?? schema.mapType) === 'atomic',
+          value: this.#shape(schema.value),
+        };
       case 'struct':
         return this.#struct(schema, (field.mapType ?? schema.structType) === 'atomic');
       default:
@@ -133,14 +149,14 @@ class Shapes {
     }
   }
 
-  /** The shape of a schema outside a field, which has no list type or map type of its own. */
+  /** The shape of a schema outside a field. */
   #shape(unresolved: Schema): Shape {
     const schema = resolve(unresolved);
     switch (schema.type) {
       case 'list':
-        return { kind: 'list', listType: 'atomic', keys: [], element: this.#shape(schema.element) };
+        return this.#list(schema, schema.element);
       case 'map':
-        return { kind: 'map', atomic: false, value: this.#shape(schema.value) };
+        return { kind: 'map', atomic: schema.mapType === 'atomic', value: this.#shape(schema.value) };
       case 'struct':
         return this.#struct(schema, schema.structType === 'atomic');
       case 'any':
@@ -169,7 +185,7 @@ class Shapes {
       known = {};
       this.#structs.set(schema, known);
     }
-    const make = () => new LazyStruct(atomic, () => this.#fields(schema));
+    const make = () => new LazyStruct(atomic, schema.open === true, () => this.#fields(schema));
     if (atomic) {
       known.atomic ??= make();
       return known.atomic;
@@ -178,7 +194,7 @@ class Shapes {
     return known.granular;
   }
 
-  #list(field: Field, elementSchema: Schema): ListShape {
+  #list(field: ListOptions, elementSchema: Schema): ListShape {
     const merged = field.patchStrategy?.split(',').includes('merge') ?? false;
     const listType = field.listType ?? (!merged ? 'atomic' : field.patchMergeKey === undefined ? 'set' : 'map');
     const names = field.listMapKeys ?? (field.patchMergeKey === undefined ? [] : [field.patchMergeKey]);
@@ -249,11 +265,13 @@ class LazyStruct implements StructShape {
   readonly kind = 'struct';
   readonly atomic: boolean;
   readonly bare = false;
+  readonly open: boolean;
   #make: (() => ReadonlyMap<string, FieldShape>) | undefined;
   #fields: ReadonlyMap<string, FieldShape> | undefined;
 
-  constructor(atomic: boolean, make: () => ReadonlyMap<string, FieldShape>) {
+  constructor(atomic: boolean, open: boolean, make: () => ReadonlyMap<string, FieldShape>) {
     this.atomic = atomic;
+    this.open = open;
     this.#make = make;
   }
 

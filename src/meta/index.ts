@@ -11,6 +11,7 @@ export {
 } from './features.ts';
 export { type FieldError, type FieldErrorReason, fieldError, fieldErrors } from './field-error.ts';
 export {
+  compareVersions,
   formatGroupResource,
   formatGroupVersion,
   type GroupResource,

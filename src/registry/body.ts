@@ -2,6 +2,7 @@ import { strictFindings, stringifyJson } from '../codec/index.ts';
 import { checkMembers, patchText, readOperations, visitedBy } from '../merge/index.ts';
 import {
   type ApiObject,
+  at,
   fieldError,
   formatGroupVersion,
   isJsonObject,
@@ -139,6 +140,7 @@ function decode(
 ): { object: ApiObject; unknown: readonly Path[] } {
   const { kind, apiVersion, type } = requestKind(target);
   if (given.kind !== kind || (given.apiVersion !== apiVersion && !isFormer(target, given))) {
+    if (target.resource.definition.custom !== undefined) rejectCustomType(target, value, given);
     rejectType(registry, target, given);
   }
   const { value: decoded, unknown } = type.decode(value);
@@ -170,6 +172,22 @@ export function unknownKind(kind: string, apiVersion: string, of: keyof typeof s
 /** Its message is not prefixed with the kind. */
 class WrongVersion extends StatusError {}
 
+/** Any kind can be decoded as a custom resource, so that validation refuses another one. */
+function rejectCustomType(target: Target, value: JsonObject, { kind: given, apiVersion }: GivenType): never {
+  const expected = requestKind(target);
+  if (apiVersion !== expected.apiVersion) throw wrongVersion(apiVersion, expected.apiVersion);
+  const name = at(value, 'metadata', 'name');
+  const must = fieldError.invalid('kind', given, `must be ${expected.kind}`);
+  throw statusError.invalid(expected, typeof name === 'string' ? name : target.name, [must]);
+}
+
+const wrongVersion = (given: string, expected: string): StatusError =>
+  new WrongVersion(
+    400,
+    'BadRequest',
+    `the API version in the data (${given}) does not match the expected API version (${expected})`,
+  );
+
 function rejectType({ catalog: { resources } }: RegistryContext, target: Target, given: GivenType): never {
   const { group, kind, apiVersion } = requestKind(target);
   const known = resources.filter(({ definition }) =>
@@ -179,11 +197,7 @@ function rejectType({ catalog: { resources } }: RegistryContext, target: Target,
   );
   const named = known.filter(({ definition }) => definition.kind === given.kind);
   if (named.some(({ definition }) => definition.group === group && definition.kind === kind)) {
-    throw new WrongVersion(
-      400,
-      'BadRequest',
-      `the API version in the data (${given.apiVersion}) does not match the expected API version (${apiVersion})`,
-    );
+    throw wrongVersion(given.apiVersion, apiVersion);
   }
   if (named.length === 0) {
     throw unknownKind(given.kind, given.apiVersion, 'objects');

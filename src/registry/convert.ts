@@ -64,5 +64,7 @@ export function toStorage(target: Target, object: ApiObject): ApiObject {
 /** Encodes an object in the version of the request: the stored bytes where that is the storage version. */
 export function encode(target: Target, object: CachedObject): ByteString {
   if (isStorageVersion(target)) return object.bytes;
-  return encodeText(stringifyJson(fromStorage(target, readObject(target.resource.format, object))));
+  const stored = readObject(target.resource.format, object);
+  projectionOf(target)?.checkRead?.(stored);
+  return encodeText(stringifyJson(fromStorage(target, stored)));
 }

@@ -182,6 +182,20 @@ describe('objects of several versions', () => {
     expect(await stored()).toMatchObject({ apiVersion: 'ref.example.com/v1', spec: { color: 'red' } });
   });
 
+  it('are refused with another kind or apiVersion', async () => {
+    const { create } = custom();
+    expect(await failure(create('gadgets', { ...gadget(), kind: 'Widget' }))).toMatchObject({
+      code: 422,
+      message: 'Gadget.ref.example.com "g" is invalid: kind: Invalid value: "Widget": must be Gadget',
+    });
+    for (const apiVersion of ['ref.example.com/v1beta1', 'v1', 'other.example.com/v1']) {
+      expect(await failure(create('gadgets', { ...gadget(), apiVersion }))).toMatchObject({
+        code: 400,
+        message: `the API version in the data (${apiVersion}) does not match the expected API version (ref.example.com/v1)`,
+      });
+    }
+  });
+
   it('have managed fields of every version', async () => {
     const { change, write, v1beta1 } = custom();
     await change('gadgets', 'g', apply(gadget({ color: 'red' })));

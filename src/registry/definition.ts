@@ -180,6 +180,8 @@ export type MetadataChecks = readonly [object: number, change: number];
 /** Conversion of the stored object to an object of the subresource's kind, and back. */
 export interface Projection<T = ApiObject> {
   readonly read: (object: T) => ApiObject;
+  /** Called before a read is answered. @throws StatusError for an object that cannot be read, only written */
+  readonly checkRead?: (object: T) => void;
   /** The field of the stored object, in all of its versions, whose managers are those of the projection's `spec.replicas`. */
   readonly replicas: FieldNames;
   /** Writes the projection into a fresh copy of the stored object. */
@@ -378,6 +380,8 @@ export interface Strategy<T = ApiObject> {
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+  /** In place of both for a write to the `status` subresource. */
+  readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Texts of `Warning` headers for a write. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
   /** The same for a write to the `status` subresource. */
@@ -386,6 +390,6 @@ export interface Strategy<T = ApiObject> {
 
 export interface Termination<T = ApiObject> {
   /** Changes the object in place, right after it was marked as deleted. */
-  readonly begin: (object: T) => void;
+  readonly begin: (object: T, context: StrategyContext) => void;
   readonly pending: (object: T) => boolean;
 }

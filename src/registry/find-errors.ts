@@ -44,6 +44,10 @@ export function* findErrors(
       ...fieldErrors(() => partial.partialUpdate.validate(object, old, context)),
     ];
   }
+  const { validateStatusUpdate } = strategy;
+  if (partial?.type === 'status' && old !== undefined && validateStatusUpdate !== undefined) {
+    return [...metadataErrors, ...schemaErrors, ...fieldErrors(() => validateStatusUpdate(object, old, context))];
+  }
   // Validation tells a new object by its empty resourceVersion: one that a create has set is hidden from it.
   const preset = old === undefined && metadata.resourceVersion !== undefined;
   const validated = preset ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;

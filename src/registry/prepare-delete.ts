@@ -13,8 +13,9 @@ export function prepareDelete(
   resource: Resource,
   old: ApiObject,
   deletion: DeleteOptions,
-  { now }: StrategyContext,
+  context: StrategyContext,
 ): PendingObject {
+  const { now } = context;
   const { strategy } = resource.definition;
   checkPreconditions(resource, old, deletion);
   const byDefault = propagationOf(strategy, registry);
@@ -26,7 +27,7 @@ export function prepareDelete(
         deletionTimestamp: formatTime(now),
         finalizers: finalizersFor(old, deletion, byDefault),
       });
-      termination.begin(object);
+      termination.begin(object, context);
       return { ...pending, object };
     }
     if (termination.pending(old)) return { ...pending, object: old };

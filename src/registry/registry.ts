@@ -100,6 +100,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       return catalog.served;
     },
     find: catalog.find,
+    resourceOf: catalog.findResource,
     install: catalog.install,
     remove: catalog.remove,
     get: async (target, read) => {

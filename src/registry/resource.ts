@@ -203,16 +203,7 @@ function makeResource(
   const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
     const apiVersion = formatGroupVersion({ group: of.group, version: declared.version });
     const isStorage = apiVersion === format.apiVersion && definition.kind === format.kind;
-    if (definition.custom === undefined) {
-      return { declared, apiVersion, type: compile(declared.schema, names), isStorage };
-    }
-    const type = once(() => declared.type ?? compile(declared.schema, names));
-    return {
-      ...{ declared, apiVersion, isStorage },
-      get type() {
-        return type();
-      },
-    };
+    return { declared, apiVersion, type: declared.type ?? compile(declared.schema, names), isStorage };
   };
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
   if (stored === undefined)

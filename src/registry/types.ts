@@ -153,6 +153,8 @@ export interface Registry {
   readonly resources: readonly Resource[];
   /** The resource that is served at the group, version and plural name of a path. */
   find(group: string, version: string, plural: string): Resource | undefined;
+  /** The resource named `pods` or `ingresses.networking.example.org`, also one that is not served. */
+  resourceOf(id: string): Resource | undefined;
   /**
    * Serves a custom resource from now on, in place of what it was before. Watches of versions whose `custom` is another
    * one than before are ended; requests in flight finish with the resource that they began with. The group must not be

@@ -11,7 +11,7 @@ import { defaultNamespace } from './prepare.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { serverObjects } from './server-objects.ts';
 import { describeText } from './stored/describe.ts';
-import { storedText } from './stored/write.ts';
+import { cachedText } from './stored/write.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 
@@ -62,7 +62,7 @@ export async function handleReview(
   const stored = target.resource.format;
   const format = target.subresource === '' ? stored : { ...stored, kind, apiVersion, fields: [] };
   const { object, call } = await readPosted(registry, target, change, options);
-  const answered = describeText(format, '', storedText(format, await handler(object, call)), 0);
+  const answered = describeText(format, '', cachedText(format, await handler(object, call)), 0);
   return { created: true, object: answered, deleted: undefined };
 }
 

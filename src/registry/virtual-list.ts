@@ -4,7 +4,7 @@ import type { RegistryContext } from './context.ts';
 import { checkListOptions, readNumbers } from './parameters.ts';
 import { select } from './selection.ts';
 import { describeText } from './stored/describe.ts';
-import { storedText } from './stored/write.ts';
+import { cachedText } from './stored/write.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
 /** An object of a virtual resource. @throws StatusError 404 */
@@ -35,6 +35,6 @@ async function made({ virtualLists }: RegistryContext, { resource }: Target): Pr
   if (listing === undefined) throw new StatusError(501, '', `${id.resource} is not served by this server`);
   const objects = await listing();
   return objects.map((object) =>
-    describeText(format, `${keyPrefix}${object.metadata.name}`, storedText(format, object), 0),
+    describeText(format, `${keyPrefix}${object.metadata.name}`, cachedText(format, object), 0),
   );
 }

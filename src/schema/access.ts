@@ -19,7 +19,13 @@ export function fieldsOf(struct: StructSchema, names: Names): ReadonlyMap<string
   return remember(
     known,
     struct,
-    () => new Map(Object.entries(struct.fields).map(([name, field]) => [expandNames(name, names), field])),
+    () =>
+      new Map(
+        Object.entries(struct.fields).map(([name, field]) => [
+          struct.literal === true ? name : expandNames(name, names),
+          field,
+        ]),
+      ),
   );
 }
 

@@ -43,12 +43,17 @@ export interface ScalarSchema<T = unknown> {
 export interface ListSchema<E extends Schema = Schema> {
   readonly type: 'list';
   readonly element: E;
+  /** As for a field, where the list is not that of a field. */
+  readonly listType?: 'atomic' | 'set' | 'map';
+  readonly listMapKeys?: readonly string[];
 }
 
 /** An object with arbitrary keys. */
 export interface MapSchema<V extends Schema = Schema> {
   readonly type: 'map';
   readonly value: V;
+  /** As for a field, where the map is not that of a field. */
+  readonly mapType?: 'atomic' | 'granular';
 }
 
 /** One of several schemas, chosen by the JSON type of the value (boolean, array, object, string). */
@@ -66,6 +71,10 @@ export interface StructSchema<F extends Fields = Fields> {
   readonly fields: F;
   /** `atomic`: the whole struct has one field manager, and an apply replaces it. */
   readonly structType?: 'atomic' | 'granular';
+  /** Undeclared fields have any value and are managed. Decoding drops them. */
+  readonly open?: boolean;
+  /** The names of the fields are data: they hold no placeholders of `expandNames`. */
+  readonly literal?: boolean;
 }
 
 /** A schema that is declared later or recursive. */

@@ -28,11 +28,11 @@ export async function registerApiServices({ client, registry, store, names }: Re
   const { items } = await client.list<ApiObject>(place);
   const found = new Map(items.map((item) => [item.metadata.name ?? '', item]));
   const wanted = servedVersions(registry, names);
-  const [label, value] = [`kube-aggregator.${names.labels}/automanaged`, 'onstart'];
+  const label = `kube-aggregator.${names.labels}/automanaged`;
 
   const missing = [...wanted].filter(([name]) => !found.has(name));
-  const entries = missing.map(([name, spec]) => {
-    const metadata = { name, labels: { [label]: value } };
+  const entries = missing.map(([name, { spec, managed }]) => {
+    const metadata = { name, labels: { [label]: managed } };
     const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
     return registry.newEntry(resource, object, ownManager);
   });
@@ -40,8 +40,8 @@ export async function registerApiServices({ client, registry, store, names }: Re
     throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
   }
   for (const [name, object] of found) {
-    if (object.metadata.labels?.[label] !== value) continue;
-    const spec = wanted.get(name);
+    if (!isManaged(object.metadata.labels?.[label])) continue;
+    const { spec } = wanted.get(name) ?? {};
     const { uid = '', resourceVersion = '' } = object.metadata;
     if (spec === undefined) await client.delete({ ...place, name }, { preconditions: { uid, resourceVersion } });
     else if (!jsonEqual(object['spec'] ?? {}, spec)) {
@@ -50,19 +50,28 @@ export async function registerApiServices({ client, registry, store, names }: Re
   }
 }
 
-/** The spec of each served group version, by the name of its APIService. */
-function servedVersions(registry: Registry, names: Names): Map<string, JsonObject> {
+/** The values of the label: built-in group versions are compared at the start, those of custom resources all the time. */
+type Managed = 'onstart' | 'true';
+const isManaged = (value: string | undefined) => value === 'onstart' || value === 'true';
+
+interface Wanted {
+  readonly spec: JsonObject;
+  readonly managed: Managed;
+}
+
+/** What is wanted of each served group version, by the name of its APIService. */
+function servedVersions(registry: Registry, names: Names): Map<string, Wanted> {
   const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
-  const specs = new Map<string, JsonObject>();
+  const found = new Map<string, Wanted>();
   for (const { definition } of registry.resources) {
-    const { group, versions } = definition;
-    const { priority, versionPriorities = {} } = builtin.get(group) ?? {};
+    const { group, versions, custom } = definition;
+    const { priority, versionPriorities = {} } = custom === undefined ? (builtin.get(group) ?? {}) : { priority: 1000 };
     if (priority === undefined) continue;
     for (const { version } of versions) {
-      const versionPriority = versionPriorities[version] ?? usual(version);
+      const versionPriority = custom === undefined ? (versionPriorities[version] ?? usual(version)) : 100;
       const spec = { ...(group === '' ? {} : { group }), version, groupPriorityMinimum: priority, versionPriority };
-      specs.set(`${version}.${group}`, spec);
+      found.set(`${version}.${group}`, { spec, managed: custom === undefined ? 'onstart' : 'true' });
     }
   }
-  return specs;
+  return found;
 }

@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../meta/index.ts';
+import type { Registry } from '../registry/index.ts';
 import { type RegistrationOptions, registerApiServices } from './api-services.ts';
 import { isStatus } from './bootstrap-objects.ts';
 import { publishClientAuthorities, publishedAuthorities } from './client-authorities.ts';
@@ -18,17 +19,18 @@ export interface SelfRegistrationOptions extends RegistrationOptions {
 }
 
 /**
- * Each call reconciles the objects by which the server registers itself: the APIServices (once), the identity lease and
- * the client CA config map. Calls are serialised and never reject: a failure is logged once and retried by the next call.
+ * Each call reconciles the objects by which the server registers itself: the APIServices (when what is served has
+ * changed), the identity lease and the client CA config map. Calls are serialised and never reject: a failure is logged once and retried by the next call.
  */
 export function createSelfRegistration(options: SelfRegistrationOptions): () => Promise<void> {
   const { client, names, clock, log, closing } = options;
   const renewLease = createIdentityLease(options);
-  let registered = false;
+  let registered: Registry['resources'] | undefined;
   const tasks = {
     APIServices: async () => {
-      if (!registered) await registerApiServices(options);
-      registered = true;
+      const { resources } = options.registry;
+      if (resources !== registered) await registerApiServices(options);
+      registered = resources;
     },
     'identity lease': renewLease,
     'client CA config map': async () => {

@@ -2,12 +2,14 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
+import type { CustomResources } from '../extensions/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
 import { aggregationController, ClusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { compose, type ServerComponents } from './compose.ts';
+import { createCustomResources } from './custom-resources.ts';
 import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
 import { type Dependencies, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
@@ -75,10 +77,12 @@ export async function startServer(
   });
   const aggregation = aggregationOf(settings, shared);
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
-  const controllers = { reconcileService, register, ensurePolicy, aggregation, hooks };
+  const customResources = createCustomResources(shared);
+  const controllers = { reconcileService, register, ensurePolicy, aggregation, customResources, hooks };
   try {
     await bootstrap(shared, controllers);
   } catch (error) {
+    await customResources.stop();
     components.registry.close();
     await components.auditor?.close(0);
     await components.store.close();
@@ -117,10 +121,14 @@ export async function startServer(
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents & { readonly names: Names; readonly settings: ServerSettings },
-  { reconcileService, ensurePolicy, aggregation, hooks }: Controllers,
+  { reconcileService, ensurePolicy, aggregation, customResources, hooks }: Controllers,
 ): Promise<void> {
   const { names, settings, rolesLoaded } = shared;
-  await Promise.all([createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
+  await Promise.all([
+    createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
+    ensurePolicy(),
+    customResources.start(),
+  ]);
   await rolesLoaded;
   hooks.done(
     'start-system-namespaces-controller',
@@ -190,13 +198,14 @@ interface Controllers {
   readonly register: () => Promise<void>;
   readonly ensurePolicy: () => Promise<void>;
   readonly aggregation: ClusterRoleAggregation | undefined;
+  readonly customResources: CustomResources;
   readonly hooks: PostStartHooks;
 }
 
 /** Starts the periodic controllers of the server. The result stops them. */
 function startControllers(
   { registry, store, names }: ServerComponents & { readonly names: Names },
-  { reconcileService, register, ensurePolicy, aggregation, hooks }: Controllers,
+  { reconcileService, register, ensurePolicy, aggregation, customResources, hooks }: Controllers,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const services = registry.find('', 'v1', 'services');
@@ -218,5 +227,5 @@ function startControllers(
     repeat(clock, policyRetryMs, ensurePolicy),
   ];
   // `closing` is set by now: the last call only waits for those in progress.
-  return () => Promise.all([...stops.map((stop) => stop()), aggregation?.stop(), register()]);
+  return () => Promise.all([...stops.map((stop) => stop()), aggregation?.stop(), customResources.stop(), register()]);
 }

@@ -75,5 +75,6 @@ function checkMetadata(metadata: Json, path: string, names: Names, errors: Field
   }
   const { name = '', namespace = '' } = decoded;
   const named = name === '' ? { ...decoded, name: 'fakename' } : decoded;
-  errors.push(...validateObjectMeta(named, { namespaced: namespace !== '', nameRule: pathSegmentName }, path));
+  const rules = { namespaced: namespace !== '', nameRule: pathSegmentName };
+  for (const error of validateObjectMeta(named, rules, path)) errors.push(error);
 }

@@ -18,7 +18,7 @@ import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from '.
  * Why a value is not valid, in the words of the reference server. Slow: called for invalid values only. What is
  * unchanged from the old value that `correlation` finds is valid. `path` is that of the value, empty at the top.
  */
-export function explain(schema: ValueSchema, value: Json, path: string, correlation: Correlation | undefined): Outcome {
+function explain(schema: ValueSchema, value: Json, path: string, correlation: Correlation | undefined): Outcome {
   const outcome = new Outcome();
   const { types, format } = schema;
   if (value === null) {

@@ -118,7 +118,7 @@ function isMac(text: string): boolean {
 }
 
 const digitSum = (digits: string, weight: (i: number) => number) =>
-  [...digits].reduce((sum, digit, i) => sum + weight(i) * (digit === 'X' ? 10 : Number(digit)), 0);
+  Array.from(digits).reduce((sum, digit, i) => sum + weight(i) * (digit === 'X' ? 10 : Number(digit)), 0);
 
 function isIsbn10(text: string): boolean {
   const digits = text.replace(/[\s-]+/g, '');
@@ -136,7 +136,7 @@ const cards =
 function isCreditCard(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '');
   if (!cards.test(digits)) return false;
-  const fromEnd = [...digits].reverse().map(Number);
+  const fromEnd = Array.from(digits).reverse().map(Number);
   const sum = fromEnd.reduce((total, digit, i) => total + (i % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0)), 0);
   return sum % 10 === 0;
 }
@@ -174,7 +174,8 @@ function isEmail(text: string): boolean {
 /** An absolute URI or an absolute path, without regard to a fragment. */
 function isRequestUri(text: string): boolean {
   if (text === '*') return true;
-  if (/[\u0000-\u001f\u007f]/.test(text)) return false;
+  // Control characters are refused.
+  if (/[^ -~\u0080-\u{10ffff}]/u.test(text)) return false;
   const [, scheme = '', rest = ''] = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(.*)$/s.exec(text) ?? [];
   if (!rest.startsWith('/')) return scheme !== '';
   const query = rest.indexOf('?');

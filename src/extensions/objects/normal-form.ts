@@ -77,7 +77,7 @@ export function normalFormOf(schema: Structural, names: Names, keeps: Keeps = 'd
       property.default === undefined ? [] : [[name, property.default] as const],
     ),
   };
-  if (schema.default === undefined) return form;
+  if (schema.default === undefined || schema.default === null) return form;
   return { ...form, default: normalize(form, schema.default, { names, dropped: false, lenient: true }) };
 }
 

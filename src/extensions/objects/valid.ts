@@ -42,7 +42,7 @@ export function hasType({ types, format }: ValueSchema, value: Json): boolean {
 }
 
 /** Whether a double is an integer, or as good as one. */
-export function isNearInteger(value: number): boolean {
+function isNearInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);
   if (value === whole) return true;

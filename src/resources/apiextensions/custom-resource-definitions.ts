@@ -1,3 +1,4 @@
+import { beginCleanUp } from '../../extensions/index.ts';
 import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
@@ -9,7 +10,6 @@ export const customResourceDefinitions = resource({
   plural: 'customresourcedefinitions',
   kind: 'CustomResourceDefinition',
   schema: CustomResourceDefinition,
-  unimplemented: 'this server does not serve custom resources yet',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,
@@ -19,6 +19,9 @@ export const customResourceDefinitions = resource({
     bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,
+    returnsDeleted: true,
+    // Its objects are deleted before the finalizer is removed.
+    termination: { begin: beginCleanUp, pending: () => false },
     defaults: ({ spec }) => defaultDefinition(spec ?? {}),
     prepareCreate: recordStoredVersion,
     prepareUpdate: recordStoredVersion,

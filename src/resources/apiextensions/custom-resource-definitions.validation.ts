@@ -1,10 +1,17 @@
 /** Validation of custom resource definitions, except for their schemas. */
 import {
-  compatibleDomain,
+  approvalKey,
+  isProtectedGroup,
+  missingApproval,
+  structuralOf,
+  validateDefaults,
+} from '../../extensions/index.ts';
+import {
   dns1035Label,
   dns1123Subdomain,
   type FieldError,
   fieldError,
+  type JsonObject,
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
@@ -84,7 +91,10 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
       const schema = version.schema?.openAPIV3Schema;
       const sharing = isShared(versions, 'schema') ? versions : [version];
       const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
-      return schema === undefined ? [] : validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
+      if (schema === undefined) return [];
+      const faults = validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
+      if (faults.length > 0) return faults;
+      return validateDefaults(structuralOf(schema as JsonObject, names), `${at}.openAPIV3Schema`, names);
     }),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>
@@ -186,18 +196,14 @@ function validateStored(stored: readonly string[], versions: readonly Version[])
 
 /** Validates what applies on create only. */
 export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
-  const { domain, labels, product } = names;
   const { group = '', names: { plural = '' } = {} } = spec;
   const found = [
     ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
     ...validatePreserveUnknownFields(spec, names),
   ];
-  const isProtected = [domain, labels].some((own) => group === own || group.endsWith(`.${own}`));
-  const key = `api-approved.${labels}`;
-  if (isProtected && !metadata.annotations?.[key]) {
-    const where = domain === compatibleDomain ? `, see https://github.com/${product}/enhancements/pull/1111` : '';
-    const why = `protected groups must have approval annotation "${key}"${where}`;
-    found.push(fieldError.required(`metadata.annotations[${key}]`, why));
+  const key = approvalKey(names);
+  if (isProtectedGroup(group, names) && !metadata.annotations?.[key]) {
+    found.push(fieldError.required(`metadata.annotations[${key}]`, missingApproval(names)));
   }
   return found;
 }

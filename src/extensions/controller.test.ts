@@ -1,0 +1,355 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ApiObject, JsonObject } from '../meta/index.ts';
+import { createRegistry, type Registry, type Target } from '../registry/index.ts';
+import { failure, how, names, optionsOf, remove } from '../registry/testing/fixtures.ts';
+import { builtinResources } from '../resources/index.ts';
+import { openMemoryStore, type Store } from '../store/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
+import { migrateStorage } from './clean-up.ts';
+import { CustomResources } from './controller.ts';
+import { defineAnything } from './testing/define.ts';
+
+const id = 'customresourcedefinitions.apiextensions.k8s.io';
+const running: { stop: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+/** A server without its wire: a registry with the kinds of this project, and the controller. */
+async function serve(store: Store = openMemoryStore({ clock: drivenClock() }), clock = drivenClock()) {
+  const registry = createRegistry({
+    store,
+    names,
+    clock,
+    random: { integer: () => 0, uuid: randomUUID },
+    definitions: builtinResources,
+    admission: [],
+    authorize: () => ({ allowed: true, reason: '' }),
+  });
+  const reports: string[] = [];
+  const report = (text: string) => void reports.push(text);
+  const controller = new CustomResources({ registry, names, clock, define: defineAnything, report });
+  await controller.start();
+  const stop = async () => {
+    await controller.stop();
+    registry.close();
+  };
+  running.push({ stop });
+  return { store, clock, registry, reports, stop, ...actions(registry) };
+}
+
+function actions(registry: Registry) {
+  const target = (group: string, plural: string, place: Partial<Target> = {}, version = 'v1'): Target => {
+    const resource = registry.find(group, version, plural);
+    if (resource === undefined) throw new Error(`no ${plural}`);
+    return { resource, version, namespace: '', name: '', subresource: '', ...place };
+  };
+  const definitions = (place: Partial<Target> = {}) =>
+    target('apiextensions.k8s.io', 'customresourcedefinitions', place);
+  const options = { ...how, warnings: new Set<string>() };
+  const create = (at: Target, value: JsonObject) =>
+    registry.write(at, { verb: 'create', object: { value, findings: [] } }, options);
+  const read = (name: string) => registry.objects.read(id, '', name);
+  return {
+    target,
+    define: (value: JsonObject) => create(definitions(), value),
+    read,
+    patch: (name: string, patch: JsonObject) =>
+      registry.write(definitions({ name }), { verb: 'patch', format: 'merge', patch }, options),
+    undefine: (name: string) => registry.write(definitions({ name }), remove(), options),
+    make: (plural: string, name: string, more: JsonObject = {}, version = 'v1') => {
+      const kind = registry.find('ref.example.com', version, plural)?.definition.kind ?? '';
+      const value = { apiVersion: `ref.example.com/${version}`, kind, metadata: { name, ...more } };
+      return create(target('ref.example.com', plural, { namespace: 'ns' }, version), value);
+    },
+    serves: (plural: string, version = 'v1') => registry.find('ref.example.com', version, plural) !== undefined,
+    conditions: async (name: string) => {
+      const { conditions } = (await read(name))['status'] as { conditions?: { [field: string]: string }[] };
+      return (conditions ?? []).map(({ type, status, reason, message }) => [type, status, reason, message]);
+    },
+  };
+}
+
+const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+const version = (name: string, more: JsonObject = {}) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema,
+  ...more,
+});
+const definition = (singular: string, given: JsonObject = {}, spec: JsonObject = {}) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${singular}s.ref.example.com` },
+  spec: {
+    group: 'ref.example.com',
+    scope: 'Namespaced',
+    names: {
+      plural: `${singular}s`,
+      singular,
+      kind: `${singular[0]?.toUpperCase()}${singular.slice(1)}`,
+      ...given,
+    },
+    versions: [version('v1')],
+    ...spec,
+  },
+});
+const accepted = ['NamesAccepted', 'True', 'NoConflicts', 'no conflicts found'];
+const established = ['Established', 'True', 'InitialNamesAccepted', 'the initial names have been accepted'];
+
+describe('a definition', () => {
+  it('is served when its creation is answered, and has its status soon after', async () => {
+    const { define, serves, conditions, read } = await serve();
+    const { object } = await define(definition('alpha', { shortNames: ['alp'] }));
+    expect(serves('alphas')).toBe(true);
+    expect(JSON.parse(object?.bytes ?? '')).toMatchObject({ status: { conditions: null, storedVersions: ['v1'] } });
+    await vi.waitFor(async () => expect(await conditions('alphas.ref.example.com')).toEqual([accepted, established]));
+    const { status, metadata } = await read('alphas.ref.example.com');
+    expect(status).toMatchObject({
+      acceptedNames: { plural: 'alphas', singular: 'alpha', kind: 'Alpha', listKind: 'AlphaList', shortNames: ['alp'] },
+      storedVersions: ['v1'],
+    });
+    expect(metadata.managedFields).toMatchObject([{ operation: 'Update' }, { subresource: 'status' }]);
+    expect(metadata.generation).toBe(1);
+  });
+
+  it('is served in its served versions, as they are now', async () => {
+    const { define, patch, serves } = await serve();
+    await define(definition('alpha', {}, { versions: [version('v1'), version('v2', { served: false })] }));
+    expect([serves('alphas'), serves('alphas', 'v2')]).toEqual([true, false]);
+    const versions = [version('v1', { served: false }), version('v2')];
+    await patch('alphas.ref.example.com', { spec: { versions } });
+    expect([serves('alphas'), serves('alphas', 'v2')]).toEqual([false, true]);
+  });
+
+  it('is not served in a built-in group', async () => {
+    const { define, registry, reports } = await serve();
+    const value = definition('alpha', {}, { group: 'storage.k8s.io' });
+    const annotations = { 'api-approved.kubernetes.io': 'https://example.com' };
+    await define({ ...value, metadata: { name: 'alphas.storage.k8s.io', annotations } });
+    expect(registry.find('storage.k8s.io', 'v1', 'alphas')).toBeUndefined();
+    expect(reports[0]).toBe('a custom resource definition cannot be served');
+  });
+
+  it('keeps watches when only its status changes, and ends them when its schema does', async () => {
+    const { define, conditions, make, patch, registry, target } = await serve();
+    await define(definition('alpha'));
+    const watch = async () =>
+      (await registry.watch(target('ref.example.com', 'alphas'), optionsOf({})))[Symbol.asyncIterator]();
+    const events = await watch();
+    const first = events.next();
+    await vi.waitFor(async () => expect(await conditions('alphas.ref.example.com')).toHaveLength(2));
+    await patch('alphas.ref.example.com', { metadata: { labels: { a: 'b' } } });
+    await make('alphas', 'a');
+    expect(await first).toMatchObject({ done: false, value: [{ type: 'ADDED' }] });
+    const next = events.next();
+    await patch('alphas.ref.example.com', { spec: { names: { categories: ['all'] } } });
+    expect(await next).toMatchObject({ done: true });
+  });
+
+  it('of a protected group has the condition of its approval', async () => {
+    const { define, conditions } = await serve();
+    const made = definition('alpha', {}, { group: 'ref.k8s.io' });
+    const annotations = { 'api-approved.kubernetes.io': 'unapproved, a test' };
+    await define({ ...made, metadata: { name: 'alphas.ref.k8s.io', annotations } });
+    await vi.waitFor(async () =>
+      expect((await conditions('alphas.ref.k8s.io')).at(-1)).toEqual([
+        ...['KubernetesAPIApprovalPolicyConformant', 'False', 'UnapprovedAnnotation'],
+        'not approved: "unapproved, a test"',
+      ]),
+    );
+  });
+});
+
+describe('names', () => {
+  const conflicts: { readonly [title: string]: readonly [names: JsonObject, reason: string, message: string] } = {
+    'a singular name': [{ singular: 'alphas' }, 'SingularConflict', '"alphas" is already in use'],
+    'short names': [
+      { shortNames: ['alpha', 'b', 'alp'] },
+      'ShortNamesConflict',
+      '["alpha" is already in use, "alp" is already in use]',
+    ],
+    'a kind': [{ kind: 'Alpha', listKind: 'BetaList' }, 'KindConflict', '"Alpha" is already in use'],
+    'the kind of lists': [{ listKind: 'AlphaList' }, 'ListKindConflict', '"AlphaList" is already in use'],
+  };
+  for (const [title, [given, reason, message]] of Object.entries(conflicts)) {
+    it(`are refused for ${title} of another definition, and accepted when it is gone`, async () => {
+      const { define, undefine, serves, conditions } = await serve();
+      await define(definition('alpha', { shortNames: ['alp'] }));
+      await define(definition('beta', given));
+      expect([serves('alphas'), serves('betas')]).toEqual([true, false]);
+      await vi.waitFor(async () =>
+        expect(await conditions('betas.ref.example.com')).toEqual([
+          ['NamesAccepted', 'False', reason, message],
+          ['Established', 'False', 'NotAccepted', 'not all names are accepted'],
+        ]),
+      );
+      await undefine('alphas.ref.example.com');
+      await vi.waitFor(() => expect([serves('alphas'), serves('betas')]).toEqual([false, true]));
+      await vi.waitFor(async () => expect(await conditions('betas.ref.example.com')).toEqual([accepted, established]));
+    });
+  }
+
+  it('that are refused in an update leave the definition served under its former names', async () => {
+    const { define, patch, registry, conditions } = await serve();
+    await define(definition('alpha', { shortNames: ['alp'] }));
+    await define(definition('beta', { shortNames: ['bet'] }));
+    await vi.waitFor(async () => expect(await conditions('betas.ref.example.com')).toEqual([accepted, established]));
+    await patch('betas.ref.example.com', { spec: { names: { shortNames: ['alp'] } } });
+    expect(registry.find('ref.example.com', 'v1', 'betas')?.definition.shortNames).toEqual(['bet']);
+    await vi.waitFor(async () =>
+      expect(await conditions('betas.ref.example.com')).toEqual([
+        ['NamesAccepted', 'False', 'ShortNamesConflict', '"alp" is already in use'],
+        established,
+      ]),
+    );
+    await patch('alphas.ref.example.com', { spec: { names: { shortNames: ['alf'] } } });
+    await vi.waitFor(() =>
+      expect(registry.find('ref.example.com', 'v1', 'betas')?.definition.shortNames).toEqual(['alp']),
+    );
+  });
+});
+
+describe('the deletion of a definition', () => {
+  it('deletes its objects, waits for their finalizers, and refuses to create others', async () => {
+    const { define, undefine, make, serves, conditions, read, registry, target, clock } = await serve();
+    await define(definition('alpha'));
+    await vi.waitFor(async () => expect(await conditions('alphas.ref.example.com')).toHaveLength(2));
+    for (let i = 0; i < 40; i++) await make('alphas', `a${i}`);
+    await make('alphas', 'held', { finalizers: ['example.com/hold'] });
+    const { object } = await undefine('alphas.ref.example.com');
+    const answered = JSON.parse(object?.bytes ?? '') as ApiObject & { status: { conditions: JsonObject[] } };
+    expect(answered.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+    expect(answered.status.conditions.at(-1)).toMatchObject({
+      ...{ type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending' },
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+      lastTransitionTime: answered.metadata.deletionTimestamp,
+    });
+    expect(await failure(make('alphas', 'late'))).toMatchObject({ code: 405 });
+    const at = target('ref.example.com', 'alphas', { namespace: 'ns' });
+    const left = async () => [...(await registry.list(at, {})).items].map(({ name }) => name);
+    await vi.waitFor(async () => expect(await left()).toEqual(['held']));
+    expect((await conditions('alphas.ref.example.com')).at(-1)).toEqual([
+      ...['Terminating', 'True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'],
+    ]);
+    clock.advance(60_000);
+    await vi.waitFor(async () =>
+      expect((await conditions('alphas.ref.example.com')).at(-1)?.[2]).toBe('InstanceDeletionCheck'),
+    );
+    expect(serves('alphas')).toBe(true);
+    const patch = { metadata: { finalizers: null } };
+    await registry.write({ ...at, name: 'held' }, { verb: 'patch', format: 'merge', patch }, how);
+    await vi.waitFor(async () => {
+      clock.advance(5_000);
+      expect(await failure(read('alphas.ref.example.com'))).toMatchObject({ code: 404 });
+    });
+    expect(serves('alphas')).toBe(false);
+  });
+
+  it('goes on after a restart, and is done once by two servers', async () => {
+    const one = await serve();
+    await one.define(definition('alpha'));
+    await vi.waitFor(async () => expect(await one.conditions('alphas.ref.example.com')).toHaveLength(2));
+    await one.make('alphas', 'held', { finalizers: ['example.com/hold'] });
+    await one.undefine('alphas.ref.example.com');
+    await one.stop();
+    const [two, three] = [await serve(one.store), await serve(one.store)];
+    expect([two.serves('alphas'), three.serves('alphas')]).toEqual([true, true]);
+    const at = two.target('ref.example.com', 'alphas', { namespace: 'ns', name: 'held' });
+    const patch = { metadata: { finalizers: null } };
+    await two.registry.write(at, { verb: 'patch', format: 'merge', patch }, how);
+    await vi.waitFor(async () => {
+      for (const { clock } of [two, three]) clock.advance(5_000);
+      expect(await failure(two.read('alphas.ref.example.com'))).toMatchObject({ code: 404 });
+      expect([two.serves('alphas'), three.serves('alphas')]).toEqual([false, false]);
+    });
+    expect([...two.reports, ...three.reports]).toEqual([]);
+  });
+
+  it('removes one that was never established, and leaves the objects of the other alone', async () => {
+    const { define, undefine, read, make, serves, registry } = await serve();
+    await define(definition('alpha'));
+    await make('alphas', 'a');
+    await define(definition('beta', { singular: 'alphas' }));
+    await undefine('betas.ref.example.com');
+    await vi.waitFor(async () => expect(await failure(read('betas.ref.example.com'))).toMatchObject({ code: 404 }));
+    expect(serves('alphas')).toBe(true);
+    expect(await registry.objects.list('alphas.ref.example.com', '', true)).toHaveLength(1);
+  });
+
+  it('and its creation again serve the new one', async () => {
+    const { define, undefine, read, make, serves } = await serve();
+    await define(definition('alpha'));
+    await make('alphas', 'a');
+    await undefine('alphas.ref.example.com');
+    await vi.waitFor(async () => expect(await failure(read('alphas.ref.example.com'))).toMatchObject({ code: 404 }));
+    await define(definition('alpha'));
+    expect(serves('alphas')).toBe(true);
+    expect(await make('alphas', 'a')).toMatchObject({ created: true });
+  });
+});
+
+describe('servers over one store', () => {
+  it('serve what the other defines, and write its status once', async () => {
+    const one = await serve();
+    const two = await serve(one.store);
+    const { object } = await one.define(definition('alpha'));
+    await vi.waitFor(() => expect(two.serves('alphas')).toBe(true));
+    await vi.waitFor(async () => expect(await two.conditions('alphas.ref.example.com')).toHaveLength(2));
+    const { metadata } = await one.read('alphas.ref.example.com');
+    for (let i = 0; i < 10; i++) await turn();
+    expect((await two.read('alphas.ref.example.com')).metadata.resourceVersion).toBe(metadata.resourceVersion);
+    expect(metadata.resourceVersion).toBe(String((object?.revision ?? 0) + 1));
+  });
+
+  it('never both serve definitions that conflict', async () => {
+    const one = await serve();
+    const two = await serve(one.store);
+    const three = await serve(one.store);
+    await Promise.all([
+      one.define(definition('alpha')),
+      two.define(definition('beta', { kind: 'Alpha', listKind: 'BetaList' })),
+    ]);
+    const served = (server: typeof one) => [server.serves('alphas'), server.serves('betas')];
+    await vi.waitFor(() => {
+      expect(served(one).filter(Boolean)).toHaveLength(1);
+      expect([served(two), served(three)]).toEqual([served(one), served(one)]);
+    });
+    const loser = served(one)[0] ? 'betas.ref.example.com' : 'alphas.ref.example.com';
+    await vi.waitFor(async () => expect((await three.conditions(loser))[0]?.[2]).toBe('KindConflict'));
+    const four = await serve(one.store);
+    expect(served(four)).toEqual(served(one));
+  });
+
+  it('serve all definitions once they have started', async () => {
+    const one = await serve();
+    for (const name of ['alpha', 'beta', 'gamma']) await one.define(definition(name));
+    await one.stop();
+    const two = await serve(one.store);
+    expect(['alphas', 'betas', 'gammas'].map((plural) => two.serves(plural))).toEqual([true, true, true]);
+  });
+});
+
+describe('the migration of stored objects', () => {
+  it('writes them in the storage version, once', async () => {
+    const { define, make, patch, registry, store } = await serve();
+    await define(definition('alpha', {}, { versions: [version('v1'), version('v2')] }));
+    for (const name of ['a', 'b']) await make('alphas', name);
+    await patch('alphas.ref.example.com', {
+      spec: { versions: [version('v1', { storage: false }), version('v2', { storage: true })] },
+    });
+    await make('alphas', 'c', {}, 'v2');
+    const resource = registry.resourceOf('alphas.ref.example.com')!;
+    await migrateStorage(registry, resource);
+    const { entries } = await store.list({ prefix: '/alphas.ref.example.com/' });
+    expect(entries.map(({ value }) => (JSON.parse(Buffer.from(value).toString()) as ApiObject).apiVersion)).toEqual(
+      Array(3).fill('ref.example.com/v2'),
+    );
+    const revision = await store.revision();
+    await migrateStorage(registry, resource);
+    expect(await store.revision()).toBe(revision);
+  });
+});

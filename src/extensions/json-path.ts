@@ -1,0 +1,240 @@
+import { getKey, isJsonObject, type Json, jsonEqual } from '../meta/index.ts';
+
+/** A parsed JSONPath, as printer columns and selectable fields use it. */
+export type JsonPath = readonly Step[];
+
+type Step =
+  | { readonly type: 'member'; readonly name: string }
+  | { readonly type: 'wildcard' }
+  | { readonly type: 'recursive' }
+  | {
+      readonly type: 'slice';
+      readonly start: number | undefined;
+      readonly end: number | undefined;
+      readonly step: number;
+    }
+  | { readonly type: 'union'; readonly parts: readonly JsonPath[] }
+  | { readonly type: 'filter'; readonly left: Operand; readonly operator: Operator; readonly right: Operand };
+
+type Operator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'exists';
+type Operand = { readonly path: JsonPath } | { readonly value: Json };
+
+/** The maximum length of a path in characters, and the number of values that finding results may visit. */
+const MAX_LENGTH = 4096;
+const MAX_VISITED = 10_000;
+
+/** A path that cannot be parsed. */
+export class JsonPathError extends Error {}
+
+/** Parses a path such as `.status.conditions[?(@.type=="Ready")].status`. @throws JsonPathError */
+export function parseJsonPath(text: string): JsonPath {
+  if (text.length > MAX_LENGTH) throw new JsonPathError(`the path is longer than ${MAX_LENGTH} characters`);
+  return new Parser(text).path();
+}
+
+class Parser {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  path(): JsonPath {
+    const steps: Step[] = [];
+    this.#rest(/[$@]/y);
+    while (this.#at < this.#text.length) {
+      if (this.#rest(/\.\./y) !== undefined) {
+        steps.push({ type: 'recursive' });
+        if (this.#peek() !== '[') this.#member(steps);
+      } else if (this.#rest(/\./y) !== undefined) {
+        if (this.#at < this.#text.length && this.#peek() !== '[') this.#member(steps);
+      } else if (this.#peek() === '[') steps.push(this.#brackets());
+      else if (steps.length > 0 || !this.#member(steps)) throw new JsonPathError(`unexpected ${this.#peek()}`);
+    }
+    return steps;
+  }
+
+  #peek(): string {
+    return this.#text.charAt(this.#at);
+  }
+
+  /** What a sticky expression matches here, which is consumed. */
+  #rest(expression: RegExp): string | undefined {
+    expression.lastIndex = this.#at;
+    const found = expression.exec(this.#text)?.[0];
+    if (found !== undefined) this.#at += found.length;
+    return found;
+  }
+
+  /** Adds the step for a name, in which a backslash escapes any character; returns whether there is a name. */
+  #member(steps: Step[]): boolean {
+    const name = this.#rest(/(?:[^\\.[\]{}\s]|\\[\s\S])+/y);
+    if (name === undefined) return false;
+    steps.push(name === '*' ? { type: 'wildcard' } : { type: 'member', name: name.replace(/\\([\s\S])/g, '$1') });
+    return true;
+  }
+
+  #brackets(): Step {
+    const content = this.#rest(/\[\?\((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"'])*?\)\]/y);
+    if (content !== undefined) return filterOf(content.slice(3, -2));
+    const inner = this.#rest(/\[(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"'\]])*\]/y)?.slice(1, -1);
+    if (inner === undefined) throw new JsonPathError('unterminated array');
+    const parts = inner.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"',])+/g) ?? [];
+    if (parts.length === 0) throw new JsonPathError(`invalid array index ${inner}`);
+    const steps = parts.map((part) => indexOf(part.trim()));
+    return steps.length === 1 ? (steps[0] as Step) : { type: 'union', parts: steps.map((step) => [step]) };
+  }
+}
+
+function indexOf(text: string): Step {
+  if (text === '*') return { type: 'wildcard' };
+  const quoted = unquoted(text);
+  if (quoted !== undefined) return { type: 'member', name: quoted };
+  const slice = /^(-?[0-9]*)(?::(-?[0-9]*))?(?::([0-9]*))?$/.exec(text);
+  if (slice === null || text === '' || text === '-') throw new JsonPathError(`invalid array index ${text}`);
+  const [, first = '', last, by] = slice;
+  const number = (digits: string | undefined) => (digits === undefined || digits === '' ? undefined : Number(digits));
+  const start = number(first);
+  if (text.includes(':')) return { type: 'slice', start, end: number(last), step: number(by) ?? 1 };
+  // An index is a slice of one item.
+  const index = start ?? 0;
+  return { type: 'slice', start: index, end: index === -1 ? undefined : index + 1, step: 1 };
+}
+
+/** The text between quotes; undefined when there are none. */
+function unquoted(text: string): string | undefined {
+  const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/.exec(text) ?? [];
+  return (double ?? single)?.replace(/\\(.)/g, '$1');
+}
+
+function filterOf(text: string): Step {
+  const parts = /^((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"'=!<>])+?)\s*(==|!=|<=|>=|<|>)\s*(.+)$/s.exec(text.trim());
+  if (parts === null)
+    return { type: 'filter', left: operandOf(text.trim()), operator: 'exists', right: { value: null } };
+  const [, left = '', operator = '==', right = ''] = parts;
+  return {
+    type: 'filter',
+    left: operandOf(left.trim()),
+    operator: operator as Operator,
+    right: operandOf(right.trim()),
+  };
+}
+
+function operandOf(text: string): Operand {
+  const quoted = unquoted(text);
+  if (quoted !== undefined) return { value: quoted };
+  if (/^[+-]?[0-9]+(?:\.[0-9]+)?$/.test(text)) return { value: Number(text) };
+  if (text === 'true' || text === 'false') return { value: text === 'true' };
+  if (!/^[@$]/.test(text)) throw new JsonPathError(`unrecognized operand ${text}`);
+  return { path: parseJsonPath(text) };
+}
+
+/** The first result of a path; undefined when there is none. */
+export function firstResult(path: JsonPath, value: Json): Json | undefined {
+  // Most paths are names of members.
+  let current: Json | undefined = value;
+  for (const step of path) {
+    if (step.type !== 'member') return results(path, value, { visited: 0 })[0];
+    if (!isJsonObject(current)) return undefined;
+    current = getKey(current, step.name);
+    if (current === undefined) return undefined;
+  }
+  return current;
+}
+
+interface Bounds {
+  visited: number;
+}
+
+function results(path: JsonPath, value: Json, bounds: Bounds): readonly Json[] {
+  let found: readonly Json[] = [value];
+  for (const step of path) {
+    const next: Json[] = [];
+    for (const item of found) {
+      if (++bounds.visited > MAX_VISITED) return [];
+      take(step, item, next, bounds);
+    }
+    found = next;
+  }
+  return found;
+}
+
+function take(step: Step, value: Json, found: Json[], bounds: Bounds): void {
+  switch (step.type) {
+    case 'member': {
+      const member = isJsonObject(value) ? getKey(value, step.name) : undefined;
+      if (member !== undefined) found.push(member);
+      break;
+    }
+    case 'wildcard':
+      for (const item of childrenOf(value)) found.push(item);
+      break;
+    case 'recursive':
+      descend(value, found, bounds);
+      break;
+    case 'slice':
+      if (Array.isArray(value)) sliceOf(step, value, found);
+      break;
+    case 'union':
+      for (const part of step.parts) for (const item of results(part, value, bounds)) found.push(item);
+      break;
+    default:
+      if (!Array.isArray(value)) break;
+      for (const item of value) {
+        if (++bounds.visited > MAX_VISITED) break;
+        if (passes(step, item, bounds)) found.push(item);
+      }
+  }
+}
+
+const childrenOf = (value: Json): readonly Json[] =>
+  Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+
+/** The value and everything in it that has members or items. */
+function descend(value: Json, found: Json[], bounds: Bounds): void {
+  if (typeof value !== 'object' || value === null || ++bounds.visited > MAX_VISITED) return;
+  found.push(value);
+  for (const item of childrenOf(value)) descend(item, found, bounds);
+}
+
+function sliceOf(
+  { start = 0, end, step }: Extract<Step, { readonly type: 'slice' }>,
+  list: readonly Json[],
+  found: Json[],
+): void {
+  const { length } = list;
+  const from = start < 0 ? start + length : start;
+  const to = Math.min(end === undefined ? length : end < 0 ? end + length : end, length);
+  if (from < 0 || step < 1) return;
+  for (let i = from; i < to; i += step) found.push(list[i] as Json);
+}
+
+function passes(
+  { left, operator, right }: Extract<Step, { readonly type: 'filter' }>,
+  item: Json,
+  bounds: Bounds,
+): boolean {
+  const operandValue = (operand: Operand): Json | undefined =>
+    'value' in operand ? operand.value : results(operand.path, item, bounds)[0];
+  const a = operandValue(left);
+  if (operator === 'exists') return a !== undefined;
+  const b = operandValue(right);
+  if (a === undefined || b === undefined) return false;
+  switch (operator) {
+    case '==':
+      return jsonEqual(a, b);
+    case '!=':
+      return !jsonEqual(a, b);
+    default:
+      return isOrdered(a, b) && compare(a, b, operator);
+  }
+}
+
+const isOrdered = (a: Json, b: Json): boolean =>
+  typeof a === typeof b && (typeof a === 'string' || typeof a === 'number') && a !== null && b !== null;
+
+function compare(a: Json, b: Json, operator: Operator): boolean {
+  const [x, y] = [a as string | number, b as string | number];
+  return operator === '<' ? x < y : operator === '<=' ? x <= y : operator === '>' ? x > y : x >= y;
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { type JsonObject, namesFor } from '../../meta/index.ts';
+import { structuralOf } from '../structural.ts';
+import { validateDefaults } from './defaults.ts';
+
+const names = namesFor('k8s.io');
+const at = 'spec.validation.openAPIV3Schema';
+const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more });
+const errorsOf = (schema: JsonObject) =>
+  validateDefaults(structuralOf(schema, names), at, names).map(({ field, message }) => `${field}: ${message}`);
+
+describe('defaults in definitions', () => {
+  it('have the type of their field', () => {
+    expect(errorsOf(object({ spec: object({ n: { type: 'integer', default: 'x' } }) }))).toEqual([
+      `${at}.properties[spec].properties[n].default: Invalid value: "string":  in body must be of type integer: "string"`,
+    ]);
+  });
+
+  it('have no unknown fields', () => {
+    const schema = object({ a: { type: 'string' } }, { default: { a: 'x', b: 1 } });
+    expect(errorsOf(object({ s: schema }))).toEqual([
+      `${at}.properties[s].default: Invalid value: {"a":"x","b":1}: must not have unknown fields`,
+    ]);
+  });
+
+  it('name the field inside that is not valid', () => {
+    const items = object({ a: { type: 'string', maxLength: 1 } }, { default: { a: 'xx' } });
+    expect(errorsOf(object({ l: { type: 'array', items } }))).toEqual([
+      `${at}.properties[l].items.default.a: Too long: may not be more than 1 bytes`,
+    ]);
+  });
+
+  it('of embedded resources have an apiVersion and a kind', () => {
+    const embedded = { 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-embedded-resource': true };
+    expect(errorsOf(object({ e: object({}, { ...embedded, default: { kind: 'A' } }) }))).toEqual([
+      `${at}.properties[e].default.apiVersion: Required value`,
+    ]);
+  });
+
+  it('may rely on defaults within', () => {
+    const inner = object({ a: { type: 'string', default: 'x' } }, { default: {} });
+    expect(errorsOf(object({ s: inner, n: { type: 'integer', default: 1 } }))).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { isJsonObject, type JsonObject, jsonCopy, type Names, setKey } from '../../meta/index.ts';
+import { openApiName } from '../../schema/index.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
+import type { Structural } from '../structural.ts';
+
+type Dialect = 'v2' | 'v3';
+
+/** The schema of a version as OpenAPI documents publish it, without the extension that names its kind. */
+export function openApiOf(structural: Structural, dialect: Dialect, names: Names): JsonObject {
+  // Clients would refuse what a root that keeps unknown fields does not declare.
+  if (dialect === 'v2' && structural.preserveUnknownFields) return { type: 'object' };
+  const schema = publish(structural, dialect, names);
+  addTypeFields(schema, dialect, names);
+  return schema;
+}
+
+function publish(structural: Structural, dialect: Dialect, names: Names): JsonObject {
+  const { properties, items, additionalProperties: values, embeddedResource, preserveUnknownFields } = structural;
+  const { properties: _, items: __, additionalProperties: ___, ...given } = structural.schema;
+  const schema = jsonCopy(given);
+  // Version 2 has no nullable values, and clients refuse unknown fields beside declared ones.
+  const nullable = dialect === 'v2' && structural.nullable;
+  const unknown = dialect === 'v2' && preserveUnknownFields;
+  if (dialect === 'v2') reduce(schema, structural);
+  if (properties.size > 0 && !nullable && !unknown) {
+    const published: JsonObject = {};
+    for (const [name, property] of properties) setKey(published, name, publish(property, dialect, names));
+    schema['properties'] = published;
+  }
+  if (items !== undefined && !nullable && !unknown) schema['items'] = publish(items, dialect, names);
+  if (values !== undefined) schema['additionalProperties'] = values === true ? true : publish(values, dialect, names);
+  if (embeddedResource && !unknown) {
+    addTypeFields(schema, dialect, names);
+    const required = Array.isArray(schema['required']) ? schema['required'] : [];
+    schema['required'] = [...new Set([...required, 'kind', 'apiVersion'])];
+  }
+  return schema;
+}
+
+/** Removes what version 2 or its clients cannot express. */
+function reduce(schema: JsonObject, structural: Structural): void {
+  const { nullable, preserveUnknownFields, items, properties, additionalProperties: values } = structural;
+  for (const key of ['allOf', 'anyOf', 'oneOf', 'not', 'nullable']) delete schema[key];
+  const untyped = schema['type'] === 'array' ? items === undefined || preserveUnknownFields : preserveUnknownFields;
+  if (nullable || (untyped && (schema['type'] === 'array' || schema['type'] === 'object'))) delete schema['type'];
+  const { required } = schema;
+  if (!Array.isArray(required)) return;
+  const valuesAreNullable = typeof values === 'object' && values.nullable;
+  const left = valuesAreNullable ? [] : required.filter((name) => properties.get(name as string)?.nullable !== true);
+  if (left.length === 0) delete schema['required'];
+  else schema['required'] = left;
+}
+
+function addTypeFields(schema: JsonObject, dialect: Dialect, names: Names): void {
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
+  const name = openApiName(ObjectMeta.name, names);
+  const $ref = `#/${dialect === 'v2' ? 'definitions' : 'components/schemas'}/${name}`;
+  const description = "Standard object's metadata.";
+  schema['properties'] = {
+    ...properties,
+    apiVersion: { description: 'The versioned schema of this representation of an object.', type: 'string' },
+    kind: { description: 'The REST resource that this object represents.', type: 'string' },
+    metadata: dialect === 'v2' ? { description, $ref } : { allOf: [{ $ref }], description },
+  };
+}

@@ -1,0 +1,94 @@
+import {
+  type ApiObject,
+  type FieldError,
+  fieldError,
+  type JsonObject,
+  quote,
+  statusError,
+  validateObjectMeta,
+} from '../../meta/index.ts';
+import type { Column, ProjectionSubresource } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import type { CustomResourceSubresourceScale } from '../../types/apiextensions-v1.ts';
+import { Scale } from '../../types/autoscaling-v1.ts';
+import { columnsOf } from './columns.ts';
+import { fieldNames, type Nested, nestedInteger, nestedText, setNested } from './nested.ts';
+
+type ScalePaths = Infer<typeof CustomResourceSubresourceScale>;
+
+const MAX_REPLICAS = 2 ** 31 - 1;
+
+const columns: readonly Column[] = columnsOf([
+  { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
+  { name: 'Available', type: 'integer', jsonPath: '.status.replicas' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+]);
+
+/** The `scale` subresource of a custom resource. */
+export function scaleOf(paths: ScalePaths): Omit<ProjectionSubresource, 'verbs'> {
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths;
+  const replicas = fieldNames(specReplicasPath);
+  const current = fieldNames(statusReplicasPath);
+  const selectorPath = labelSelectorPath === '' ? undefined : fieldNames(labelSelectorPath);
+  return {
+    name: 'scale',
+    type: 'projection',
+    kind: 'Scale',
+    group: 'autoscaling',
+    version: 'v1',
+    schema: Scale,
+    projection: {
+      replicas,
+      columns,
+      read: (object) => {
+        const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+        const wanted = readable(nestedInteger(object, replicas)) ?? 0;
+        const selector = selectorPath === undefined ? '' : (readable(nestedText(object, selectorPath)) ?? '');
+        return {
+          kind: 'Scale',
+          apiVersion: 'autoscaling/v1',
+          metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as ApiObject['metadata'],
+          spec: wanted === 0 ? {} : { replicas: wanted },
+          status: { replicas: readable(nestedInteger(object, current)) ?? 0, ...(selector !== '' && { selector }) },
+        };
+      },
+      checkRead: (object) => {
+        if (readable(nestedInteger(object, replicas)) !== undefined) return;
+        throw statusError.internal(`the spec replicas field ${quote(specReplicasPath)} does not exist`);
+      },
+      write: (object, scale) => {
+        const { value = 0 } = nestedInteger(scale, ['spec', 'replicas']) as { readonly value?: number };
+        setNested(object, replicas, value);
+      },
+      validate: ({ metadata }) => validateObjectMeta(metadata, { namespaced: true, finalizerNames: [] }),
+    },
+  };
+}
+
+/** @throws StatusError 500 for a value of the wrong type */
+function readable<T>({ fault, ...found }: Nested<T>): T | undefined {
+  if (fault !== undefined) throw statusError.internal(fault);
+  return (found as { readonly value: T | undefined }).value;
+}
+
+/** What is wrong with the fields that the `scale` subresource shows. */
+export function validateScaleSpec(object: JsonObject, { specReplicasPath = '' }: ScalePaths): FieldError[] {
+  return validateReplicas(object, specReplicasPath);
+}
+
+export function validateScaleStatus(object: JsonObject, paths: ScalePaths): FieldError[] {
+  const { statusReplicasPath = '', labelSelectorPath } = paths;
+  const found = validateReplicas(object, statusReplicasPath);
+  if (labelSelectorPath === undefined) return found;
+  const { fault } = nestedText(object, fieldNames(labelSelectorPath));
+  return fault === undefined ? found : [...found, fieldError.invalid(labelSelectorPath, '', fault)];
+}
+
+function validateReplicas(object: JsonObject, path: string): FieldError[] {
+  const found = nestedInteger(object, fieldNames(path));
+  if (found.fault !== undefined) return [fieldError.invalid(path, 0, found.fault)];
+  const { value = 0 } = found;
+  if (value < 0) return [fieldError.invalid(path, value, 'should be a non-negative integer')];
+  if (value <= MAX_REPLICAS) return [];
+  return [fieldError.invalid(path, value, `should be less than or equal to ${MAX_REPLICAS}`)];
+}

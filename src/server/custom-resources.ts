@@ -2,15 +2,25 @@ import { CustomResources, customResource } from '../extensions/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Dependencies } from './dependencies.ts';
+import type { RegisteredWebhooks, WebhookRegistration } from './registered-webhooks.ts';
 
-type Options = Pick<Dependencies, 'clock' | 'log'> & { readonly registry: Registry; readonly names: Names };
+type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
+  readonly registry: Registry;
+  readonly names: Names;
+  readonly webhooks: RegisteredWebhooks;
+};
+
+/** The timeout of a conversion (seconds). */
+const conversionSeconds = 30;
 
 /** Serves the custom resources of the definitions in the store. */
-export function createCustomResources({ registry, names, clock, log }: Options): CustomResources {
+export function createCustomResources({ registry, names, clock, random, log, webhooks }: Options): CustomResources {
   const { features } = registry;
+  const postTo = (registration: WebhookRegistration) => webhooks.postTo(registration, conversionSeconds);
   return new CustomResources({
     ...{ registry, names, clock },
-    define: (definition, version) => customResource(definition, version, { names, features }),
+    define: (definition, version) =>
+      customResource(definition, version, { names, features, conversion: { random, postTo } }),
     report: (text, fields) => log.error(text, fields),
   });
 }

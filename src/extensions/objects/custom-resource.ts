@@ -1,12 +1,18 @@
 import { type ApiObject, compareVersions, type Features, type JsonObject, type Names } from '../../meta/index.ts';
 import {
   allVerbs,
+  type CustomStorage,
   type ResourceDefinition,
   type ResourceVersion,
   type Subresource,
   type Verb,
 } from '../../registry/index.ts';
-import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../types/apiextensions-v1.ts';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+  WebhookClientConfig,
+} from '../../types/apiextensions-v1.ts';
+import { type PostReview, type WebhookConverterOptions, webhookConverter } from '../conversion/webhook-converter.ts';
 import { type Structural, structuralOf } from '../structural.ts';
 import { anywhere } from './anywhere.ts';
 import { columnsOf, selectableFieldsOf } from './columns.ts';
@@ -21,6 +27,12 @@ export interface CustomResourceOptions {
   readonly features: Pick<Features, 'CRDValidationRatcheting' | 'CustomResourceFieldSelectors'>;
   /** The validation rules of a version. Absent: rules are not checked. */
   readonly rules?: (structural: Structural) => Rules | undefined;
+  /** Calls conversion webhooks. Absent: versions differ in their name only, whatever the definition says. */
+  readonly conversion?: ConversionOptions;
+}
+
+export interface ConversionOptions extends Pick<WebhookConverterOptions, 'random'> {
+  readonly postTo: (config: WebhookClientConfig) => PostReview;
 }
 
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
@@ -56,7 +68,8 @@ export function customResource(
       },
     ),
   );
-  const type = compiled.find((one) => one.version === version)?.type as CustomType;
+  const types = new Map(compiled.map((one) => [`${group}/${one.version}`, one.type]));
+  const type = types.get(`${group}/${version}`) as CustomType;
   const { subresources = {} } = own;
   const { CRDValidationRatcheting: ratcheting, CustomResourceFieldSelectors: selects } = options.features;
   return {
@@ -79,6 +92,7 @@ export function customResource(
       get normalizes() {
         return hasDefaults(structural());
       },
+      ...webhookOf(definition, types, options),
     },
     storage: { group, resource: plural, version },
     subresources: subresourcesOf(kind, subresources),
@@ -92,6 +106,21 @@ export function customResource(
       rules: once(() => (declaresRules(structural()) ? options.rules?.(structural()) : undefined)),
     }),
   };
+}
+
+/** The webhook of a definition that has one. */
+function webhookOf(
+  { spec }: Pick<CustomResourceDefinition, 'spec'>,
+  types: ReadonlyMap<string, CustomType>,
+  { names, conversion }: CustomResourceOptions,
+): Pick<CustomStorage, 'webhook'> {
+  const { strategy, webhook } = spec?.conversion ?? {};
+  if (strategy !== 'Webhook' || conversion === undefined) return {};
+  const { clientConfig, conversionReviewVersions: reviewVersions = [] } = webhook ?? {};
+  const { random, postTo } = conversion;
+  const post = postTo(clientConfig ?? {});
+  const normalize = (object: ApiObject) => void types.get(object.apiVersion)?.normalizeStored(object);
+  return { webhook: webhookConverter({ names, random, reviewVersions, post, normalize }) };
 }
 
 const declaresRules = anywhere(({ rules }) => rules.length > 0);

@@ -168,9 +168,9 @@ describe('the webhook of a definition', () => {
     ]);
     expect((await send('GET', wheels('v1', 'b'))).body.spec).toEqual({ radius: 4, colour: 'black' });
     const { body: list } = await send('GET', wheels('v2'));
-    expect(list.items.map(({ metadata: { name }, spec }: Converted) => [name, spec])).toEqual([
-      ['a', { diameter: 6, colour: 'black' }],
-      ['b', { diameter: 8, colour: 'black' }],
+    expect(list.items.map((one: Converted) => [one.apiVersion, one.metadata.name, one.spec])).toEqual([
+      [`${group}/v2`, 'a', { diameter: 6, colour: 'black' }],
+      [`${group}/v2`, 'b', { diameter: 8, colour: 'black' }],
     ]);
     const patched = await send('PATCH', wheels('v2', 'b'), { spec: { diameter: 4 } }, merge);
     expect([patched.status, patched.body.spec]).toEqual([200, { diameter: 4, colour: 'black' }]);

@@ -48,7 +48,6 @@ export function createWebhookClient(
   });
   return {
     async post(body, aborted) {
-      const signal = AbortSignal.any([aborted, AbortSignal.timeout(timeoutMs)]);
       const bytes = bufferOf(body);
       const headers = {
         'content-type': 'application/json',
@@ -57,17 +56,35 @@ export function createWebhookClient(
         host: url.host,
         ...(authorization === undefined ? {} : { authorization: await authorization() }),
       };
-      const place = await locate?.();
-      const found = place === undefined ? {} : { hostname: place.host, port: place.port };
-      const options = { method: 'POST', agent, headers, signal, ...found };
-      return send(url, options, bytes, maxAnswer).catch((error: unknown) => {
-        // The webhook has closed the connection, which was idle, while the request was sent.
-        if (error instanceof ClosedWhileIdle) return send(url, options, bytes, maxAnswer);
-        throw error;
+      return within(timeoutMs, aborted, async (signal) => {
+        const place = await locate?.();
+        const found = place === undefined ? {} : { hostname: place.host, port: place.port };
+        const options = { method: 'POST', agent, headers, signal, ...found };
+        return send(url, options, bytes, maxAnswer).catch((error: unknown) => {
+          // The webhook has closed the connection, which was idle, while the request was sent.
+          if (error instanceof ClosedWhileIdle) return send(url, options, bytes, maxAnswer);
+          throw error;
+        });
       });
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Work with a signal that aborts after a time, and when another one does. */
+async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (aborted.aborted) abort();
+  // `AbortSignal.any` would keep a reference for each call as long as `aborted` lives.
+  aborted.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(abort, ms);
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    aborted.removeEventListener('abort', abort);
+  }
 }
 
 class ClosedWhileIdle extends Error {}

@@ -32,6 +32,8 @@ export interface Hook {
   readonly port: number;
   /** The most requests that were open at the same time. */
   readonly most: () => number;
+  /** How many connections it has had. */
+  readonly connections: () => number;
   /** Its authority, as `caBundle` of a configuration. */
   readonly caBundle: string;
   close(): Promise<void>;
@@ -64,12 +66,17 @@ export async function startHook(
       response.end(raw === undefined ? JSON.stringify(given) : raw.text);
     })().catch(() => response.destroy());
   });
+  let connections = 0;
+  server.on('secureConnection', () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     ...{ calls, host, port },
     url: `https://${host}:${port}`,
     most: () => most,
+    connections: () => connections,
     caBundle: Buffer.from(authority.cert).toString('base64'),
     close: () =>
       new Promise((resolve) => {

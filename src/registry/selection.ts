@@ -41,8 +41,9 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
   const name = target.name || required(fields, 'metadata.name');
   const byLabels = labels !== undefined && labels.requirements.length > 0;
   const { format } = resource;
-  const byFields = (object: CachedObject) => tested.every((term) => holds(term, object));
-  const converts = format.custom?.webhook !== undefined && tested.length > 0;
+  const byFields =
+    tested.length === 0 ? undefined : (object: CachedObject) => tested.every((term) => holds(term, object));
+  const converts = byFields !== undefined && format.custom?.webhook !== undefined;
   const mayMatch = converts
     ? (object: CachedObject) => isUnconverted(format, object.bytes) || byFields(object)
     : byFields;
@@ -50,10 +51,7 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
     namespace,
     name,
     field: indexedField(resource, fields),
-    matches:
-      byLabels || tested.length > 0
-        ? (object) => (!byLabels || labels.matches(object.labels)) && mayMatch(object)
-        : undefined,
+    matches: byLabels ? (object) => labels.matches(object.labels) && mayMatch?.(object) !== false : mayMatch,
     matchesConverted: converts ? byFields : undefined,
     filtered: byLabels || tested.length > 0,
   };

@@ -175,6 +175,9 @@ describe('the webhook of a definition', () => {
     const patched = await send('PATCH', wheels('v2', 'b'), { spec: { diameter: 4 } }, merge);
     expect([patched.status, patched.body.spec]).toEqual([200, { diameter: 4, colour: 'black' }]);
     expect((await send('PATCH', wheels('v2', 'b'), { spec: { diameter: 0 } }, merge)).status).toBe(422);
+    const metrics = (await send('GET', '/metrics')).body as string;
+    const labels = `{crd_name="wheels.${group}",from_version="v1",to_version="v2",succeeded="true"}`;
+    expect(metrics).toMatch(`apiserver_crd_conversion_webhook_duration_seconds_count${labels} `);
   });
 
   it.each([

@@ -53,6 +53,7 @@ export interface ServerComponents {
   readonly nodeProxy: NodeProxy;
   readonly yaml: YamlThread;
   readonly webhooks: RegisteredWebhooks;
+  readonly metrics: Metrics;
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
@@ -142,7 +143,7 @@ export async function compose(
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);
-  return { store, registry, inFlight, nodeProxy, yaml, webhooks, auditor, handler, rolesLoaded };
+  return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
 }
 
 const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {

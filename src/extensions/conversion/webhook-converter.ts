@@ -1,4 +1,4 @@
-import { type ApiObject, type ByteString, type Names, type Random, StatusError } from '../../meta/index.ts';
+import { type ApiObject, type ByteString, type Clock, type Names, type Random, StatusError } from '../../meta/index.ts';
 import type { ConvertObjects } from '../../registry/index.ts';
 import { acceptConverted } from './converted-object.ts';
 import { type Review, readAnswer, reviewVersionOf, writeReview } from './review.ts';
@@ -12,6 +12,9 @@ export type PostReview = (body: ByteString) => Promise<Uint8Array>;
 export interface WebhookConverterOptions {
   readonly names: Names;
   readonly random: Pick<Random, 'uuid'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Receives the versions of each conversion, and its duration. */
+  readonly observe: (from: string, to: string, succeeded: boolean, seconds: number) => void;
   /** `conversionReviewVersions` of the definition. */
   readonly reviewVersions: readonly string[];
   readonly post: PostReview;
@@ -24,6 +27,25 @@ export interface WebhookConverterOptions {
 
 /** Converts the objects of a definition by its webhook, and verifies what it returns. */
 export function webhookConverter(options: WebhookConverterOptions): ConvertObjects {
+  const { clock, observe } = options;
+  const convert = converterOf(options);
+  return async (objects, desired) => {
+    const start = clock.monotonic();
+    let succeeded = false;
+    try {
+      const converted = await convert(objects, desired);
+      succeeded = true;
+      return converted;
+    } finally {
+      const from = versionIn(objects[0]?.apiVersion ?? '');
+      observe(from, versionIn(desired), succeeded, (clock.monotonic() - start) / 1_000);
+    }
+  };
+}
+
+const versionIn = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1);
+
+function converterOf(options: WebhookConverterOptions): ConvertObjects {
   const { names, random, post, normalize } = options;
   const version = reviewVersionOf(options.reviewVersions);
   return async (given, desired) => {

@@ -31,7 +31,9 @@ export interface CustomResourceOptions {
   readonly conversion?: ConversionOptions;
 }
 
-export interface ConversionOptions extends Pick<WebhookConverterOptions, 'random'> {
+export interface ConversionOptions extends Pick<WebhookConverterOptions, 'random' | 'clock'> {
+  /** `definition`: its name. */
+  readonly observe: (definition: string, ...conversion: Parameters<WebhookConverterOptions['observe']>) => void;
   readonly postTo: (config: WebhookClientConfig) => PostReview;
 }
 
@@ -117,10 +119,12 @@ function webhookOf(
   const { strategy, webhook } = spec?.conversion ?? {};
   if (strategy !== 'Webhook' || conversion === undefined) return {};
   const { clientConfig, conversionReviewVersions: reviewVersions = [] } = webhook ?? {};
-  const { random, postTo } = conversion;
+  const { postTo, observe: observeOf, ...given } = conversion;
+  const observe: WebhookConverterOptions['observe'] = (...seen) =>
+    observeOf(`${spec?.names?.plural}.${spec?.group}`, ...seen);
   const post = postTo(clientConfig ?? {});
   const normalize = (object: ApiObject) => void types.get(object.apiVersion)?.normalizeStored(object);
-  return { webhook: webhookConverter({ names, random, reviewVersions, post, normalize }) };
+  return { webhook: webhookConverter({ ...given, names, observe, reviewVersions, post, normalize }) };
 }
 
 const declaresRules = anywhere(({ rules }) => rules.length > 0);

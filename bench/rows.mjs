@@ -191,6 +191,17 @@ async function entries({ report }) {
   report('apply to 1,000 owned entries', cost, '< 3', cost < 3, 'times parsing and serialising the object as JSON');
 }
 
+/** @type {Row} */
+async function language({ report }) {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(here, 'cel.mjs')]);
+  const { comparison, loop, compilation, length } = JSON.parse(stdout);
+  const evaluations = (/** @type {string} */ rule, /** @type {number} */ rate, /** @type {number} */ budget) =>
+    report(`rule ${rule}`, rate / 1e6, `≥ ${budget}`, rate / 1e6 >= budget, 'million evaluations a second');
+  evaluations('self.replicas <= self.maxReplicas', comparison, 5);
+  evaluations('self.list.all(x, x.size() < 10), 100 strings', loop, 0.2);
+  report(`compiling a rule of ${length} characters`, compilation, '< 0.2', compilation < 0.2, 'milliseconds');
+}
+
 const as = (/** @type {string} */ kind) => `application/json;as=${kind};g=meta.orch.io;v=v1`;
 
 /** Variants of a large list: query parameters and media types. */
@@ -254,4 +265,4 @@ const many = ({ objects, report }) =>
   );
 
 /** In the order of the table. @type {{ [name: string]: Row }} */
-export const rows = { start, get, roles, idle, list, fanout, create, patch, entries, many };
+export const rows = { start, get, roles, idle, list, fanout, create, patch, entries, language, many };

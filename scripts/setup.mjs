@@ -2,7 +2,7 @@
 // Uses no packages, because it runs before they are installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -22,8 +22,14 @@ function install() {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
-  const stamp = join(root, 'node_modules', '.orch-lock');
+  const folder = join(root, 'node_modules');
+  const stamp = join(folder, '.orch-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+  // npm would empty the folder behind the link, which other trees use.
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    console.error('node_modules is a link to a folder that does not match package-lock.json: run npm ci there.');
+    process.exit(1);
+  }
   console.error('Installing packages…');
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,

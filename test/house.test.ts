@@ -14,7 +14,7 @@ beforeAll(async () => {
   const result = await cruise(
     ['src'],
     { parser: 'swc', tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules' } },
-    { extensions: ['.ts', '.mjs', '.js', '.json'] },
+    { extensions: ['.ts', '.mjs', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import'] },
   );
   modules = (result.output as ICruiseResult).modules.filter((module) => module.source.startsWith('src/'));
 }, 120_000);

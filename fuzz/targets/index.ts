@@ -1,4 +1,5 @@
 import type { Target } from '../target.ts';
+import { celTargets } from './cel.ts';
 import { codecTargets } from './codec.ts';
 import { kindTargets } from './kinds.ts';
 import { mergeTargets } from './merge.ts';
@@ -9,6 +10,7 @@ import { requestTargets } from './requests.ts';
 export const targets: readonly Target[] = [
   ...codecTargets,
   ...metaTargets,
+  ...celTargets,
   ...mergeTargets,
   ...requestTargets,
   ...kindTargets,

@@ -95,7 +95,7 @@ export interface Comprehension extends Node {
 
 /** A problem of an expression. */
 export interface Issue {
-  /** In code points, from 0. */
+  /** In code points, from 0; -1: the issue is of the expression as a whole. */
   readonly offset: number;
   readonly message: string;
 }

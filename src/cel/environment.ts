@@ -1,6 +1,7 @@
 /** The declarations that an expression is checked against. Environments are made once and shared. */
 import type { Expr, LiteralValue } from './ast.ts';
 import type { Library, Overload } from './library.ts';
+import type { ParseOptions } from './syntax/parse.ts';
 import type { CelType } from './types.ts';
 
 export interface EnvironmentOptions {
@@ -21,6 +22,8 @@ export interface Environment {
   /** All overloads by function name. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   readonly types: ReadonlyMap<string, CelType>;
+  /** What its libraries add to the syntax. */
+  readonly syntax: ParseOptions;
   readonly container: string;
 }
 

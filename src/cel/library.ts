@@ -1,4 +1,6 @@
 /** Libraries as data: what functions there are, what they compute, and what that costs. */
+import type { Call, Expr, Issue } from './ast.ts';
+import type { ParseOptions } from './syntax/parse.ts';
 import type { CelType } from './types.ts';
 import type { Value } from './values.ts';
 
@@ -15,7 +17,7 @@ export interface EstimatedArgument {
   readonly type: CelType;
   /** The constant, where it is one. */
   readonly literal: Value | undefined;
-  /** The size of its elements, where it is a list whose elements are bounded. */
+  /** The size of its elements, where it is a list whose declared type bounds them. */
   readonly elementSize: Range | undefined;
 }
 
@@ -36,10 +38,12 @@ export interface Overload {
   readonly member?: boolean;
   /** @throws CelError */
   readonly call: (...args: Value[]) => Value;
-  /** What a call costs, in cost units; default 1. */
+  /** What a call costs, in cost units; default 1. The result of a call that failed is null. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
   /** What a call may cost, beyond its arguments; default 1. */
   readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;
+  /** What is wrong with a call as its literals show, once the expression has no other issue. */
+  readonly validate?: (call: Call, typeOf: (expr: Expr) => CelType) => readonly Issue[];
 }
 
 export interface Library {
@@ -48,4 +52,6 @@ export interface Library {
   readonly functions: { readonly [name: string]: readonly Overload[] };
   /** Types that are named in expressions (`type(x) == url`), by name. */
   readonly types?: { readonly [name: string]: CelType };
+  /** What it adds to the syntax of expressions. */
+  readonly syntax?: ParseOptions;
 }

@@ -2,8 +2,7 @@
  * The types of expressions. A type with `maxSize` bounds its values for cost estimation; the bound is not part of the
  * type's identity.
  */
-import type { Json } from '../meta/index.ts';
-import type { Value } from './values.ts';
+import type { DeclaredFields, ReadJson } from './values.ts';
 
 export type SimpleKind =
   | 'dyn'
@@ -49,13 +48,10 @@ export interface MapType extends Sized {
 }
 
 /** An object with declared fields. Two object types are the same type when their names are equal. */
-export interface ObjectType {
+export interface ObjectType extends DeclaredFields {
   readonly kind: 'object';
-  readonly name: string;
   /** The field of an (unescaped) identifier; undefined: no such field. */
   readonly field: (identifier: string) => ObjectField | undefined;
-  /** The identifiers of all fields. */
-  readonly identifiers: () => Iterable<string>;
 }
 
 export interface ObjectField {
@@ -77,10 +73,12 @@ export interface MetaType {
   readonly of: CelType;
 }
 
-/** A type of a library, such as `kubernetes.Quantity`: its name alone identifies it. */
+/** A type of a library, such as `net.IP`: its name alone identifies it. */
 export interface OpaqueType {
   readonly kind: 'opaque';
   readonly name: string;
+  /** The largest number of code points that a comparison of its values reads; absent: a comparison costs 1. */
+  readonly maxSize?: number;
 }
 
 /** A type parameter in the signature of a function. */
@@ -112,8 +110,6 @@ export const mapType = (key: CelType, value: CelType, maxSize?: number): MapType
   maxSize === undefined ? { kind: 'map', key, value } : { kind: 'map', key, value, maxSize };
 export const optionalType = (value: CelType): OptionalType => ({ kind: 'optional', value });
 export const metaType = (of: CelType): MetaType => ({ kind: 'type', of });
-export const opaqueType = (name: string): OpaqueType => ({ kind: 'opaque', name });
+export const opaqueType = (name: string, maxSize?: number): OpaqueType =>
+  maxSize === undefined ? { kind: 'opaque', name } : { kind: 'opaque', name, maxSize };
 export const parameterType = (name: string): ParameterType => ({ kind: 'parameter', name });
-
-/** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
-export type ReadJson = (json: Json) => Value;

@@ -15,7 +15,11 @@
  * | opaque | a subclass of `OpaqueValue` |
  */
 import { getKey, type Json, type JsonObject } from '../meta/index.ts';
-import type { ObjectType, ReadJson } from './types.ts';
+import type { LiteralValue } from './ast.ts';
+import { keysOf } from './memo.ts';
+
+/** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
+export type ReadJson = (json: Json) => Value;
 
 export type Value =
   | null
@@ -35,11 +39,24 @@ export type Value =
   | TypeValue
   | OpaqueValue;
 
-/** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
-export class CelError extends Error {}
+/**
+ * A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. An expression can fail many times within
+ * its budget, so a failure records no stack: that would take a hundred times as long as the failure.
+ */
+export class CelError extends Error {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
-/** The cost budget is exceeded. Nothing absorbs it. */
-export class CostLimitExceeded extends Error {}
+/** What ends an evaluation and is no failure of the expression: no operator or macro absorbs it. */
+export abstract class Interruption extends Error {}
+
+/** The cost budget is exceeded. */
+export class CostLimitExceeded extends Interruption {}
 
 export class Uint {
   readonly value: bigint;
@@ -59,9 +76,12 @@ export class Double {
 export class Timestamp {
   readonly seconds: number;
   readonly nanos: number;
-  constructor(seconds: number, nanos: number) {
+  /** The offset that it is written with, in seconds east of UTC; it is no part of its value. */
+  readonly offset: number;
+  constructor(seconds: number, nanos: number, offset = 0) {
     this.seconds = seconds;
     this.nanos = nanos;
+    this.offset = offset;
   }
 }
 
@@ -117,9 +137,7 @@ export class JsonMapValue extends MapValue {
   }
 
   get size(): number {
-    let size = 0;
-    for (const _ in this.#json) size++;
-    return size;
+    return keysOf(this.#json).length;
   }
 
   get(key: Value): Value | undefined {
@@ -132,7 +150,7 @@ export class JsonMapValue extends MapValue {
   }
 
   keys(): Iterable<Value> {
-    return Object.keys(this.#json);
+    return keysOf(this.#json);
   }
 }
 
@@ -143,12 +161,19 @@ export class EntriesValue extends MapValue {
   /** @throws CelError for a key that is of another type or repeated */
   constructor(entries: Iterable<readonly [key: Value, value: Value]>) {
     super();
-    for (const [key, value] of entries) {
-      const identity = keyOf(key);
-      if (identity === undefined) throw new CelError('unsupported key type');
-      if (this.#entries.has(identity)) throw new CelError(`Failed with repeated key`);
-      this.#entries.set(identity, { key, value });
-    }
+    for (const [key, value] of entries) if (!this.add(key, value)) throw new CelError('Failed with repeated key');
+  }
+
+  /**
+   * Adds an entry to a map that is not in use yet. Returns false for a key that it has.
+   * @throws CelError for a key of another type
+   */
+  add(key: Value, value: Value): boolean {
+    const identity = keyOf(key);
+    if (identity === undefined) throw new CelError('unsupported key type');
+    if (this.#entries.has(identity)) return false;
+    this.#entries.set(identity, { key, value });
+    return true;
   }
 
   get size(): number {
@@ -186,27 +211,55 @@ export function intOf(exact: bigint): number | bigint {
 const minSafe = BigInt(Number.MIN_SAFE_INTEGER);
 const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
 
+/** The value of a literal. */
+export function literalValue(literal: LiteralValue): Value {
+  switch (literal.type) {
+    case 'null':
+      return null;
+    case 'int':
+      return intOf(literal.value);
+    case 'uint':
+      return new Uint(literal.value);
+    case 'double':
+      return new Double(literal.value);
+    default:
+      return literal.value;
+  }
+}
+
+/** What values need of the type of an object. */
+export interface DeclaredFields {
+  readonly name: string;
+  /** The field of an (unescaped) identifier; undefined: no such field. */
+  readonly field: (identifier: string) => { readonly property: string; readonly read: ReadJson } | undefined;
+  /** The identifiers of all fields. */
+  readonly identifiers: () => Iterable<string>;
+}
+
 /** An object with declared fields, in place over JSON. */
 export class ObjectValue {
-  readonly type: ObjectType;
+  readonly type: DeclaredFields;
   readonly json: JsonObject;
 
-  constructor(type: ObjectType, json: JsonObject) {
+  constructor(type: DeclaredFields, json: JsonObject) {
     this.type = type;
     this.json = json;
   }
 
-  /** The value of a field; undefined when it is absent or not declared. @throws CelError for JSON of the wrong type */
+  /**
+   * The value of a field; undefined when it is absent, null or not declared.
+   * @throws CelError for JSON of the wrong type
+   */
   get(identifier: string): Value | undefined {
     const field = this.type.field(identifier);
     if (field === undefined) return undefined;
     const json = getKey(this.json, field.property);
-    return json === undefined ? undefined : field.read(json);
+    return json === undefined || json === null ? undefined : field.read(json);
   }
 
   has(identifier: string): boolean {
     const field = this.type.field(identifier);
-    return field !== undefined && Object.hasOwn(this.json, field.property);
+    return field !== undefined && (getKey(this.json, field.property) ?? null) !== null;
   }
 }
 
@@ -218,7 +271,7 @@ export class OptionalValue {
   }
 }
 
-/** A type as a value: `int`, `list`, `kubernetes.Quantity`. */
+/** A type as a value: `int`, `list`, `net.IP`. */
 export class TypeValue {
   readonly name: string;
   constructor(name: string) {
@@ -228,8 +281,13 @@ export class TypeValue {
 
 /** A value of a type that a library declares. */
 export abstract class OpaqueValue {
-  /** The name of its type, such as `kubernetes.Quantity`. */
+  /** The name of its type, such as `net.IP`. */
   abstract readonly typeName: string;
+  /** What a comparison reads, as the length of a text that costs as much. */
+  get size(): number {
+    return 1;
+  }
+
   /** Whether another value of the same type equals it. */
   abstract equals(other: OpaqueValue): boolean;
 }

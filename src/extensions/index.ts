@@ -4,5 +4,5 @@ export { beginCleanUp } from './clean-up.ts';
 export { CustomResources, type Define } from './controller.ts';
 export { type CustomResourceOptions, customResource } from './objects/custom-resource.ts';
 export { validateDefaults } from './objects/defaults.ts';
-export type { Rules } from './objects/strategy.ts';
+export { expressionsOf, fieldPathOf, validateRules } from './rules/index.ts';
 export { type Rule, type Structural, structuralOf } from './structural.ts';

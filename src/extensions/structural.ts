@@ -38,6 +38,24 @@ export interface Rule {
 const none: readonly never[] = [];
 const noProperties: ReadonlyMap<string, Structural> = new Map();
 
+/** A schema that allows nothing but what its fields say. */
+export const emptyStructural: Structural = {
+  type: '',
+  properties: noProperties,
+  items: undefined,
+  additionalProperties: undefined,
+  nullable: false,
+  default: undefined,
+  preserveUnknownFields: false,
+  embeddedResource: false,
+  intOrString: false,
+  listType: undefined,
+  listMapKeys: none,
+  mapType: undefined,
+  rules: none,
+  schema: {},
+};
+
 /** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
 export function structuralOf(schema: JsonObject, names: Names): Structural {
   const { extension } = names;

@@ -22,8 +22,8 @@ export interface FieldError {
 }
 
 /** The number of errors, and of characters in all of them, after which a validation is stopped. */
-const maxErrors = 1_000;
-const maxText = 512 * 1024;
+export const maxErrors = 1_000;
+export const maxErrorText = 512 * 1024;
 
 /** The errors of the running validation; undefined when none runs. */
 let current: { readonly errors: FieldError[]; text: number } | undefined;
@@ -49,7 +49,7 @@ export function fieldErrors(validation: () => readonly FieldError[]): readonly F
 }
 
 function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
-  if (current !== undefined && (current.errors.length === maxErrors || current.text > maxText))
+  if (current !== undefined && (current.errors.length === maxErrors || current.text > maxErrorText))
     throw new TooManyErrors();
   const found = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
   if (current !== undefined) {
@@ -59,14 +59,18 @@ function error(reason: FieldErrorReason, field: string, ...parts: string[]): Fie
   return found;
 }
 
+/** In place of the value of an error: its message shows none. */
+export const omitted = Symbol('omitted');
+
 /** Constructors of field errors, with the messages of the reference server. */
 export const fieldError = {
   required: (field: string, detail = '') => error('FieldValueRequired', field, 'Required value', detail),
-  invalid: (field: string, value: Json | undefined, detail: string) =>
+  invalid: (field: string, value: Json | undefined | typeof omitted, detail: string) =>
     error('FieldValueInvalid', field, 'Invalid value', quoteValue(value), detail),
   typeInvalid: (field: string, value: Json | undefined, detail: string) =>
     error('FieldValueTypeInvalid', field, 'Invalid value', quoteValue(value), detail),
-  duplicate: (field: string, value: Json) => error('FieldValueDuplicate', field, 'Duplicate value', quoteValue(value)),
+  duplicate: (field: string, value: Json | typeof omitted) =>
+    error('FieldValueDuplicate', field, 'Duplicate value', quoteValue(value)),
   notSupported: (field: string, value: Json, supported: readonly string[]) =>
     error(
       'FieldValueNotSupported',
@@ -86,7 +90,8 @@ export const fieldError = {
 };
 
 /** A value as shown in messages, shortened when it is long: a quoted string, or JSON with HTML escaped. */
-function quoteValue(value: Json | undefined): string {
+function quoteValue(value: Json | undefined | typeof omitted): string {
+  if (value === omitted) return '';
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'string') return shorten(quote(value), maxShown);

@@ -9,7 +9,15 @@ export {
   featureGates,
   featureList,
 } from './features.ts';
-export { type FieldError, type FieldErrorReason, fieldError, fieldErrors } from './field-error.ts';
+export {
+  type FieldError,
+  type FieldErrorReason,
+  fieldError,
+  fieldErrors,
+  maxErrors,
+  maxErrorText,
+  omitted,
+} from './field-error.ts';
 export {
   compareVersions,
   formatGroupResource,
@@ -53,6 +61,7 @@ export {
   defaultDomain,
   expandNames,
   expandNamesIn,
+  expressionTypes,
   featureMetric,
   healthMetrics,
   type Names,
@@ -103,7 +112,9 @@ export {
   formatMicroTime,
   formatSpan,
   formatTime,
+  type Instant,
   parseDuration,
+  parseInstant,
   parseTime,
 } from './time.ts';
 export {

@@ -34,6 +34,9 @@ export const featureMetric = 'kubernetes_feature_enabled';
 /** The metrics of health checks, for every domain. */
 export const healthMetrics = { last: 'kubernetes_healthcheck', total: 'kubernetes_healthchecks_total' };
 
+/** The prefix of the types that libraries add to the expression language, for every domain. */
+export const expressionTypes = 'kubernetes';
+
 /** The default API domain. */
 export const defaultDomain = 'orch.io';
 /** The domain under which existing clients work unchanged. */

@@ -9,6 +9,7 @@ import {
   formatSpan,
   formatTime,
   parseDuration,
+  parseInstant,
   parseTime,
 } from './time.ts';
 
@@ -68,6 +69,21 @@ describe('times', () => {
         expect(canonicalTime(text)).toBe(text);
       }),
     );
+  });
+});
+
+describe('instants', () => {
+  it.each([
+    ['1970-01-01T00:00:00Z', { seconds: 0, nanos: 0, offset: 0 }],
+    ['1970-01-01T00:00:00.123456789Z', { seconds: 0, nanos: 123_456_789, offset: 0 }],
+    ['1970-01-01T05:30:00.5+05:30', { seconds: 0, nanos: 500_000_000, offset: 19_800 }],
+    ['0001-01-01T00:00:00Z', { seconds: -62_135_596_800, nanos: 0, offset: 0 }],
+    ['9999-12-31T23:59:59-01:00', { seconds: 253_402_304_399, nanos: 0, offset: -3600 }],
+  ])('%s has nanoseconds and the offset of its text', (text, instant) => {
+    expect(parseInstant(text)).toEqual(instant);
+  });
+  it.each(['2024-02-30T00:00:00Z', '2024-01-01', '2024-01-01T00:00:00', ''])('%j is none', (text) => {
+    expect(() => parseInstant(text)).toThrow(/^parsing time/);
   });
 });
 

@@ -21,13 +21,31 @@ const PLACES: readonly { form: RegExp; shown: string; name?: string; low?: numbe
   { form: /^\d\d/, shown: '05', name: 'second', low: 0, high: 59 },
 ];
 
-/** An instant: whole seconds since 1970-01-01T00:00:00Z, and microseconds. */
-interface Moment {
+/** An instant: whole seconds since 1970-01-01T00:00:00Z, the nanoseconds beyond them, and the offset in its text. */
+export interface Instant {
   readonly seconds: number;
-  readonly micros: number;
+  readonly nanos: number;
+  /** Seconds east of UTC. */
+  readonly offset: number;
 }
 
-function readMoment(text: string, micro: boolean): Moment {
+/** @throws StatusError 400 */
+function readMoment(text: string, micro: boolean): Instant {
+  const instant = readInstant(text, micro);
+  const shown = new Date(instant.seconds * 1000).getUTCFullYear();
+  if (shown < 0 || shown > 9999) throw statusError.badRequest(`parsing time ${quote(text)}: year out of range`);
+  return instant;
+}
+
+/**
+ * The instant of an RFC 3339 text, of any year from 0000 to 9999 in its own offset.
+ * @throws StatusError 400
+ */
+export function parseInstant(text: string): Instant {
+  return readInstant(text, false);
+}
+
+function readInstant(text: string, micro: boolean): Instant {
   const parts = text.length > 64 ? null : WHOLE.exec(text);
   if (parts === null) throw statusError.badRequest(explain(text, micro));
   const [, year, month, day, hour, minute, second, fraction = '', zone = 'Z'] = parts;
@@ -42,10 +60,9 @@ function readMoment(text: string, micro: boolean): Moment {
     (!micro || fraction.length === 6);
   if (!good) throw statusError.badRequest(explain(text, micro));
   const ofDay = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-  const seconds = date.getTime() / 1000 + ofDay - offsetOf(zone);
-  const shown = new Date(seconds * 1000).getUTCFullYear();
-  if (shown < 0 || shown > 9999) throw statusError.badRequest(`parsing time ${quote(text)}: year out of range`);
-  return { seconds, micros: Number(fraction.slice(0, 6).padEnd(6, '0')) };
+  const offset = offsetOf(zone);
+  const seconds = date.getTime() / 1000 + ofDay - offset;
+  return { seconds, nanos: Number(fraction.slice(0, 9).padEnd(9, '0')), offset };
 }
 
 function offsetOf(zone: string): number {
@@ -83,8 +100,8 @@ function explain(text: string, micro: boolean): string {
  * @throws StatusError 400
  */
 export function parseTime(text: string, micro = false): number {
-  const { seconds, micros } = readMoment(text, micro);
-  return seconds * 1000 + Math.floor(micros / 1000);
+  const { seconds, nanos } = readMoment(text, micro);
+  return seconds * 1000 + Math.floor(nanos / 1_000_000);
 }
 
 /** The most recently formatted second, kept because the present time is formatted over and over. */
@@ -115,9 +132,9 @@ const AT_REST = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]
  */
 export function canonicalTime(text: string, micro = false): string {
   if (text.length === (micro ? 27 : 20) && AT_REST.test(text)) return text;
-  const { seconds, micros } = readMoment(text, micro);
+  const { seconds, nanos } = readMoment(text, micro);
   const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
-  return micro ? `${whole}.${String(micros).padStart(6, '0')}Z` : `${whole}Z`;
+  return micro ? `${whole}.${String(Math.floor(nanos / 1000)).padStart(6, '0')}Z` : `${whole}Z`;
 }
 
 const UNITS = new Map([

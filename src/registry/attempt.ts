@@ -20,7 +20,7 @@ import {
 import { admissionRequest } from './read-request.ts';
 import { wouldStore } from './stored/convert.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
-import { inTurns, type Pause } from './turns.ts';
+import { inTurns, nextTurn, type Pause } from './turns.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
 /** One attempt of a write. Undoes the side effects of admission unless the object was, or may have been, stored. */
@@ -77,7 +77,9 @@ async function attempt(
   const allocations = allocates ? await allocate(request, pending, old) : undefined;
   if (!deletes) {
     const validating = findErrors(request, pending.object, old);
-    const found = pause ? await inTurns(validating, pause) : atOnce(validating);
+    const first = pause ? await inTurns(validating, pause) : atOnce(validating);
+    const lengthy = strategy.validateInSteps?.(pending.object, old, context, first);
+    const found = lengthy === undefined ? first : [...first, ...(await inTurns(lengthy, nextTurn))];
     const errors = reconcileValidation(request, pending.object, found);
     // Field errors are about the storage version, and so is the kind in the message.
     const kind = { group: definition.storage.group, kind: definition.kind };

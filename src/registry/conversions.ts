@@ -1,6 +1,6 @@
 import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, type JsonObject, StatusError } from '../meta/index.ts';
-import type { ConvertObjects } from './definition.ts';
+import type { ConvertObjects } from './custom-storage.ts';
 import type { Resource } from './resource.ts';
 
 /** How many conversions for managed fields one write may need: two for each version that its managers use, and some. */

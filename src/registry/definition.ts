@@ -1,8 +1,19 @@
 import type { NamespaceLookup, ObjectLookup, ResourceKey, Stored } from '../admission/index.ts';
-import type { Annotate, ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
+import type {
+  Annotate,
+  ApiObject,
+  FeatureName,
+  FieldError,
+  JsonObject,
+  Names,
+  Random,
+  Steps,
+  User,
+} from '../meta/index.ts';
 import type { CompiledType, StructSchema } from '../schema/index.ts';
 import type { Allocator } from './allocator.ts';
 import type { Column, Completion } from './column.ts';
+import type { CustomStorage } from './custom-storage.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -80,32 +91,6 @@ export interface ResourceVersion {
     | { readonly since: string; readonly removed?: string; readonly replacement?: string }
     | { readonly warning: string };
 }
-
-/** How the objects of a custom resource are stored. */
-export interface CustomStorage {
-  /** The version in which objects are stored. */
-  readonly version: string;
-  /**
-   * Brings a stored object, in any version, to the form of the request's version (conversion, pruning, defaults); returns
-   * whether that changed it.
-   */
-  readonly fromStored: (object: ApiObject) => boolean;
-  /** Brings an object of the request's version to the form in which it is stored; returns the same object where nothing changes. */
-  readonly toStored: (object: ApiObject) => ApiObject;
-  /** Whether `fromStored` can change an object whose bytes are in the request's version (there are defaults, …). */
-  readonly normalizes: boolean;
-  /**
-   * Converts between versions by calling a webhook. `fromStored` then gets objects of the request's version only, and
-   * `toStored` none. Absent: they convert.
-   */
-  readonly webhook?: ConvertObjects;
-}
-
-/**
- * Converts objects, all of one version, to another version such as `apps/v1`: as many, in their order. Neither keeps nor
- * changes them. @throws StatusError
- */
-export type ConvertObjects = (objects: readonly ApiObject[], apiVersion: string) => Promise<readonly ApiObject[]>;
 
 /** A path below an object, and what is served there. */
 export type Subresource<T = ApiObject> =
@@ -380,6 +365,13 @@ export interface Strategy<T = ApiObject> {
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+  /** Validation that may take long, after all other (`found`): the event loop gets a turn between its steps. */
+  readonly validateInSteps?: (
+    object: T,
+    old: T | undefined,
+    context: WriteContext,
+    found: readonly FieldError[],
+  ) => Steps<readonly FieldError[]> | undefined;
   /** In place of both for a write to the `status` subresource. */
   readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Texts of `Warning` headers for a write. */

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../meta/index.ts';
-import { type Change, representList } from './index.ts';
-import { apply, bench, failure, merge, note, remove, strategic, update } from './testing/fixtures.ts';
+import { fieldError, type JsonObject } from '../meta/index.ts';
+import { type Change, representList, type Strategy } from './index.ts';
+import { apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
 import { inTurns, largeBytes, pauseFor } from './turns.ts';
 
 describe('inTurns', () => {
@@ -75,6 +75,24 @@ describe('a write', () => {
       await work;
     },
   );
+
+  it('gives the event loop a turn after each step of a validation in steps', async () => {
+    const seen: (number | undefined)[] = [];
+    const strategy: Strategy = {
+      validate: () => [fieldError.required('a')],
+      *validateInSteps(_, old, { warnings }, found) {
+        seen.push(found.length, old === undefined ? 0 : 1);
+        warnings.add('slow');
+        for (let i = 0; i < 5; i++) yield;
+        return [fieldError.required('b')];
+      },
+    };
+    const { change } = bench({ definitions: [{ ...notes, strategy }] });
+    const work = change('configmaps', {}, { verb: 'create', object: body('small', 1) });
+    expect(await turnsDuring(work)).toBeGreaterThanOrEqual(5);
+    expect(String(await failure(work))).toContain('[a: Required value, b: Required value]');
+    expect(seen).toEqual([1, 0]);
+  });
 
   it('that conflicts in one of these turns is attempted again', async () => {
     const { change, create, target, registry } = bench();

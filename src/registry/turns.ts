@@ -1,8 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Steps } from '../meta/index.ts';
 
 /** From this size on (bytes) the event loop gets turns between the steps of a write. */
 export const largeBytes = 256 * 1024;
+
+/** Gives the event loop a turn. */
+export const nextTurn = (): Promise<void> => setImmediate();
 
 /** Gives the event loop a turn; undefined where none is needed. */
 export type Pause = (() => Promise<void>) | undefined;

@@ -17,11 +17,16 @@ const nameColumn: Column = {
   cell: ({ metadata }) => metadata.name ?? '',
 };
 
-const age: Declared = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+export const ageColumn: Declared = {
+  name: 'Age',
+  type: 'date',
+  description: 'Time since the object was created.',
+  jsonPath: '.metadata.creationTimestamp',
+};
 
 /** The columns of the tables of a version: the name, then what the definition declares, or the age. */
 export function columnsOf(declared: readonly Declared[] | undefined): Column[] {
-  const shown = declared === undefined || declared.length === 0 ? [age] : declared;
+  const shown = declared === undefined || declared.length === 0 ? [ageColumn] : declared;
   return [nameColumn, ...shown.map(columnOf)];
 }
 

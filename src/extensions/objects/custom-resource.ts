@@ -1,4 +1,11 @@
-import { type ApiObject, compareVersions, type Features, type JsonObject, type Names } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  compareVersions,
+  type Features,
+  type JsonObject,
+  type Names,
+  type ObjectMeta,
+} from '../../meta/index.ts';
 import {
   allVerbs,
   type CustomStorage,
@@ -14,19 +21,16 @@ import type {
 } from '../../types/apiextensions-v1.ts';
 import { type PostReview, type WebhookConverterOptions, webhookConverter } from '../conversion/webhook-converter.ts';
 import { type Structural, structuralOf } from '../structural.ts';
-import { anywhere } from './anywhere.ts';
 import { columnsOf, selectableFieldsOf } from './columns.ts';
 import { type CustomType, customType } from './decode.ts';
 import { openApiOf } from './open-api.ts';
 import { scaleOf } from './scale.ts';
-import { type Rules, strategyOf } from './strategy.ts';
+import { strategyOf } from './strategy.ts';
 import { structSchemaOf } from './struct-schema.ts';
 
 export interface CustomResourceOptions {
   readonly names: Names;
   readonly features: Pick<Features, 'CRDValidationRatcheting' | 'CustomResourceFieldSelectors'>;
-  /** The validation rules of a version. Absent: rules are not checked. */
-  readonly rules?: (structural: Structural) => Rules | undefined;
   /** Calls conversion webhooks. Absent: versions differ in their name only, whatever the definition says. */
   readonly conversion?: ConversionOptions;
 }
@@ -44,7 +48,7 @@ const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
  * are, with the `apiVersion` of the storage version. Schemas are read on first use.
  */
 export function customResource(
-  definition: Pick<CustomResourceDefinition, 'spec'>,
+  definition: Pick<CustomResourceDefinition, 'spec'> & { readonly metadata?: Pick<ObjectMeta, 'generation'> },
   version: string,
   options: CustomResourceOptions,
 ): ResourceDefinition {
@@ -91,9 +95,8 @@ export function customResource(
         const apiVersion = `${group}/${storage.name}`;
         return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
       },
-      get normalizes() {
-        return hasDefaults(structural());
-      },
+      // As long as the definition has not changed, all objects were written in its form.
+      normalizes: definition.metadata?.generation !== 1,
       ...webhookOf(definition, types, options),
     },
     storage: { group, resource: plural, version },
@@ -105,7 +108,6 @@ export function customResource(
       structural,
       subresources,
       ratcheting,
-      rules: once(() => (declaresRules(structural()) ? options.rules?.(structural()) : undefined)),
     }),
   };
 }
@@ -126,9 +128,6 @@ function webhookOf(
   const normalize = (object: ApiObject) => void types.get(object.apiVersion)?.normalizeStored(object);
   return { webhook: webhookConverter({ ...given, names, observe, reviewVersions, post, normalize }) };
 }
-
-const declaresRules = anywhere(({ rules }) => rules.length > 0);
-const hasDefaults = anywhere((schema) => schema.default !== undefined);
 
 function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names): () => Structural {
   return once(() => structuralOf((schema?.openAPIV3Schema ?? {}) as JsonObject, names));

@@ -41,4 +41,18 @@ describe('defaults in definitions', () => {
     const inner = object({ a: { type: 'string', default: 'x' } }, { default: {} });
     expect(errorsOf(object({ s: inner, n: { type: 'integer', default: 1 } }))).toEqual([]);
   });
+
+  it('keep the rules of their schema, within one budget', () => {
+    const odd = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self % 2 == 1', message: 'must be odd' }] };
+    expect(errorsOf(object({ a: { ...odd, default: 1 }, b: { ...odd, default: 2 } }))).toEqual([
+      `${at}.properties[b].default: Invalid value: 2: must be odd`,
+    ]);
+    const rule = 'self.all(x, self.all(y, true))';
+    const costly = { type: 'array', items: { type: 'integer' }, 'x-kubernetes-validations': [{ rule }] };
+    const list = { ...costly, default: Array.from({ length: 300 }, (_, i) => i) };
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, list]));
+    const found = errorsOf(object(many));
+    expect(found[0]).toContain('validation failed due to running out of cost budget');
+    expect(errorsOf(object({ p: list }))).toEqual([]);
+  });
 });

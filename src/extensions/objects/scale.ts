@@ -11,7 +11,7 @@ import type { Column, ProjectionSubresource } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { CustomResourceSubresourceScale } from '../../types/apiextensions-v1.ts';
 import { Scale } from '../../types/autoscaling-v1.ts';
-import { columnsOf } from './columns.ts';
+import { ageColumn, columnsOf } from './columns.ts';
 import { fieldNames, type Nested, nestedInteger, nestedText, setNested } from './nested.ts';
 
 type ScalePaths = Infer<typeof CustomResourceSubresourceScale>;
@@ -19,9 +19,9 @@ type ScalePaths = Infer<typeof CustomResourceSubresourceScale>;
 const MAX_REPLICAS = 2 ** 31 - 1;
 
 const columns: readonly Column[] = columnsOf([
-  { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
-  { name: 'Available', type: 'integer', jsonPath: '.status.replicas' },
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' },
+  { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' },
+  ageColumn,
 ]);
 
 /** The `scale` subresource of a custom resource. */

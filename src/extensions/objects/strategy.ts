@@ -1,24 +1,14 @@
-import {
-  type ApiObject,
-  type FieldError,
-  fieldError,
-  jsonEqual,
-  type Names,
-  qualifiedName,
-  quote,
-} from '../../meta/index.ts';
+import { type ApiObject, type FieldError, jsonEqual, type Names, qualifiedName, quote } from '../../meta/index.ts';
 import type { Strategy } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { CustomResourceSubresources } from '../../types/apiextensions-v1.ts';
+import { validateByRules } from '../rules/index.ts';
 import type { Structural } from '../structural.ts';
 import { Correlation } from './correlation.ts';
 import { validateEmbedded } from './embedded.ts';
 import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 import { validateLists, validateValue } from './validate.ts';
 import { type ValueSchema, valueSchemaOf } from './value-schema.ts';
-
-/** The validation rules of a schema; `old` is undefined for a new object. */
-export type Rules = (object: ApiObject, old: ApiObject | undefined) => FieldError[];
 
 export interface StrategyOptions {
   readonly names: Names;
@@ -27,13 +17,11 @@ export interface StrategyOptions {
   readonly subresources: Infer<typeof CustomResourceSubresources>;
   /** What an update leaves unchanged is not rejected (CRDValidationRatcheting). */
   readonly ratcheting: boolean;
-  /** Undefined: the schema has none. Called on first use. */
-  readonly rules: () => Rules | undefined;
 }
 
 /** The strategy of the objects of a version of a definition. */
 export function strategyOf(options: StrategyOptions): Strategy {
-  const { names, structural, subresources, ratcheting, rules } = options;
+  const { names, structural, subresources, ratcheting } = options;
   const { scale } = subresources;
   let read: ValueSchema | undefined;
   const values = () => {
@@ -44,25 +32,23 @@ export function strategyOf(options: StrategyOptions): Strategy {
     ratcheting ? new Correlation(object, old, structural()) : undefined;
   const validateWhole = (object: ApiObject, old: ApiObject | undefined): FieldError[] => {
     const correlation = old === undefined ? undefined : correlate(object, old);
-    const found = [
+    return [
       ...validateValue(values(), object, '', correlation),
       ...(scale === undefined ? [] : [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)]),
       ...validateEmbedded(structural(), object, names),
       ...validateLists(structural(), object, old),
     ];
-    return withRules(found, rules(), object, old);
   };
   const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
     const { status } = object;
     const schema = values().properties.get('status');
-    const found = [
+    return [
       ...(status === undefined || schema === undefined
         ? []
         : validateValue(schema, status, 'status', correlate(object, old)?.key('status'))),
       ...(scale === undefined ? [] : validateScaleStatus(object, scale)),
       ...validateLists(structural(), object, old),
     ];
-    return withRules(found, rules(), object, old);
   };
   return {
     metadataChecks: [0, 1],
@@ -78,30 +64,10 @@ export function strategyOf(options: StrategyOptions): Strategy {
     validate: (object) => ((object.metadata.resourceVersion ?? '') === '' ? validateWhole(object, undefined) : []),
     validateUpdate: validateWhole,
     validateStatusUpdate: validateStatus,
+    validateInSteps: (object, old, context, found) =>
+      validateByRules(structural(), { object, old, ratcheting, found, warnings: context.warnings }),
     warnings: (object, old) => finalizerWarnings(object, old, names),
   };
-}
-
-const blocking = new Set<FieldError['reason']>([
-  'FieldValueNotSupported',
-  'FieldValueRequired',
-  'FieldValueTooLong',
-  'FieldValueTooMany',
-  'FieldValueTypeInvalid',
-]);
-
-/** Rules apply to objects that have the form of the schema only. */
-function withRules(
-  found: FieldError[],
-  rules: Rules | undefined,
-  object: ApiObject,
-  old: ApiObject | undefined,
-): FieldError[] {
-  if (rules === undefined) return found;
-  if (!found.some(({ reason }) => blocking.has(reason))) return [...found, ...rules(object, old)];
-  const why =
-    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
-  return [...found, fieldError.invalid('<nil>', null, why)];
 }
 
 /** Warnings about the finalizers that a write adds. */

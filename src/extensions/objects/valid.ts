@@ -3,6 +3,8 @@ import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from '.
 
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */
 export function isValid(schema: ValueSchema, value: Json): boolean {
+  // Most values are text without further rules.
+  if (schema.accepts === typeof value) return true;
   if (value === null) return (schema.nullable || schema.types.length === 0) && schema.enum === undefined;
   return (
     hasType(schema, value) &&

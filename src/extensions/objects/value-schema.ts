@@ -1,11 +1,13 @@
+import { CelError, compileRegex } from '../../cel/index.ts';
 import { getKey, isJsonObject, type Json, type JsonObject, type Names } from '../../meta/index.ts';
 import { knownFormat, stringFormat } from './formats.ts';
-import { compilePattern, type Matcher } from './pattern.ts';
 
 /** A schema of an OpenAPI v3 document, read once for the validation of values. */
 export interface ValueSchema {
   /** Empty: any type. Int-or-string has two. */
   readonly types: readonly string[];
+  /** Every value of this JavaScript type is valid. */
+  readonly accepts: 'string' | 'boolean' | undefined;
   readonly nullable: boolean;
   /** Empty when it is none that validation knows. */
   readonly format: string;
@@ -32,7 +34,7 @@ export interface ValueSchema {
 
 export interface Pattern {
   readonly source: string;
-  readonly matches: Matcher;
+  readonly matches: (text: string) => boolean;
   /** Why the pattern is invalid; empty for a valid one. */
   readonly fault: string;
 }
@@ -79,6 +81,7 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
     const values = listOf(get('enum'));
     return {
       types,
+      accepts: acceptsAll(schema, types),
       nullable: get('nullable') === true,
       format,
       formatted: format === '' ? undefined : stringFormat(format),
@@ -109,31 +112,39 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
   return read(schema);
 }
 
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
+/** Keywords that say nothing about the value itself. */
+const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
 
-function patternOf(source: Json | undefined): Pattern | undefined {
-  if (typeof source !== 'string' || source === '') return undefined;
-  // Compiled on first use: it takes longer than all the rest of the schema.
-  let compiled: { readonly matches: Matcher; readonly fault: string } | undefined;
-  const get = () => {
-    compiled ??= compileOnce(source);
-    return compiled;
-  };
-  return {
-    source,
-    matches: (text) => get().matches(text),
-    get fault() {
-      return get().fault;
-    },
-  };
+function acceptsAll(schema: JsonObject, [type, ...others]: readonly string[]): 'string' | 'boolean' | undefined {
+  if ((type !== 'string' && type !== 'boolean') || others.length > 0) return undefined;
+  return Object.keys(schema).every((key) => neutral.has(key)) ? type : undefined;
 }
 
-function compileOnce(source: string): { readonly matches: Matcher; readonly fault: string } {
-  try {
-    return { matches: compilePattern(source), fault: '' };
-  } catch (error) {
-    return { matches: () => false, fault: error instanceof Error ? error.message : String(error) };
-  }
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
+
+/** An invalid pattern matches nothing. Compiled patterns are kept by the expression language, within its limits. */
+function patternOf(source: Json | undefined): Pattern | undefined {
+  if (typeof source !== 'string' || source === '') return undefined;
+  return {
+    source,
+    matches: (text) => {
+      try {
+        return compileRegex(source).test(text);
+      } catch (error) {
+        if (error instanceof CelError) return false;
+        throw error;
+      }
+    },
+    get fault() {
+      try {
+        compileRegex(source);
+        return '';
+      } catch (error) {
+        if (error instanceof CelError) return error.message;
+        throw error;
+      }
+    },
+  };
 }
 
 function numberRules(schema: JsonObject, types: readonly string[], format: string): NumberRules {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject } from '../../cache/index.ts';
 import { readOwnJson } from '../../codec/index.ts';
 import { type ApiObject, type JsonObject, jsonEqual } from '../../meta/index.ts';
-import type { ConvertObjects } from '../definition.ts';
+import type { ConvertObjects } from '../custom-storage.ts';
 import { describeObject } from './describe.ts';
 import { isUnconverted, type ObjectFormat } from './format.ts';
 import { isCorrupt, readObject } from './read.ts';

@@ -4,6 +4,7 @@ import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
 import { validateChange, validateDefinition, validateNew } from './custom-resource-definitions.validation.ts';
+import { validateSchemaRules } from './schema-rules.validation.ts';
 
 export const customResourceDefinitions = resource({
   group: 'apiextensions.{domain}',
@@ -30,5 +31,6 @@ export const customResourceDefinitions = resource({
       ...(isNew(definition) ? validateNew(definition, names) : []),
     ],
     validateUpdate: (definition, old, { names }) => validateChange(definition, old, names),
+    validateInSteps: (definition, old, { names }, found) => validateSchemaRules(definition, old, found, names),
   },
 });

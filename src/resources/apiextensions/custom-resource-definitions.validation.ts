@@ -64,6 +64,13 @@ type Shared = keyof typeof shared;
 const isShared = (versions: readonly Version[], field: Shared): boolean =>
   versions.every((version) => same(version[field], versions[0]?.[field]));
 
+/** The versions whose field is validated, and its path in errors. */
+export function placesOf(versions: readonly Version[], field: Shared): (readonly [version: Version, path: string])[] {
+  return isShared(versions, field)
+    ? versions.slice(0, 1).map((version) => [version, `spec.${shared[field]}`])
+    : versions.map((version, i) => [version, `spec.versions[${i}].${field}`]);
+}
+
 function validateVersions(spec: Spec, names: Names): FieldError[] {
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
@@ -81,10 +88,7 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     refuse('must have exactly one version marked as storage version');
   }
-  const places = (field: Shared): readonly (readonly [version: Version, path: string])[] =>
-    isShared(versions, field)
-      ? versions.slice(0, 1).map((version) => [version, `spec.${shared[field]}`])
-      : versions.map((version, i) => [version, `${path}[${i}].${field}`]);
+  const places = (field: Shared) => placesOf(versions, field);
   return [
     ...found,
     ...places('schema').flatMap(([version, at]) => {

@@ -233,6 +233,24 @@ const merging: readonly Row[] = [
     [`${at}.properties[m].type`, 'Invalid', invalid('string', 'must be object if x-kubernetes-map-type is specified')],
   ],
   [
+    'a field path of no field',
+    object({
+      a: object({ b: text }),
+      c: { ...text, 'x-kubernetes-validations': [{ rule: 'true', fieldPath: '.a' }] },
+    }),
+    [`${at}.properties[c].x-kubernetes-validations[0].fieldPath`, 'Invalid', invalid('.a', 'must be a valid path')],
+  ],
+  [
+    'rules and merge types in value validation',
+    object({
+      a: { ...text, not: { 'x-kubernetes-validations': [{ rule: 'true' }], 'x-kubernetes-map-type': 'atomic' } },
+      b: { ...text, not: { 'x-kubernetes-validations': [] } },
+    }),
+    [`${at}.properties[a].not.type`, 'Required', required('must be object if x-kubernetes-map-type is specified')],
+    [`${at}.properties[a].not.x-kubernetes-map-type`, 'Forbidden', structural('undefined')],
+    [`${at}.properties[a].not.x-kubernetes-validations`, 'Forbidden', structural('empty')],
+  ],
+  [
     'an empty expression',
     object({ a: { type: 'string', 'x-kubernetes-validations': [{ rule: ' ' }, { rule: 'a\nb', reason: 'Odd' }] } }),
     [`${at}.properties[a].x-kubernetes-validations[0].rule`, 'Required', required('rule is not specified')],

@@ -1,5 +1,6 @@
 /** Validation of the schemas of custom resources, except for expressions and defaults. */
-import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
+import { fieldPathOf, structuralOf } from '../../extensions/index.ts';
+import { type FieldError, fieldError, type JsonObject, type Names } from '../../meta/index.ts';
 import type { ValidationRule } from '../../types/apiextensions-v1.ts';
 import { eachOf, oneOf } from '../shared/field-rules.ts';
 import {
@@ -101,7 +102,10 @@ function validateNode(schema: Schema, path: string, names: Names, place: Place):
     ...found,
     ...validateTopology(schema, path, names),
     ...validateMapKeys(schema, path, names),
-    ...eachOf(extensions.validations, `${path}.${extensionName('validations', names)}`, validateExpression),
+    ...eachOf(extensions.validations, `${path}.${extensionName('validations', names)}`, (rule, at) => [
+      ...validateExpression(rule, at),
+      ...validateFieldPath(rule.fieldPath ?? '', schema, `${at}.fieldPath`, names),
+    ]),
   ];
 }
 
@@ -260,4 +264,10 @@ function validateExpression(rule: ValidationRule, path: string): FieldError[] {
     found.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'));
   }
   return found;
+}
+
+/** Requires that a path leads to a field of the schema. */
+function validateFieldPath(fieldPath: string, schema: Schema, path: string, names: Names): FieldError[] {
+  if (fieldPath === '' || fieldPathOf(fieldPath, structuralOf(schema as JsonObject, names)) !== undefined) return [];
+  return [fieldError.invalid(path, fieldPath, 'must be a valid path')];
 }

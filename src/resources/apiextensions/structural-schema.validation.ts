@@ -29,7 +29,7 @@ export function validateStructural(schema: Schema, path: string, names: Names): 
 }
 
 /** Whether a schema has fields that are not structural; other validation rejects them. */
-function isNonStructural(schema: Schema): boolean {
+export function isNonStructural(schema: Schema): boolean {
   const { id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies, items } = schema;
   const odd = [id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies];
   if (odd.some((part) => part !== undefined && part !== null) || Array.isArray(items)) return true;
@@ -150,6 +150,8 @@ const forbiddenExtensions = {
   intOrString: 'false',
   mapKeys: 'empty',
   listType: 'undefined',
+  mapType: 'undefined',
+  validations: 'empty',
 } as const;
 
 function validateJunctorSchema(schema: Schema, path: string, names: Names, skipsAnyOf = false): FieldError[] {
@@ -167,7 +169,7 @@ function validateJunctorSchema(schema: Schema, path: string, names: Names, skips
   const extensions = extensionsOf(schema, names);
   for (const [part, state] of Object.entries(forbiddenExtensions)) {
     const value = extensions[part as keyof typeof forbiddenExtensions];
-    if (isSet(value) && value !== false) {
+    if (isSet(value) && value !== false && !(Array.isArray(value) && value.length === 0)) {
       refuse(extensionName(part as keyof typeof forbiddenExtensions, names), state);
     }
   }

@@ -1,0 +1,16 @@
+import type { Issue } from '../ast.ts';
+import { formatIssues } from '../issues.ts';
+
+/** How many issues an error tells. */
+const maxIssues = 100;
+
+/** An expression that does not parse or check. The message has the first issues in the order of their places. */
+export class ExpressionError extends Error {
+  readonly issues: readonly Issue[];
+
+  constructor(source: string, issues: readonly Issue[]) {
+    super(formatIssues(source, issues));
+    this.name = 'ExpressionError';
+    this.issues = issues.toSorted((a, b) => a.offset - b.offset).slice(0, maxIssues);
+  }
+}

@@ -1,0 +1,107 @@
+/** Rules for literals that hold beyond their types, looked at once an expression has no other issue. */
+import type { Call, Expr, Issue, Literal } from '../ast.ts';
+import type { CheckedExpression } from '../environment.ts';
+import type { Overload } from '../library.ts';
+import { type CelType, dynType } from '../types.ts';
+import { CelError, literalValue } from '../values.ts';
+import { formatType } from './format.ts';
+import { Unifier } from './unify.ts';
+
+/** Functions whose literal argument must be valid: a failure at run time would be certain. */
+const validated: ReadonlySet<string> = new Set(['duration', 'timestamp', 'matches']);
+
+/** Functions whose arguments may be literals of several types. */
+const heterogeneous: ReadonlySet<string> = new Set(['format']);
+
+export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
+  const issues: Issue[] = [];
+  const types = new Unifier();
+  const typeOf = (expr: Expr): CelType => checked.typeOf[expr.id] ?? dynType;
+
+  const same = (items: readonly { readonly expr: Expr; readonly optional: boolean }[], stopAtFirst: boolean): void => {
+    let expected: CelType | undefined;
+    for (const { expr, optional } of items) {
+      const whole = typeOf(expr);
+      const type = optional && whole.kind === 'optional' ? whole.value : whole;
+      expected ??= type;
+      if (types.equal(expected, type)) continue;
+      issues.push({
+        offset: expr.offset,
+        message: `expected type '${formatType(expected)}' but found '${formatType(type)}'`,
+      });
+      if (stopAtFirst) return;
+    }
+  };
+
+  const visit = (expr: Expr, exempt: boolean): void => {
+    let inner = exempt;
+    if (expr.kind === 'call') {
+      for (const issue of validateCall(checked, expr, typeOf)) issues.push(issue);
+      inner ||= heterogeneous.has(expr.function);
+    } else if (expr.kind === 'list' && !exempt) {
+      same(
+        expr.elements.map((element, i) => ({ expr: element, optional: expr.optional.has(i) })),
+        true,
+      );
+    } else if (expr.kind === 'map' && !exempt) {
+      same(
+        expr.entries.map(({ key }) => ({ expr: key, optional: false })),
+        false,
+      );
+      same(
+        expr.entries.map(({ value, optional }) => ({ expr: value, optional })),
+        false,
+      );
+    }
+    for (const child of children(expr)) visit(child, inner);
+  };
+  visit(checked.expr, false);
+  return issues;
+}
+
+function validateCall(checked: CheckedExpression, call: Call, typeOf: (expr: Expr) => CelType): readonly Issue[] {
+  const reference = checked.referenceOf[call.id];
+  if (reference?.kind !== 'function') return [];
+  const [overload, ...others] = reference.overloads;
+  const issues = reference.overloads.flatMap((candidate) => candidate.validate?.(call, typeOf) ?? []);
+  const literal = call.args[0];
+  if (overload === undefined || others.length > 0 || literal?.kind !== 'literal') return issues;
+  return validated.has(call.function) && fails(overload, call, literal)
+    ? [...issues, { offset: literal.offset, message: `invalid ${call.function} argument` }]
+    : issues;
+}
+
+/** Whether a call with a literal fails whatever its other arguments are. */
+function fails(overload: Overload, call: Call, literal: Literal): boolean {
+  const args = [
+    ...(overload.member === true ? [''] : []),
+    literalValue(literal.value),
+    ...call.args.slice(1).map(() => ''),
+  ];
+  try {
+    overload.call(...args);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    return true;
+  }
+}
+
+function children(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'select':
+      return [expr.operand];
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
+    case 'list':
+      return expr.elements;
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value]);
+    case 'object':
+      return expr.entries.map(({ value }) => value);
+    case 'comprehension':
+      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
+    default:
+      return [];
+  }
+}

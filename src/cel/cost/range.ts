@@ -1,0 +1,21 @@
+/** Arithmetic of ranges of costs and sizes. Results above 2^64 - 1 are {@link unbounded}; below 2^53 all are exact. */
+import type { Range } from '../library.ts';
+
+/** The largest cost or size: 2^64 - 1, as the nearest number. */
+export const unbounded = 2 ** 64;
+
+/** What is known of a size of which nothing is known. */
+export const unknownSize: Range = { min: 0, max: unbounded };
+
+export const fixed = (count: number): Range => ({ min: count, max: count });
+
+export const add = (a: Range, b: Range): Range => ({ min: limit(a.min + b.min), max: limit(a.max + b.max) });
+
+export const multiply = (a: Range, b: Range): Range => ({ min: limit(a.min * b.min), max: limit(a.max * b.max) });
+
+/** The range that holds both. */
+export const union = (a: Range, b: Range): Range => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) });
+
+function limit(count: number): number {
+  return Math.min(count, unbounded);
+}

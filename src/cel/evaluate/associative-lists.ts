@@ -1,0 +1,124 @@
+/**
+ * Lists whose order does not matter for equality, and which `+` merges: lists of the list types set and map.
+ * An operation follows the type of its left operand.
+ */
+import type { Json } from '../../meta/index.ts';
+import {
+  CelError,
+  Double,
+  Duration,
+  intOf,
+  ListValue,
+  MapValue,
+  ObjectValue,
+  type ReadJson,
+  Timestamp,
+  Uint,
+  type Value,
+} from '../values.ts';
+
+/** A list of the list type set: its elements are scalars. `+` appends the elements that it lacks. */
+export class SetListValue extends ListValue {}
+
+/** A list of the list type map: `+` replaces the elements of equal keys in place, and appends the others. */
+export class MapListValue extends ListValue {
+  /** The identifiers of the fields that are the key of an element. */
+  readonly keyFields: readonly string[];
+
+  constructor(keyFields: readonly string[], items: readonly Value[]);
+  constructor(keyFields: readonly string[], items: readonly Json[], read: ReadJson);
+  constructor(keyFields: readonly string[], items: readonly unknown[], read?: ReadJson) {
+    if (read === undefined) super(items as readonly Value[]);
+    else super(items as readonly Json[], read);
+    this.keyFields = keyFields;
+  }
+}
+
+/** What `left + right` is, for lists. @throws CelError for elements of a set that are no scalars */
+export function concatenate(left: ListValue, right: ListValue): ListValue {
+  if (left instanceof SetListValue) return new SetListValue(merge(left, right, scalarKey, false));
+  if (left instanceof MapListValue) {
+    const { keyFields } = left;
+    return new MapListValue(keyFields, merge(left, right, elementKeyOf(keyFields), true));
+  }
+  const size = left.size + right.size;
+  if (size > MAX_SIZE) throw new CelError('the list is too large');
+  if (size > MAX_COPIED) return new ConcatenatedList(left, right);
+  return new ListValue([...elementsOf(left), ...elementsOf(right)]);
+}
+
+/** What `left + right` costs, for lists: those that are merged are read. */
+export function concatenationCost(left: ListValue, right: ListValue): number {
+  return keyOfElements(left) === undefined ? 1 : Math.max(1, Math.ceil((left.size + right.size) * 0.1));
+}
+
+/** The number of elements of a concatenated list at most. */
+const MAX_SIZE = 10_000_000;
+/** Lists of more elements are not copied: the operator costs 1, whatever their size. */
+const MAX_COPIED = 64;
+
+class ConcatenatedList extends ListValue {
+  readonly #left: ListValue;
+  readonly #right: ListValue;
+  readonly #size: number;
+
+  constructor(left: ListValue, right: ListValue) {
+    super([]);
+    this.#left = left;
+    this.#right = right;
+    this.#size = left.size + right.size;
+  }
+
+  override get size(): number {
+    return this.#size;
+  }
+
+  override get(index: number): Value {
+    const { size } = this.#left;
+    return index < size ? this.#left.get(index) : this.#right.get(index - size);
+  }
+}
+
+/** The key of each element of an associative list; undefined for other lists. */
+export function keyOfElements(list: ListValue): ((element: Value) => string) | undefined {
+  if (list instanceof SetListValue) return scalarKey;
+  return list instanceof MapListValue ? elementKeyOf(list.keyFields) : undefined;
+}
+
+function merge(left: ListValue, right: ListValue, keyOf: (element: Value) => string, replace: boolean): Value[] {
+  const merged = elementsOf(left);
+  const indexes = new Map(merged.map((element, i) => [keyOf(element), i]));
+  for (const element of elementsOf(right)) {
+    const key = keyOf(element);
+    const index = indexes.get(key);
+    if (index === undefined) indexes.set(key, merged.push(element) - 1);
+    else if (replace) merged[index] = element;
+  }
+  return merged;
+}
+
+function elementsOf(list: ListValue): Value[] {
+  return Array.from({ length: list.size }, (_, i) => list.get(i));
+}
+
+function elementKeyOf(fields: readonly string[]): (element: Value) => string {
+  return (element) => JSON.stringify(fields.map((field) => scalarKey(fieldOf(element, field) ?? null)));
+}
+
+function fieldOf(element: Value, field: string): Value | undefined {
+  if (element instanceof ObjectValue || element instanceof MapValue) return element.get(field);
+  throw new CelError('unexpected element of a list of the type map: expected an object');
+}
+
+/** Equal for equal scalars of the same type only. */
+function scalarKey(value: Value): string {
+  if (value === null || typeof value === 'boolean') return `${value}`;
+  if (typeof value === 'string') return `s${value}`;
+  if (typeof value === 'number' || typeof value === 'bigint') return `i${value}`;
+  if (value instanceof Uint) return `u${intOf(value.value)}`;
+  if (value instanceof Double) return `d${value.value}`;
+  if (value instanceof Timestamp) return `t${value.seconds}.${value.nanos}`;
+  if (value instanceof Duration) return `n${value.nanos}`;
+  if (value instanceof Uint8Array) return `b${value.join()}`;
+  throw new CelError('listSet operations are only supported on lists of scalar values');
+}

@@ -1,0 +1,126 @@
+/** Calls of library functions: the overload is chosen by the types of the arguments at run time. */
+import type { Overload } from '../library.ts';
+import { CelError, type Value } from '../values.ts';
+import { charge, type Frame, failureOf, type Outcome, type Step } from './budget.ts';
+import { type Accepts, acceptsType, typeNameOf } from './type-values.ts';
+
+export type Apply1 = (frame: Frame, a: Outcome) => Outcome;
+export type Apply2 = (frame: Frame, a: Outcome, b: Outcome) => Outcome;
+
+interface Candidate {
+  readonly overload: Overload;
+  readonly accepts: readonly Accepts[];
+}
+
+/** The step of a call. */
+export function callStep(name: string, overloads: readonly Overload[], args: readonly Step[]): Step {
+  const [first, second] = args;
+  if (first !== undefined && args.length === 1) {
+    const apply = apply1(name, overloads);
+    return (frame) => apply(frame, first(frame));
+  }
+  if (first !== undefined && second !== undefined && args.length === 2) {
+    const apply = apply2(name, overloads);
+    return (frame) => apply(frame, first(frame), second(frame));
+  }
+  return variadic(name, overloads, args);
+}
+
+function apply1(name: string, overloads: readonly Overload[]): Apply1 {
+  const candidates = candidatesOf(overloads, 1);
+  const [only] = candidates;
+  if (only === undefined || candidates.length > 1) return (frame, a) => dispatch(frame, name, candidates, [a]);
+  const { call, cost } = only.overload;
+  const [accepts] = only.accepts as [Accepts];
+  return (frame, a) => {
+    let result: Outcome;
+    try {
+      if (!accepts(a)) return mismatch(frame, name, [a]);
+      result = call(a as Value);
+    } catch (thrown) {
+      result = failureOf(thrown);
+    }
+    charge(frame, cost === undefined ? 1 : cost([a as Value], resultForCost(result)));
+    return result;
+  };
+}
+
+/** What a call with two evaluated arguments gives. */
+export function apply2(name: string, overloads: readonly Overload[]): Apply2 {
+  const candidates = candidatesOf(overloads, 2);
+  const [only] = candidates;
+  if (only === undefined || candidates.length > 1) return (frame, a, b) => dispatch(frame, name, candidates, [a, b]);
+  const { call, cost } = only.overload;
+  const [acceptsFirst, acceptsSecond] = only.accepts as [Accepts, Accepts];
+  return (frame, a, b) => {
+    let result: Outcome;
+    try {
+      if (!acceptsFirst(a) || !acceptsSecond(b)) return mismatch(frame, name, [a, b]);
+      result = call(a as Value, b as Value);
+    } catch (thrown) {
+      result = failureOf(thrown);
+    }
+    charge(frame, cost === undefined ? 1 : cost([a as Value, b as Value], resultForCost(result)));
+    return result;
+  };
+}
+
+/** The arguments after one that fails are not evaluated, and the call then costs nothing. */
+function variadic(name: string, overloads: readonly Overload[], args: readonly Step[]): Step {
+  const candidates = candidatesOf(overloads, args.length);
+  return (frame) => {
+    const values: Value[] = [];
+    for (const arg of args) {
+      const value = arg(frame);
+      if (value instanceof CelError) return value;
+      values.push(value);
+    }
+    return dispatch(frame, name, candidates, values);
+  };
+}
+
+function candidatesOf(overloads: readonly Overload[], arity: number): Candidate[] {
+  return overloads
+    .filter(({ args }) => args.length === arity)
+    .map((overload) => ({ overload, accepts: overload.args.map(acceptsType) }));
+}
+
+function dispatch(frame: Frame, name: string, candidates: readonly Candidate[], args: readonly Outcome[]): Outcome {
+  const chosen = choose(candidates, args);
+  if (chosen === undefined) return mismatch(frame, name, args);
+  if (chosen instanceof CelError) {
+    charge(frame, 1);
+    return chosen;
+  }
+  const values = args as readonly Value[];
+  let result: Outcome;
+  try {
+    result = chosen.call(...values);
+  } catch (thrown) {
+    result = failureOf(thrown);
+  }
+  charge(frame, chosen.cost?.(values, resultForCost(result)) ?? 1);
+  return result;
+}
+
+function choose(candidates: readonly Candidate[], args: readonly Outcome[]): Overload | CelError | undefined {
+  try {
+    return candidates.find(({ accepts }) => accepts.every((accept, i) => accept(args[i])))?.overload;
+  } catch (thrown) {
+    return failureOf(thrown);
+  }
+}
+
+const resultForCost = (result: Outcome): Value => (result instanceof CelError ? null : result);
+
+/** The first failure among the arguments, or that there is no such overload. */
+function mismatch(frame: Frame, name: string, args: readonly Outcome[]): CelError {
+  charge(frame, 1);
+  const failed = args.find((arg) => arg instanceof CelError);
+  return failed instanceof CelError ? failed : new CelError(noSuchOverload(name, args as readonly Value[]));
+}
+
+function noSuchOverload(name: string, args: readonly Value[]): string {
+  const isOperator = /^[^a-z]/i.test(name);
+  return isOperator ? 'no such overload' : `no such overload: ${name}(${args.map(typeNameOf).join(', ')})`;
+}

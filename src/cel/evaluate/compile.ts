@@ -1,0 +1,326 @@
+/**
+ * Compiles checked expressions to closures over a frame.
+ *
+ * What an evaluation costs, by the node:
+ *
+ * | node | cost, beside that of its operands |
+ * |---|---|
+ * | constant; list or map of constants; conversion of a constant; name of a type | 0 |
+ * | attribute: a variable or another expression, with qualifiers (`.f`, `[i]`, `.?f`, `[?i]`) | 1, and 1 for each qualifier that is looked up; an optional one that finds nothing: 0 |
+ * | variable without qualifiers | 1 |
+ * | `has(a.f)` | 1 for each qualifier |
+ * | index that is an attribute: `a[b.c]` | 1 for each of its qualifiers |
+ * | `c ? a : b` | 0; a branch that is an attribute: 1 for each of its qualifiers |
+ * | `&&`, `\|\|`, `optional.or`, `optional.orValue` | 0 |
+ * | `x in [constants]` | 0 |
+ * | list | 10 |
+ * | map | 30 |
+ * | call | what the overload says, else 1; with arguments that fail or do not match: 1 |
+ * | `@not_strictly_false` | 1 |
+ * | comprehension | the nodes of its expansion, each as often as it is evaluated; its initial value when the accumulator is first read |
+ *
+ * The cost is charged after a node is
+ * evaluated; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
+ */
+import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, Select } from '../ast.ts';
+import type { CheckedExpression, Reference } from '../environment.ts';
+import type { Overload } from '../library.ts';
+import { forget } from '../memo.ts';
+import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
+import { type Attribute, type Base, evaluateAttribute, type Qualifier, resolveAttribute } from './attributes.ts';
+import type { Budget, Frame, Outcome, Step } from './budget.ts';
+import { callStep } from './calls.ts';
+import { comprehensionStep, type Part } from './comprehensions.ts';
+import { listStep, mapStep } from './literals.ts';
+import { conditional, logical, notStrictlyFalse, optionalOr } from './logic.ts';
+import { inConstantList, operatorStep, primitivesOf } from './operators.ts';
+import { runtimeTypeName } from './type-values.ts';
+
+export interface Program {
+  /**
+   * The value of the expression. `values` are those of the environment's variables, by slot.
+   * @throws CelError when the evaluation fails, CostLimitExceeded when it exceeds the budget
+   */
+  evaluate(values: readonly Value[], budget: Budget): Value;
+}
+
+/** @throws CelError for a conversion of a constant that fails: `int('x')` */
+export function compileExpression(checked: CheckedExpression): Program {
+  const compiler = new Compiler(checked);
+  const step = stepOf(compiler.compile(checked.expr, undefined));
+  const { slots } = compiler;
+  return {
+    evaluate(values, budget) {
+      const frame: Frame = { values, locals: new Array(slots).fill(undefined), remaining: budget.remaining };
+      let outcome: Outcome;
+      try {
+        outcome = step(frame);
+      } finally {
+        budget.remaining = frame.remaining;
+        forget();
+      }
+      if (outcome instanceof CelError) throw outcome;
+      return outcome;
+    },
+  };
+}
+
+/** The result of compiling a node. Attributes stay open: a select or index above adds its qualifier to them. */
+type Compiled =
+  | { readonly kind: 'constant'; readonly value: Value }
+  | { readonly kind: 'attribute'; readonly attribute: Attribute }
+  | { readonly kind: 'step'; readonly step: Step };
+
+const constant = (value: Value): Compiled => ({ kind: 'constant', value });
+const computed = (step: Step): Compiled => ({ kind: 'step', step });
+const attribute = (base: Base): Compiled => ({
+  kind: 'attribute',
+  attribute: { base, qualifiers: [], test: false },
+});
+
+function stepOf(node: Compiled): Step {
+  if (node.kind === 'step') return node.step;
+  if (node.kind === 'attribute') return evaluateAttribute(node.attribute);
+  const { value } = node;
+  return () => value;
+}
+
+/** The step of a node whose own cost, as an attribute, is that of the attribute it is part of. */
+function innerStepOf(node: Compiled): Step {
+  return node.kind === 'attribute' ? resolveAttribute(node.attribute) : stepOf(node);
+}
+
+/** The variables of the comprehensions around a node, innermost first. */
+interface Scope {
+  readonly name: string;
+  readonly base: Base;
+  readonly outer: Scope | undefined;
+}
+
+class Compiler {
+  readonly #checked: CheckedExpression;
+  /** How many variables of comprehensions there are. Each has a slot of its own: initial values are evaluated late. */
+  slots = 0;
+
+  constructor(checked: CheckedExpression) {
+    this.#checked = checked;
+  }
+
+  compile(expr: Expr, scope: Scope | undefined): Compiled {
+    switch (expr.kind) {
+      case 'literal':
+        return constant(literalValue(expr.value));
+      case 'identifier':
+        return this.#identifier(expr, scope);
+      case 'select':
+        return this.#select(expr, scope);
+      case 'call':
+        return this.#call(expr, scope);
+      case 'list':
+        return this.#list(expr, scope);
+      case 'map':
+        return this.#map(expr, scope);
+      case 'comprehension':
+        return this.#comprehension(expr, scope);
+      case 'object':
+        throw new CelError(`objects of type '${expr.name}' cannot be constructed`);
+    }
+  }
+
+  #step(expr: Expr, scope: Scope | undefined): Step {
+    return stepOf(this.compile(expr, scope));
+  }
+
+  #referenceOf(expr: Expr): Reference | undefined {
+    return this.#checked.referenceOf[expr.id];
+  }
+
+  #identifier(expr: Identifier, scope: Scope | undefined): Compiled {
+    const resolved = this.#resolved(expr);
+    if (resolved !== undefined) return resolved;
+    for (let at = scope; at !== undefined; at = at.outer) {
+      if (at.name === expr.name) return attribute(at.base);
+    }
+    throw new CelError(`undeclared reference to '${expr.name}'`);
+  }
+
+  /** What the checker resolved a name to: a declared variable, a type or a constant. */
+  #resolved(expr: Identifier | Select): Compiled | undefined {
+    const reference = this.#referenceOf(expr);
+    switch (reference?.kind) {
+      case 'variable': {
+        const { name, slot } = reference;
+        const read: Step = ({ values }) => {
+          const value = values[slot];
+          return value === undefined ? new CelError(`no such attribute(s): ${name}`) : value;
+        };
+        return attribute({ kind: 'variable', read });
+      }
+      case 'type':
+        return constant(new TypeValue(runtimeTypeName(reference.type)));
+      case 'constant':
+        return constant(literalValue(reference.value));
+      default:
+        return undefined;
+    }
+  }
+
+  #select(expr: Select, scope: Scope | undefined): Compiled {
+    const resolved = this.#resolved(expr);
+    if (resolved !== undefined) return resolved;
+    const qualifier: Qualifier = { key: expr.field, computeKey: undefined, optional: false };
+    return qualified(this.compile(expr.operand, scope), qualifier, expr.test);
+  }
+
+  #index(operand: Expr, index: Expr, optional: boolean, scope: Scope | undefined): Compiled {
+    const key = this.compile(index, scope);
+    const qualifier: Qualifier =
+      key.kind === 'constant'
+        ? { key: key.value, computeKey: undefined, optional }
+        : { key: undefined, computeKey: innerStepOf(key), optional };
+    return qualified(this.compile(operand, scope), qualifier, false);
+  }
+
+  #call(expr: Call, scope: Scope | undefined): Compiled {
+    const reference = this.#referenceOf(expr);
+    const known = reference?.kind === 'function' ? reference : undefined;
+    const overloads = known?.overloads ?? [];
+    const args = expr.target === undefined || known?.qualified === true ? expr.args : [expr.target, ...expr.args];
+    const control = this.#control(expr.function, overloads, args, scope);
+    if (control !== undefined) return control;
+    const compiled = args.map((arg) => this.compile(arg, scope));
+    const [first, second] = compiled;
+    const steps = compiled.map(stepOf);
+    if (expr.function === '@in' && second?.kind === 'constant' && isOverload(overloads, 'in_list')) {
+      const elements = primitivesOf(second.value as ListValue);
+      if (elements?.length === 0) return constant(false);
+      if (elements !== undefined) return computed(inConstantList(elements, steps[0] as Step));
+    }
+    const [left, right] = steps;
+    const short =
+      left !== undefined && right !== undefined && steps.length === 2
+        ? operatorStep(expr.function, overloads, left, right)
+        : undefined;
+    const step = short ?? callStep(expr.function, overloads, steps);
+    return first?.kind === 'constant' &&
+      compiled.length === 1 &&
+      expr.target === undefined &&
+      conversions.has(expr.function)
+      ? constant(evaluateConstant(step))
+      : computed(step);
+  }
+
+  /** Calls whose operands are not just evaluated one after the other. */
+  #control(name: string, overloads: readonly Overload[], args: readonly Expr[], scope: Scope | undefined) {
+    const [a, b, c] = args;
+    if (a === undefined) return undefined;
+    if (name === '@not_strictly_false') return computed(notStrictlyFalse(this.#step(a, scope)));
+    if (b === undefined) return undefined;
+    switch (name) {
+      case '_&&_':
+      case '_||_':
+        return computed(logical(name === '_||_', this.#step(a, scope), this.#step(b, scope)));
+      case '_?:_':
+      case '_?_:_':
+        return c === undefined ? undefined : this.#conditional(a, b, c, scope);
+      case '_[_]':
+        return this.#index(a, b, false, scope);
+      case '_?._':
+      case '_[?_]':
+        return this.#index(a, b, true, scope);
+      default: {
+        const orValue = isOverload(overloads, 'optional_orValue_value');
+        if (!orValue && !isOverload(overloads, 'optional_or_optional')) return undefined;
+        return computed(optionalOr(orValue, this.#step(a, scope), this.#step(b, scope)));
+      }
+    }
+  }
+
+  #conditional(condition: Expr, whenTrue: Expr, whenFalse: Expr, scope: Scope | undefined): Compiled {
+    const branches = [whenTrue, whenFalse].map((branch) => innerStepOf(this.compile(branch, scope)));
+    const [first, second] = branches as [Step, Step];
+    return attribute({ kind: 'conditional', resolve: conditional(this.#step(condition, scope), first, second) });
+  }
+
+  #list({ elements, optional }: ListLiteral, scope: Scope | undefined): Compiled {
+    const compiled = elements.map((element) => this.compile(element, scope));
+    const step = listStep(compiled.map(stepOf), optional);
+    return optional.size === 0 ? folded(step, compiled) : computed(step);
+  }
+
+  #map({ entries }: MapLiteral, scope: Scope | undefined): Compiled {
+    const compiled = entries.map(({ key, value }) => [this.compile(key, scope), this.compile(value, scope)] as const);
+    const step = mapStep(
+      compiled.map(([key, value], i) => ({
+        key: stepOf(key),
+        value: stepOf(value),
+        optional: entries[i]?.optional === true,
+      })),
+    );
+    return entries.some(({ optional }) => optional) ? computed(step) : folded(step, compiled.flat());
+  }
+
+  #comprehension(node: Comprehension, scope: Scope | undefined): Compiled {
+    const range = this.#step(node.range, scope);
+    const initial = this.#step(node.initial, scope);
+    const slots = {
+      variable: this.slots++,
+      second: node.second === undefined ? undefined : this.slots++,
+      accumulator: this.slots++,
+    };
+    const accumulator: Base = { kind: 'variable', read: readAccumulator(slots.accumulator, initial) };
+    const accumulated: Scope = { name: node.accumulator, base: accumulator, outer: scope };
+    const first: Scope = { name: node.variable, base: { kind: 'local', slot: slots.variable }, outer: accumulated };
+    const iterated: Scope =
+      node.second === undefined || slots.second === undefined
+        ? first
+        : { name: node.second, base: { kind: 'local', slot: slots.second }, outer: first };
+    const compile = (part: Expr): Part => {
+      const compiled = this.compile(part, part === node.result ? accumulated : iterated);
+      return { step: stepOf(compiled), isConstant: compiled.kind === 'constant' };
+    };
+    return computed(comprehensionStep(node, slots, range, compile));
+  }
+}
+
+/** An accumulator has its initial value from when it is first read. */
+function readAccumulator(slot: number, initial: Step): Step {
+  return (frame) => {
+    const { locals } = frame;
+    const known = locals[slot];
+    if (known !== undefined) return known;
+    const value = initial(frame);
+    locals[slot] = value;
+    return value;
+  };
+}
+
+function qualified(operand: Compiled, qualifier: Qualifier, test: boolean): Compiled {
+  if (operand.kind === 'attribute' && !operand.attribute.test) {
+    const { base, qualifiers } = operand.attribute;
+    return { kind: 'attribute', attribute: { base, qualifiers: [...qualifiers, qualifier], test } };
+  }
+  const base: Base = { kind: 'relative', evaluate: stepOf(operand) };
+  return { kind: 'attribute', attribute: { base, qualifiers: [qualifier], test } };
+}
+
+/** The constant that a list or map of constants is; one that fails does so when it is evaluated. */
+function folded(step: Step, parts: readonly Compiled[]): Compiled {
+  if (!parts.every(({ kind }) => kind === 'constant')) return computed(step);
+  const outcome = step(constantFrame());
+  return outcome instanceof CelError ? computed(step) : constant(outcome);
+}
+
+function evaluateConstant(step: Step): Value {
+  const outcome = step(constantFrame());
+  if (outcome instanceof CelError) throw outcome;
+  return outcome;
+}
+
+const constantFrame = (): Frame => ({ values: [], locals: [], remaining: Number.POSITIVE_INFINITY });
+
+const isOverload = (overloads: readonly Overload[], id: string): boolean =>
+  overloads.length === 1 && overloads[0]?.id === id;
+
+/** Conversions of constants are done once, when the expression is compiled. */
+const conversions = new Set(['bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'uint']);

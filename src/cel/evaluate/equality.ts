@@ -1,0 +1,169 @@
+/** Equality of values of any types, and the order of comparable ones. */
+import { jsonEqual } from '../../meta/index.ts';
+import { keysOf } from '../memo.ts';
+import {
+  CelError,
+  Double,
+  Duration,
+  ListValue,
+  MapValue,
+  ObjectValue,
+  OpaqueValue,
+  OptionalValue,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../values.ts';
+import { keyOfElements } from './associative-lists.ts';
+
+/** The deepest nesting of values that are compared. */
+const MAX_DEPTH = 500;
+
+/**
+ * Whether two values are equal: numbers of different types when they are the same number, lists and maps by their
+ * elements, objects by their fields. Values of types that cannot be compared are not equal.
+ * @throws CelError for JSON of the wrong type, and for values that are nested too deeply
+ */
+export function valuesEqual(a: Value, b: Value): boolean {
+  return equal(a, b, 0);
+}
+
+/**
+ * Negative, 0 or positive as the first value is less than, equal to or greater than the second.
+ * @throws CelError when they have no order
+ */
+export function compareValues(a: Value, b: Value): number {
+  const left = numberOf(a);
+  const right = left === undefined ? undefined : numberOf(b);
+  if (left !== undefined && right !== undefined) return compareNumbers(left, right, a, b);
+  if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  if (a instanceof Timestamp && b instanceof Timestamp) return a.seconds - b.seconds || a.nanos - b.nanos;
+  if (a instanceof Duration && b instanceof Duration) return order(a.nanos, b.nanos);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
+  throw new CelError('no such overload');
+}
+
+function equal(a: Value, b: Value, depth: number): boolean {
+  if (a === b && (a === null || typeof a !== 'object')) return true;
+  if (typeof a !== 'object' && typeof b !== 'object' && typeof a === typeof b) return false;
+  const left = numberOf(a);
+  if (left !== undefined) {
+    const right = numberOf(b);
+    return right !== undefined && numbersEqual(left, right, a, b);
+  }
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (depth >= MAX_DEPTH) throw new CelError('the values are nested too deeply to be compared');
+  if (a instanceof ListValue) return b instanceof ListValue && listsEqual(a, b, depth + 1);
+  if (a instanceof MapValue) return b instanceof MapValue && mapsEqual(a, b, depth + 1);
+  if (a instanceof ObjectValue) return b instanceof ObjectValue && objectsEqual(a, b, depth + 1);
+  if (a instanceof OptionalValue) return b instanceof OptionalValue && presentEqual(a.value, b.value, depth + 1);
+  return leavesEqual(a, b);
+}
+
+function leavesEqual(a: Value, b: Value): boolean {
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos;
+  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos;
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && compareBytes(a, b) === 0;
+  if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name;
+  return a instanceof OpaqueValue && b instanceof OpaqueValue && a.typeName === b.typeName && a.equals(b);
+}
+
+/** Both absent, or both present and equal. */
+function presentEqual(a: Value | undefined, b: Value | undefined, depth: number): boolean {
+  return a === undefined || b === undefined ? a === b : equal(a, b, depth);
+}
+
+function listsEqual(a: ListValue, b: ListValue, depth: number): boolean {
+  const { size } = a;
+  if (size !== b.size) return false;
+  const keyOf = keyOfElements(a);
+  if (keyOf !== undefined) return associativeListsEqual(a, b, keyOf, depth);
+  for (let i = 0; i < size; i++) if (!equal(a.get(i), b.get(i), depth)) return false;
+  return true;
+}
+
+function associativeListsEqual(a: ListValue, b: ListValue, keyOf: (element: Value) => string, depth: number): boolean {
+  const elements = new Map<string, Value>();
+  for (let i = 0; i < a.size; i++) {
+    const element = a.get(i);
+    elements.set(keyOf(element), element);
+  }
+  const seen = new Set<string>();
+  for (let i = 0; i < b.size; i++) {
+    const element = b.get(i);
+    const key = keyOf(element);
+    if (!presentEqual(elements.get(key), element, depth)) return false;
+    seen.add(key);
+  }
+  return seen.size === elements.size;
+}
+
+function mapsEqual(a: MapValue, b: MapValue, depth: number): boolean {
+  if (a.size !== b.size) return false;
+  for (const key of a.keys()) {
+    const other = b.get(key);
+    if (other === undefined || !presentEqual(a.get(key), other, depth)) return false;
+  }
+  return true;
+}
+
+/** Declared fields are compared as values, others as JSON. */
+function objectsEqual(a: ObjectValue, b: ObjectValue, depth: number): boolean {
+  if (a.json === b.json) return true;
+  if (a.type.name !== b.type.name || keysOf(a.json).length !== keysOf(b.json).length) return false;
+  const declared = new Set<string>();
+  for (const identifier of a.type.identifiers()) {
+    if (!presentEqual(a.get(identifier), b.get(identifier), depth)) return false;
+    declared.add(a.type.field(identifier)?.property ?? identifier);
+  }
+  for (const [property, json] of Object.entries(a.json)) {
+    if (!declared.has(property) && !(Object.hasOwn(b.json, property) && jsonEqual(json, b.json[property])))
+      return false;
+  }
+  return true;
+}
+
+function numberOf(value: Value): number | bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  return value instanceof Uint || value instanceof Double ? value.value : undefined;
+}
+
+/** Integers of any type are compared exactly; with a double, as doubles. */
+function numbersEqual(left: number | bigint, right: number | bigint, a: Value, b: Value): boolean {
+  if (a instanceof Double || b instanceof Double) return Number(left) === Number(right);
+  // biome-ignore lint/suspicious/noDoubleEquals: compares a number and a bigint as integers
+  return left == right;
+}
+
+function compareNumbers(left: number | bigint, right: number | bigint, a: Value, b: Value): number {
+  if (!(a instanceof Double || b instanceof Double)) return order(left, right);
+  if (Number.isNaN(left) || Number.isNaN(right)) throw new CelError('NaN values cannot be ordered');
+  return order(Number(left), Number(right));
+}
+
+const order = (left: number | bigint, right: number | bigint): number => (left < right ? -1 : left > right ? 1 : 0);
+
+/** By code point. */
+function compareStrings(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const left = a.charCodeAt(i);
+    const right = b.charCodeAt(i);
+    // A surrogate, half of a code point beyond 0xFFFF, comes after all others.
+    if (left !== right) return isSurrogate(left) === isSurrogate(right) ? left - right : isSurrogate(left) ? 1 : -1;
+  }
+  return a.length - b.length;
+}
+
+const isSurrogate = (unit: number): boolean => (unit & 0xf800) === 0xd800;
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = (a[i] as number) - (b[i] as number);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,52 @@
+/** The text of issues, as clients see it. */
+import type { Issue } from './ast.ts';
+
+const maxIssues = 100;
+/** Longer lines are not shown, in bytes of UTF-8. */
+const maxLine = 16_384;
+
+/** The issues in the order of their positions, each with the line it is in and a mark below. */
+export function formatIssues(source: string, issues: readonly Issue[]): string {
+  const sorted = [...issues].sort((one, other) => one.offset - other.offset).slice(0, maxIssues);
+  const parts: string[] = [];
+  let line = 1;
+  let lineStart = 0;
+  let offset = 0;
+  let column = 0;
+  let position = 0;
+  for (const issue of sorted) {
+    while (offset < issue.offset && position < source.length) {
+      const code = source.codePointAt(position)!;
+      position += code > 0xffff ? 2 : 1;
+      offset++;
+      column++;
+      if (code !== 10) continue;
+      line++;
+      lineStart = position;
+      column = 0;
+    }
+    if (issue.offset < 0) {
+      parts.push(`ERROR: <input>:-1:0: ${issue.message}`);
+      continue;
+    }
+    parts.push(`ERROR: <input>:${line}:${column + 1}: ${issue.message}${snippet(source, lineStart, column)}`);
+  }
+  if (issues.length > maxIssues) parts.push(`${issues.length - maxIssues} more errors were truncated`);
+  return parts.join('\n');
+}
+
+/** The line of a position with a mark below a column; characters beyond ASCII are marked with wide ones. */
+function snippet(source: string, start: number, column: number): string {
+  const end = source.indexOf('\n', start);
+  const line = source.slice(start, end === -1 ? source.length : end).replaceAll('\t', ' ');
+  if (line.length > maxLine || Buffer.byteLength(line) > maxLine) return '';
+  let marks = '';
+  let count = 0;
+  for (const character of line) {
+    const wide = character.charCodeAt(0) > 127;
+    if (count === column) return `\n | ${line}\n | ${marks}${wide ? '＾' : '^'}`;
+    marks += wide ? '．' : '.';
+    count++;
+  }
+  return `\n | ${line}\n | ${marks}^`;
+}

@@ -1,0 +1,32 @@
+/** What matching with regular expressions costs. */
+
+import type { EstimatedArgument, Range } from '../library.ts';
+import { codePoints } from '../memo.ts';
+import { compileRegex } from '../regex.ts';
+import type { Value } from '../values.ts';
+import { type Costs, exactly, plus, regexFactor, scaled, sizeOf, stringFactor, times } from './costs.ts';
+
+export const matchesPattern = (text: Value | undefined, pattern: Value | undefined): boolean =>
+  compileRegex(pattern as string).test(text as string);
+
+/** Steps of matching (a code point times an instruction) for each cost unit, at most. */
+const STEPS = 400;
+
+/**
+ * The product of the sizes of text and pattern. Counted repetitions, whose program is much longer than the pattern, cost
+ * what their program does.
+ */
+function costOf(text: string, pattern: string, failed: boolean): number {
+  const size = codePoints(text) + 1;
+  const cost = Math.ceil(size * stringFactor) * Math.ceil(codePoints(pattern) * regexFactor);
+  if (failed || !pattern.includes('{')) return cost;
+  return Math.max(cost, Math.ceil((size * compileRegex(pattern).programSize) / STEPS));
+}
+
+export const estimateMatch = (args: readonly EstimatedArgument[]): Range =>
+  times(scaled(plus(sizeOf(args, 0), exactly(1)), stringFactor), scaled(sizeOf(args, 1), regexFactor));
+
+export const matchCosts: Costs = {
+  cost: ([text, pattern], result) => costOf(text as string, pattern as string, result === null),
+  estimate: (args) => ({ cost: estimateMatch(args) }),
+};

@@ -1,0 +1,269 @@
+/** Functions of strings beyond the standard ones. All indexes are of code points. */
+import type { Library, Overload } from '../library.ts';
+import { codePoints } from '../memo.ts';
+import { type CelType, dynType, intType, listType, stringType } from '../types.ts';
+import { CelError, ListValue, type Value } from '../values.ts';
+import { between, pointOf, unitOf } from './code-points.ts';
+import { longCost } from './costs.ts';
+import { type FormatStyle, formatIssues, formatString } from './format-string.ts';
+import { plainStyle, quotedStyle } from './format-styles.ts';
+import { indexNumber } from './integers.ts';
+import { functionOf, methodOf } from './overloads.ts';
+import {
+  joinCosts,
+  producing,
+  quoteCosts,
+  replaceCosts,
+  searchCosts,
+  splitCosts,
+  transforming,
+} from './string-costs.ts';
+
+/** The longest result, in UTF-16 code units: results are much longer than arguments when these occur in them many times. */
+const MAX_RESULT = 10_000_000;
+
+const outOfRange = (index: number) => new CelError(`index out of range: ${index}`);
+
+function checkedLength(length: number): void {
+  if (length > MAX_RESULT) throw new CelError(`the result is longer than ${MAX_RESULT} characters`);
+}
+
+function charAt(text: string, index: number): string {
+  const size = codePoints(text);
+  if (index < 0 || index > size) throw outOfRange(index);
+  return index === size ? '' : between(text, index, index + 1);
+}
+
+function indexOf(text: string, part: string, offset = 0): number {
+  if (part === '') return offset;
+  if (offset < 0) throw outOfRange(offset);
+  const found = offset >= text.length ? -1 : text.indexOf(part, unitOf(text, offset));
+  return found < 0 ? -1 : pointOf(text, found);
+}
+
+function lastIndexOf(text: string, part: string, offset?: number): number {
+  const size = codePoints(text);
+  if (part === '') return offset ?? size;
+  if (offset !== undefined && offset < 0) throw outOfRange(offset);
+  if (offset !== undefined && offset >= size) return -1;
+  const found = text.lastIndexOf(part, offset === undefined ? text.length : unitOf(text, offset));
+  return found < 0 ? -1 : pointOf(text, found);
+}
+
+function substring(text: string, start: number, end?: number): string {
+  if (end !== undefined && start > end) throw new CelError(`invalid substring range. start: ${start}, end: ${end}`);
+  const size = codePoints(text);
+  if (start < 0 || start > size) throw outOfRange(start);
+  if (end === undefined) return text.slice(unitOf(text, start));
+  if (end < 0 || end > size) throw outOfRange(end);
+  return between(text, start, end);
+}
+
+/** Negative: all of them. An empty part is before each code point and at the end. */
+function replace(text: string, part: string, by: string, most = -1): string {
+  const pieces = part === '' ? ['', ...Array.from(text)] : text.split(part);
+  if (part === '') pieces.push('');
+  const count = Math.min(most < 0 ? Number.POSITIVE_INFINITY : most, pieces.length - 1);
+  checkedLength(text.length + count * (by.length - part.length));
+  if (count === 0) return text;
+  if (count === pieces.length - 1) return pieces.join(by);
+  return [...pieces.slice(0, count), pieces.slice(count).join(part)].join(by);
+}
+
+/** At most so many parts, the last of which has the rest; negative: all of them. */
+function split(text: string, separator: string, most = -1): ListValue {
+  const parts = separator === '' ? Array.from(text) : text.split(separator);
+  if (most < 0 || parts.length <= most) return new ListValue(parts);
+  if (most === 0) return new ListValue([]);
+  return new ListValue([...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)]);
+}
+
+function join(list: ListValue, separator: string): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (let i = 0; i < list.size; i++) {
+    const part = list.get(i);
+    if (typeof part !== 'string') throw new CelError('join: invalid input: expected a string');
+    length += part.length + separator.length;
+    checkedLength(length);
+    parts.push(part);
+  }
+  return parts.join(separator);
+}
+
+/** White space as Unicode has it: not U+FEFF. */
+const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+
+function trim(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && space.test(text[start] as string)) start++;
+  while (end > start && space.test(text[end - 1] as string)) end--;
+  return text.slice(start, end);
+}
+
+const escapes: { readonly [character: string]: string } = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+};
+
+/** In quotes, with halves of surrogate pairs replaced. */
+const quote = (text: string): string => {
+  const escaped = text.replace(/[\p{Cc}\\"]/gu, (character) => escapes[character] ?? character);
+  return `"${escaped.replace(/\p{Cs}/gu, '\ufffd')}"`;
+};
+
+const method = <A extends readonly Value[]>(
+  id: string,
+  args: readonly CelType[],
+  result: CelType,
+  call: (...args: A) => Value,
+  costs: Pick<Overload, 'cost' | 'estimate'> = {},
+): Overload => methodOf(id, args, result, call as unknown as Overload['call'], costs);
+
+const string2 = [stringType, stringType] as const;
+const strings = listType(stringType);
+
+const functions: Library['functions'] = {
+  charAt: [
+    method(
+      'string_char_at_int',
+      [stringType, intType],
+      stringType,
+      (text: string, index: Value) => charAt(text, indexNumber(index)),
+      { cost: ([text]) => longCost((text as string).length) },
+    ),
+  ],
+  indexOf: [
+    method(
+      'string_index_of_string',
+      string2,
+      intType,
+      (text: string, part: string) => indexOf(text, part),
+      searchCosts,
+    ),
+    method(
+      'string_index_of_string_int',
+      [...string2, intType],
+      intType,
+      (text: string, part: string, offset: Value) => indexOf(text, part, indexNumber(offset)),
+      searchCosts,
+    ),
+  ],
+  lastIndexOf: [
+    method(
+      'string_last_index_of_string',
+      string2,
+      intType,
+      (text: string, part: string) => lastIndexOf(text, part),
+      searchCosts,
+    ),
+    method(
+      'string_last_index_of_string_int',
+      [...string2, intType],
+      intType,
+      (text: string, part: string, offset: Value) => lastIndexOf(text, part, indexNumber(offset)),
+      searchCosts,
+    ),
+  ],
+  lowerAscii: [
+    method(
+      'string_lower_ascii',
+      [stringType],
+      stringType,
+      (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
+      transforming,
+    ),
+  ],
+  upperAscii: [
+    method(
+      'string_upper_ascii',
+      [stringType],
+      stringType,
+      (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
+      transforming,
+    ),
+  ],
+  replace: [
+    method(
+      'string_replace_string_string',
+      [...string2, stringType],
+      stringType,
+      (text: string, part: string, by: string) => replace(text, part, by),
+      replaceCosts,
+    ),
+    method(
+      'string_replace_string_string_int',
+      [...string2, stringType, intType],
+      stringType,
+      (text: string, part: string, by: string, most: Value) => replace(text, part, by, indexNumber(most)),
+      replaceCosts,
+    ),
+  ],
+  split: [
+    method(
+      'string_split_string',
+      string2,
+      strings,
+      (text: string, separator: string) => split(text, separator),
+      splitCosts,
+    ),
+    method(
+      'string_split_string_int',
+      [...string2, intType],
+      strings,
+      (text: string, separator: string, most: Value) => split(text, separator, indexNumber(most)),
+      splitCosts,
+    ),
+  ],
+  substring: [
+    method(
+      'string_substring_int',
+      [stringType, intType],
+      stringType,
+      (text: string, start: Value) => substring(text, indexNumber(start)),
+      transforming,
+    ),
+    method(
+      'string_substring_int_int',
+      [stringType, intType, intType],
+      stringType,
+      (text: string, start: Value, end: Value) => substring(text, indexNumber(start), indexNumber(end)),
+      transforming,
+    ),
+  ],
+  trim: [method('string_trim', [stringType], stringType, trim, transforming)],
+  join: [
+    method('list_join', [strings], stringType, (list: ListValue) => join(list, ''), joinCosts),
+    method('list_join_string', [strings, stringType], stringType, join, joinCosts),
+  ],
+  'strings.quote': [functionOf('strings_quote', [stringType], stringType, (text) => quote(text as string), quoteCosts)],
+};
+
+const format = (style: FormatStyle): readonly Overload[] => {
+  const call = (text: string, args: ListValue) => formatString(text, args, style, MAX_RESULT);
+  const overload = method('string_format', [stringType, listType(dynType)], stringType, call, producing);
+  return [{ ...overload, validate: formatIssues(style) }];
+};
+
+/** Version 2: the functions of API rules. `%s` shows nested values quoted, and `%f` and `%e` numbers for people. */
+export const stringsLibrary: Library = { name: 'strings', functions: { ...functions, format: format(quotedStyle) } };
+
+/** Version 4 of the functions: with `reverse`, and `format` by the specification of the language. */
+export const stringsLibrary4: Library = {
+  name: 'strings4',
+  functions: {
+    ...functions,
+    format: format(plainStyle),
+    reverse: [
+      method('string_reverse', [stringType], stringType, (text: string) => Array.from(text).reverse().join('')),
+    ],
+  },
+};

@@ -1,0 +1,54 @@
+/**
+ * What takes time in proportion to a value although the language counts a single unit: the keys of a large JSON object,
+ * the code points of a long string. It is computed once in an evaluation, however often a loop asks for it.
+ */
+import type { JsonObject } from '../meta/index.ts';
+
+/** Smaller ones are quicker to compute again. */
+const LARGE = 64;
+/** How many long strings are remembered. */
+const MAX_STRINGS = 100;
+
+let keys = new WeakMap<JsonObject, readonly string[]>();
+const lengths = new Map<string, number>();
+let used = false;
+
+/** Forgets all: what is JSON for one evaluation may change before the next one. */
+export function forget(): void {
+  if (!used) return;
+  used = false;
+  keys = new WeakMap();
+  lengths.clear();
+}
+
+/** The keys of a JSON object that does not change during the evaluation. */
+export function keysOf(json: JsonObject): readonly string[] {
+  const known = keys.get(json);
+  if (known !== undefined) return known;
+  const computed = Object.keys(json);
+  if (computed.length >= LARGE) {
+    used = true;
+    keys.set(json, computed);
+  }
+  return computed;
+}
+
+/** The number of code points of a string. */
+export function codePoints(text: string): number {
+  if (text.length < LARGE) return countCodePoints(text);
+  let count = lengths.get(text);
+  if (count === undefined) {
+    count = countCodePoints(text);
+    if (lengths.size < MAX_STRINGS) lengths.set(text, count);
+    used = true;
+  }
+  return count;
+}
+
+function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let i = 1; i < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--;
+  }
+  return count;
+}

@@ -1,0 +1,198 @@
+/** Regular expressions in RE2 syntax, matched in linear time. */
+import { RE2JS, RE2JSException } from 're2js';
+import { CelError } from './values.ts';
+
+/** The longest pattern, in UTF-16 code units. */
+const MAX_PATTERN = 10_000;
+/** The largest program that a pattern is compiled to, in instructions: `(?:ab){100}` has about 200. */
+const MAX_PROGRAM = 10_000;
+/** The programs that are kept, in instructions in all. Beside its program an expression keeps some states of its matching. */
+const MAX_KEPT = 50_000;
+/** The memory of the states that matching computes and keeps, in bytes in all; an expression has at most 8 MB. */
+const MAX_STATES = 64_000_000;
+/** After how many uses the memory of states is looked at. */
+const USES = 16;
+/** What an expression takes beside its instructions, in instructions. */
+const OVERHEAD = 100;
+
+/** The most matches times the length of the text. */
+const MAX_SCANNED = 100_000_000;
+
+export interface Regex {
+  /** The number of instructions: the time of a match is at most proportional to it and to the length of the text. */
+  readonly programSize: number;
+  /** The memory of the states that matching has computed, in bytes. */
+  readonly stateBytes: () => number;
+  /** Whether a part of the text matches. */
+  readonly test: (text: string) => boolean;
+  /** The parts that match, from left to right, without overlap; at most so many. @throws CelError for too many */
+  readonly findAll: (text: string, most: number) => string[];
+}
+
+/** In the order of their last use. */
+const kept = new Map<string, Regex>();
+let keptInstructions = 0;
+let uses = 0;
+
+/**
+ * The compiled pattern; those used last are kept.
+ * @throws CelError for a pattern that is invalid, too long, or too large when its repetitions are written out
+ */
+export function compileRegex(pattern: string): Regex {
+  if (++uses % USES === 0) forgetStates();
+  const found = kept.get(pattern);
+  if (found !== undefined) {
+    kept.delete(pattern);
+    kept.set(pattern, found);
+    return found;
+  }
+  const regex = compile(pattern);
+  kept.set(pattern, regex);
+  keptInstructions += regex.programSize + OVERHEAD;
+  for (const [oldest, old] of kept) {
+    if (keptInstructions <= MAX_KEPT) break;
+    forget(oldest, old);
+  }
+  return regex;
+}
+
+function forget(pattern: string, { programSize }: Regex): void {
+  kept.delete(pattern);
+  keptInstructions -= programSize + OVERHEAD;
+}
+
+function forgetStates(): void {
+  let bytes = keptRegexes().stateBytes;
+  for (const [oldest, regex] of kept) {
+    if (bytes <= MAX_STATES) break;
+    bytes -= regex.stateBytes();
+    forget(oldest, regex);
+  }
+}
+
+/** How many compiled patterns are kept, their instructions, and the memory of their states. */
+export function keptRegexes(): {
+  readonly patterns: number;
+  readonly instructions: number;
+  readonly stateBytes: number;
+} {
+  let stateBytes = 0;
+  for (const regex of kept.values()) stateBytes += regex.stateBytes();
+  return { patterns: kept.size, instructions: keptInstructions, stateBytes };
+}
+
+const literal = /^(\^?)([^\\^$.|?*+()[\]{}\ud800-\udfff]*)(\$?)$/;
+
+function compile(pattern: string): Regex {
+  const invalid = (reason: string) => new CelError(`error parsing regexp: ${reason}`);
+  if (pattern.length > MAX_PATTERN) throw invalid(`pattern is longer than ${MAX_PATTERN} characters`);
+  if (writtenOut(pattern) > MAX_PROGRAM) throw invalid('expression too large');
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(pattern);
+  } catch (thrown) {
+    if (thrown instanceof RE2JSException) throw new CelError(thrown.message);
+    throw thrown;
+  }
+  const programSize = compiled.programSize();
+  if (programSize > MAX_PROGRAM) throw invalid('expression too large');
+  return {
+    programSize,
+    stateBytes: () => stateBytesOf(compiled),
+    test: literalTest(pattern) ?? ((text) => compiled.test(text)),
+    findAll: (text, most) => findAll(compiled, text, most),
+  };
+}
+
+/** What the library has spent of the memory that it allows for the states of one expression. */
+function stateBytesOf(compiled: RE2JS): number {
+  const { lazyDFA } = compiled.re2Input as { lazyDFA?: { maxMem: number; memBudget: number } | null };
+  return lazyDFA ? lazyDFA.maxMem - lazyDFA.memBudget : 0;
+}
+
+/** The test of a pattern that is a text, at the start or the end or anywhere; undefined for others. */
+function literalTest(pattern: string): ((text: string) => boolean) | undefined {
+  const [, start, part = '', end] = literal.exec(pattern) ?? [undefined];
+  if (start === undefined) return undefined;
+  if (start === '') return end === '' ? (text) => text.includes(part) : (text) => text.endsWith(part);
+  return end === '' ? (text) => text.startsWith(part) : (text) => text === part;
+}
+
+/**
+ * Each match may have looked at the rest of the text: `a.*b|a` in a text of many a's does.
+ * @throws CelError when so many steps are possible
+ */
+function findAll(compiled: RE2JS, text: string, most: number): string[] {
+  const matcher = compiled.matcher(text);
+  const found: string[] = [];
+  // An empty match right after another match does not count.
+  let last = -1;
+  while (found.length < most && matcher.find()) {
+    const start = matcher.start();
+    const end = matcher.end();
+    if (start === end && start === last) continue;
+    found.push(text.slice(start, end));
+    last = end;
+    if (found.length * text.length > MAX_SCANNED) throw new CelError('too many matches in a long text');
+  }
+  return found;
+}
+
+const repetition = /^\{(\d{1,5})(?:,(\d{0,5}))?\}/;
+
+/**
+ * At least about the number of instructions of a pattern: its length with counted repetitions written out, so that a
+ * pattern can be refused before it is compiled.
+ */
+function writtenOut(pattern: string): number {
+  if (!pattern.includes('{')) return pattern.length;
+  const outer: number[] = [];
+  let total = 0;
+  let last = 0;
+  for (let i = 0; i < pattern.length; ) {
+    const character = pattern[i];
+    const [repeated = '', least = '', most = ''] =
+      (character === '{' && repetition.exec(pattern.slice(i, i + 14))) || [];
+    if (repeated !== '') {
+      const written = last * Math.max(Number(least), Number(most), 1);
+      total += written - last;
+      last = written;
+      i += repeated.length;
+      continue;
+    }
+    if (character === '(') {
+      outer.push(total);
+      total = 0;
+      last = 1;
+    } else if (character === ')') {
+      last = total + 2;
+      total = (outer.pop() ?? 0) + last;
+    } else {
+      last = 1;
+      total += 1;
+    }
+    i = endOfUnit(pattern, i);
+  }
+  return outer.reduce((sum, part) => sum + part, total);
+}
+
+/** The index after the character, escape or character class at an index; a quoted text counts as one. */
+function endOfUnit(pattern: string, start: number): number {
+  if (pattern.startsWith('\\Q', start)) {
+    const end = pattern.indexOf('\\E', start + 2);
+    return end < 0 ? pattern.length : end + 2;
+  }
+  if (pattern[start] === '[') return endOfClass(pattern, start);
+  return start + (pattern[start] === '\\' ? 2 : 1);
+}
+
+/** The index after the character class at an index. */
+function endOfClass(pattern: string, start: number): number {
+  let i = start + (pattern[start + 1] === '^' ? 2 : 1);
+  if (pattern[i] === ']') i++;
+  while (i < pattern.length && pattern[i] !== ']') {
+    const named = pattern.startsWith('[:', i) ? pattern.indexOf(':]', i + 2) : -1;
+    i = named > 0 ? named + 2 : pattern[i] === '\\' ? i + 2 : i + 1;
+  }
+  return i + 1;
+}

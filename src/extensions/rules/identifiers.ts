@@ -1,0 +1,28 @@
+/** Identifiers of properties in expressions. */
+
+const reserved = new Set(
+  (
+    'true false null in as break const continue else for function if import let loop package namespace return var void ' +
+    'while'
+  ).split(' '),
+);
+
+const escapes: { readonly [part: string]: string } = { __: 'underscores', '.': 'dot', '-': 'dash', '/': 'slash' };
+const unescapes = new Map(Object.entries(escapes).map(([part, word]) => [word, part]));
+
+/** The identifier of a property: `a__dash__b` for `a-b`, `__in__` for `in`; undefined when it cannot have one. */
+export function identifierOf(property: string): string | undefined {
+  if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(property)) return undefined;
+  if (reserved.has(property)) return `__${property}__`;
+  return property.replace(/__|[./-]/g, (part) => `__${escapes[part]}__`);
+}
+
+/** The property of an identifier; undefined when none has it. */
+export function propertyOf(identifier: string): string | undefined {
+  const word = /^__([a-z]+)__$/.exec(identifier)?.[1];
+  const property =
+    word !== undefined && reserved.has(word)
+      ? word
+      : identifier.replace(/__([^_]+)__/g, (whole, part: string) => unescapes.get(part) ?? whole);
+  return identifierOf(property) === identifier ? property : undefined;
+}

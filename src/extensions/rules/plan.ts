@@ -1,0 +1,108 @@
+/** What the rules of a schema need for evaluation. The rules of a node are compiled when the first value comes. */
+import type { Program, ReadJson } from '../../cel/index.ts';
+import { anywhere } from '../objects/anywhere.ts';
+import type { Rule, Structural } from '../structural.ts';
+import { compileRule } from './compile.ts';
+import { minSizeOf } from './sizes.ts';
+import { bindingOf } from './types.ts';
+
+/** A rule ready for evaluation, or why it cannot be. */
+export interface PlannedRule {
+  readonly rule: Rule;
+  readonly program: Program | undefined;
+  readonly error: string | undefined;
+  readonly message: Program | undefined;
+  readonly usesOldSelf: boolean;
+  readonly fieldPath: string;
+}
+
+/** The rules of a schema node, and the read of its values. */
+export interface PlannedNode {
+  readonly read: ReadJson;
+  readonly rules: readonly PlannedRule[];
+}
+
+/** A schema node with rules at it or below. */
+export class PlanNode {
+  readonly structural: Structural;
+  readonly properties: [name: string, node: PlanNode][] = [];
+  items: PlanNode | undefined;
+  values: PlanNode | undefined;
+  readonly #isResource: boolean;
+  #compiled: PlannedNode | undefined;
+
+  constructor(structural: Structural, isResource: boolean) {
+    this.structural = structural;
+    this.#isResource = isResource;
+  }
+
+  get hasRules(): boolean {
+    return this.structural.rules.length > 0;
+  }
+
+  get compiled(): PlannedNode {
+    this.#compiled ??= compile(this.structural, this.#isResource);
+    return this.#compiled;
+  }
+}
+
+/** Whether a schema has rules, at any depth. */
+export const hasRules = anywhere(({ rules }) => rules.length > 0);
+
+const plans = new WeakMap<Structural, { readonly plan: PlanNode | undefined }>();
+
+/** The plan of a schema; undefined when it has no rules. */
+export function planOf(structural: Structural, isResource: boolean): PlanNode | undefined {
+  let known = plans.get(structural);
+  if (known === undefined) {
+    known = { plan: makePlan(structural, isResource) };
+    plans.set(structural, known);
+  }
+  return known.plan;
+}
+
+function makePlan(structural: Structural, isResource: boolean): PlanNode | undefined {
+  const node = new PlanNode(structural, isResource);
+  const { items, additionalProperties: values } = structural;
+  const inner = (child: Structural) => makePlan(child, child.embeddedResource);
+  node.items = items && inner(items);
+  node.values = values === undefined || values === true ? undefined : inner(values);
+  for (const [name, property] of structural.properties) {
+    const plan = inner(property);
+    if (plan !== undefined && minSizeOf(property) !== undefined) node.properties.push([name, plan]);
+  }
+  const isNeeded = node.hasRules || node.items !== undefined || node.values !== undefined || node.properties.length > 0;
+  return isNeeded ? node : undefined;
+}
+
+function compile(structural: Structural, isResource: boolean): PlannedNode {
+  const binding = bindingOf(structural, isResource, 'selfType');
+  if (binding === undefined) return { read: () => null, rules: structural.rules.map(unusable) };
+  const rules = structural.rules.map((rule) => {
+    const { expression, message, error, usesOldSelf, fieldPath } = compileRule(
+      rule,
+      structural,
+      binding.type,
+      undefined,
+    );
+    return {
+      rule,
+      error,
+      usesOldSelf,
+      fieldPath,
+      program: expression?.program,
+      message: message?.program,
+    };
+  });
+  return { read: binding.read, rules };
+}
+
+/** A rule on values of which nothing is known. */
+const unusable = (rule: Rule): PlannedRule => ({
+  rule,
+  program: undefined,
+  error: 'failed to convert to declType for CEL validation rules',
+  message: undefined,
+  usesOldSelf: false,
+  fieldPath: '',
+});

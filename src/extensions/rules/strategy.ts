@@ -1,0 +1,41 @@
+import { Budget } from '../../cel/index.ts';
+import { type ApiObject, atOnce, type FieldError, type Steps } from '../../meta/index.ts';
+import { Correlation } from '../objects/correlation.ts';
+import type { Structural } from '../structural.ts';
+import { maxObjectCost, type RuleValidator, rulesNotChecked, ruleValidator } from './evaluate.ts';
+
+export interface RuledWrite {
+  readonly object: ApiObject;
+  readonly old: ApiObject | undefined;
+  /** A rule that an update breaks in what it does not change is a warning. */
+  readonly ratcheting: boolean;
+  /** The errors of all other validation. */
+  readonly found: readonly FieldError[];
+  readonly warnings: Set<string>;
+}
+
+/** Validates an object by the rules of its schema; undefined where it has none. */
+export function validateByRules(structural: Structural, write: RuledWrite): Steps<FieldError[]> | undefined {
+  const validate = ruleValidator(structural);
+  return validate && validateWrite(structural, validate, write);
+}
+
+function* validateWrite(structural: Structural, validate: RuleValidator, write: RuledWrite): Steps<FieldError[]> {
+  const { object, old, ratcheting, found, warnings } = write;
+  const blocked = rulesNotChecked(found);
+  if (blocked.length > 0) return blocked;
+  const correlation = old && new Correlation(object, old, structural);
+  return yield* validate(object, correlation, ratcheting ? { warn: (text) => warnings.add(text) } : {});
+}
+
+/** What the rules of all defaults of a schema may cost. */
+export const budgetOfDefaults = (): Budget => new Budget(maxObjectCost);
+
+/** The errors of a default by the rules of its schema: as a value that is kept, and as a new one. */
+export function validateDefaultByRules(structural: Structural, path: string, budget: Budget): FieldError[] {
+  const value = structural.default ?? null;
+  const validate = value === null ? undefined : ruleValidator(structural, structural.embeddedResource);
+  if (validate === undefined) return [];
+  const kept = atOnce(validate(value, new Correlation(value, value, structural), { path, budget }));
+  return kept.length > 0 ? kept : atOnce(validate(value, undefined, { path, budget }));
+}

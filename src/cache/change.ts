@@ -88,7 +88,12 @@ class ObjectEvent implements WatchEvent {
 
 /** The synthetic event for an object that exists when a watch begins. */
 export function addedEvent(object: CachedObject): WatchEvent {
-  return new ObjectEvent('ADDED', object.revision, object);
+  return objectEvent('ADDED', object);
+}
+
+/** An event for an object, at its revision. */
+export function objectEvent(type: ObjectEvent['type'], object: CachedObject): WatchEvent {
+  return new ObjectEvent(type, object.revision, object);
 }
 
 /** A bookmark: every change up to `revision` has been delivered. */

@@ -1,5 +1,5 @@
 /** The watch cache of one resource: immutable snapshots of its state, and fan-out of its changes to watches. */
-export { addedEvent, bookmarkEvent } from './change.ts';
+export { addedEvent, bookmarkEvent, objectEvent } from './change.ts';
 export { unknownLabels } from './selection.ts';
 export type {
   CachedObject,

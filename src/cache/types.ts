@@ -2,8 +2,8 @@ import type { ByteString, Clock } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
 
 /**
- * A cached object: its bytes as they are sent, and beside them only what filters need. Immutable except for `cells` and
- * `size`, so that snapshots and events share it.
+ * A cached object: its bytes as they are sent, and beside them only what filters need. Immutable except for `cells`,
+ * `size` and `converted`, so that snapshots and events share it.
  */
 export interface CachedObject {
   readonly key: string;
@@ -26,6 +26,8 @@ export interface CachedObject {
   /** Its size (bytes) in another encoding, and which one. */
   size?: number | undefined;
   sizeOf?: object | undefined;
+  /** The object in the version of its resource, of a custom resource that a webhook converts; kept here as the cells are. */
+  converted?: CachedObject | undefined;
 }
 
 export interface CacheOptions {

@@ -1,5 +1,5 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
-export type { KubeletTrust } from './dial.ts';
+export { dialFailure, type KubeletTrust } from './dial.ts';
 export { createHandler } from './handle.ts';
 export { createHealth, type Health, type HealthCheck } from './health.ts';
 export { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';

@@ -240,6 +240,14 @@ const metrics: readonly Metric[] = [
     lines: ({ admission }, name) => admissionTimes(name, admission, false),
   },
   {
+    name: 'apiserver_crd_conversion_webhook_duration_seconds',
+    stability: 'ALPHA',
+    help: 'Time that conversion webhooks took.',
+    type: 'histogram',
+    lines: ({ conversions }, name) =>
+      [...conversions].map(([labels, times]) => histogram(name, labels, times, authenticationBounds)),
+  },
+  {
     name: 'apiserver_validation_declarative_validation_mismatch_total',
     stability: 'BETA',
     help: 'Differences between what declared rules find and those written by hand.',

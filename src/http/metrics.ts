@@ -13,7 +13,7 @@ export const durationBounds = [
 export const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 
-/** Of authentication. */
+/** Of authentication, and of conversion webhooks. */
 export const authenticationBounds = Array.from({ length: 15 }, (_, i) => 2 ** i / 1000);
 
 /** The counters of one label set of requests. */
@@ -51,6 +51,8 @@ export interface Counted {
   readonly users: ReadonlyMap<string, number>;
   readonly authorization: ReadonlyMap<string, number>;
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
+  /** The durations of conversions by webhooks, by labels. */
+  readonly conversions: ReadonlyMap<string, Distribution>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
@@ -76,6 +78,8 @@ export interface Metrics {
   authenticated(result: AuthenticationResult, seconds: number, user?: string): void;
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
+  /** `definition`: the name of the custom resource definition. */
+  converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
   /** Declarative validation differed from handwritten validation, or failed. */
   mismatched(): void;
   ruleFailed(): void;
@@ -101,10 +105,11 @@ export function createMetrics(
   const users = new Map<string, number>();
   const authorization = new Map<AuthorizationResult, number>();
   const admission = new Map<string, AdmissionSeries>();
+  const conversions = new Map<string, Distribution>();
   const rules = { mismatches: 0, failures: 0 };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{ series, authentication, users, authorization, admission, rules, audit, tokens },
+    ...{ series, authentication, users, authorization, admission, conversions, rules, audit, tokens },
     ...{ inFlight, registry, startTime },
   };
 
@@ -154,11 +159,22 @@ export function createMetrics(
       const { seconds } = found;
       return (value) => observe(seconds, admissionBounds, value);
     },
+    converted: conversionCounter(conversions),
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,
     counted,
   };
 }
+
+const conversionCounter =
+  (conversions: Map<string, Distribution>): Metrics['converted'] =>
+  (definition, from, to, succeeded, seconds) => {
+    const by = { crd_name: definition, from_version: from, to_version: to, succeeded: String(succeeded) };
+    const labels = labelText(by);
+    const found = conversions.get(labels) ?? distribution(authenticationBounds);
+    conversions.set(labels, found);
+    observe(found, authenticationBounds, seconds);
+  };
 
 const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
 

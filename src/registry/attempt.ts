@@ -18,8 +18,8 @@ import {
   rejectPresetResourceVersion,
 } from './prepare.ts';
 import { admissionRequest } from './read-request.ts';
+import { wouldStore } from './stored/convert.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
-import { isAsStored } from './stored/write.ts';
 import { inTurns, nextTurn, type Pause } from './turns.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
@@ -105,7 +105,7 @@ async function isStoredOtherwise({ registry, target }: WriteRequest, object: Api
   const { format } = target.resource;
   if (format.custom === undefined) return false;
   const { entry } = await registry.store.get(held.key);
-  return entry?.revision === held.revision && !isAsStored(format, object, entry.value);
+  return entry?.revision === held.revision && !(await wouldStore(format, object, entry.value));
 }
 
 const writeCheckOf = ({ registry, target }: WriteRequest): WriteCheck | undefined =>

@@ -4,6 +4,8 @@ import { consistentCache, type RegistryContext } from './context.ts';
 import type { CachedReads } from './definition.ts';
 import type { Resource } from './resource.ts';
 import { keyOf, rangeOf } from './selection.ts';
+import { convertAll, converted } from './stored/convert.ts';
+import { isUnconverted } from './stored/format.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
@@ -19,6 +21,22 @@ const maxKeptList = 64;
 
 const terminating = { terminating: true };
 const active = { terminating: false };
+
+/** The list of a resource that a webhook converts. @throws StatusError 500 for an object that cannot be read */
+async function convertedList(
+  registry: Pick<RegistryContext, 'store'>,
+  resource: Resource,
+  namespace: string,
+): Promise<readonly ApiObject[]> {
+  const { format } = resource;
+  const cache = await consistentCache(registry, resource);
+  const { objects, failure } = await convertAll(format, cache.snapshot().range(rangeOf(resource, { namespace })));
+  if (failure !== undefined) throw failure.error;
+  return objects.map((held) => {
+    if (isCorrupt(held)) throw unreadable(held);
+    return readObject(format, held);
+  });
+}
 
 /**
  * Reads from the watch caches. What a cache holds is answered at once, without a promise; what it does not hold is
@@ -62,12 +80,15 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       if (resource === undefined || key === undefined) return undefined;
       return lookUp(resource, () => {
         const held = resource.cache.snapshot().get(key);
-        return held === undefined ? undefined : decode(resource, held);
+        if (held === undefined) return undefined;
+        if (!isUnconverted(resource.format, held.bytes)) return decode(resource, held);
+        return converted(resource.format, held).then((own) => decode(resource, own));
       });
     },
     list: (id, namespace, latest = false) => {
       const resource = findResource(id);
       if (resource === undefined) return [];
+      if (resource.format.custom?.webhook !== undefined) return convertedList(registry, resource, namespace);
       if (resource.cache.revision > 0 && !latest) return listNow(resource, namespace);
       return consistentCache(registry, resource).then((cache) => {
         for (const held of cache.snapshot().range(rangeOf(resource, { namespace }))) {

@@ -5,6 +5,7 @@ import type { Allocations } from './allocator.ts';
 import type { RegistryContext } from './context.ts';
 
 import { keyOf, objectKey } from './selection.ts';
+import { inStoredVersion } from './stored/convert.ts';
 import { describe, describeDeleted, describeText } from './stored/describe.ts';
 import { announced, cachedText, storedBytes, storedTextInSteps } from './stored/write.ts';
 import { inTurns, type Pause } from './turns.ts';
@@ -33,7 +34,9 @@ export async function commit(
   const { format } = target.resource;
   const key = held?.key ?? objectKey(target.resource, { namespace: target.namespace, name: nameOf(pending) });
   const revision = held?.revision ?? 0;
-  const encoding = storedTextInSteps(format, pending.object);
+  const converts = format.custom?.webhook !== undefined && !pending.remove;
+  const object = converts ? await inStoredVersion(format, pending.object) : pending.object;
+  const encoding = storedTextInSteps(format, object);
   const text = pending.remove ? '' : pause ? await inTurns(encoding, pause) : atOnce(encoding);
   if (pause) await pause();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
@@ -67,12 +70,12 @@ export async function commit(
   if (pending.remove) {
     const deletes = request.change.verb === 'delete' && held !== undefined;
     const last = deletes ? held : describeText(format, key, cachedText(format, pending.object), revision);
-    const object = dryRun ? last : describeDeleted(format, last, stored);
-    return { kind: 'stored', result: resultOf(request, pending, old, object) };
+    const gone = dryRun ? last : describeDeleted(format, last, stored);
+    return { kind: 'stored', result: resultOf(request, pending, old, gone) };
   }
   const cached = dryRun ? undefined : target.resource.cache.get(key);
-  const object = cached?.revision === stored ? cached : describeStored();
-  return { kind: 'stored', result: resultOf(request, pending, old, object) };
+  const written = cached?.revision === stored ? cached : describeStored();
+  return { kind: 'stored', result: resultOf(request, pending, old, written) };
 }
 
 /** How much a deletion may add to an object, in bytes: other writes leave room for it. */

@@ -13,6 +13,7 @@ import type {
 import type { CompiledType, StructSchema } from '../schema/index.ts';
 import type { Allocator } from './allocator.ts';
 import type { Column, Completion } from './column.ts';
+import type { CustomStorage } from './custom-storage.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -89,21 +90,6 @@ export interface ResourceVersion {
   readonly deprecated?:
     | { readonly since: string; readonly removed?: string; readonly replacement?: string }
     | { readonly warning: string };
-}
-
-/** How the objects of a custom resource are stored. */
-export interface CustomStorage {
-  /** The version in which objects are stored. */
-  readonly version: string;
-  /**
-   * Brings a stored object, in any version, to the form of the request's version (conversion, pruning, defaults); returns
-   * whether that changed it.
-   */
-  readonly fromStored: (object: ApiObject) => boolean;
-  /** Brings an object of the request's version to the form in which it is stored; returns the same object where nothing changes. */
-  readonly toStored: (object: ApiObject) => ApiObject;
-  /** Whether `fromStored` can change an object whose bytes are in the request's version (there are defaults, …). */
-  readonly normalizes: boolean;
 }
 
 /** A path below an object, and what is served there. */

@@ -26,17 +26,24 @@ import {
   type Steps,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
+import type { Conversions } from './conversions.ts';
 import { fromStorage, partialWriteOf, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
 import type { FieldNames } from './definition.ts';
-import type { Resource } from './resource.ts';
+import type { CompiledVersion, Resource } from './resource.ts';
 import type { Target } from './types.ts';
 import type { PendingObject, WriteRequest } from './write-request.ts';
 
 const managedTypes = new WeakMap<Resource, Map<string, ManagedType>>();
 
-/** The type by which fields of the target are managed; one for all requests to the same resource and subresource. */
-export function managedTypeOf(registry: RegistryContext, target: Target): ManagedType {
+/**
+ * The type by which fields of the target are managed; one for all requests to the same resource and subresource, unless
+ * a webhook converts.
+ */
+export function managedTypeOf(registry: RegistryContext, target: Target, conversions?: Conversions): ManagedType {
   const { resource, subresource } = target;
+  if (conversions !== undefined && projectionOf(target) === undefined) {
+    return managedObjectType(registry, target, (object, { apiVersion }) => conversions.convert(object, apiVersion));
+  }
   const known = managedTypes.get(resource) ?? new Map<string, ManagedType>();
   managedTypes.set(resource, known);
   let type = known.get(subresource);
@@ -47,8 +54,10 @@ export function managedTypeOf(registry: RegistryContext, target: Target): Manage
   return type;
 }
 
+type ConvertTo = (object: ApiObject, to: CompiledVersion) => ApiObject;
+
 /** The type of the stored object, in all of its versions. */
-function managedObjectType(registry: RegistryContext, target: Target): ManagedType {
+function managedObjectType(registry: RegistryContext, target: Target, webhook?: ConvertTo): ManagedType {
   const { resource } = target;
   const storage = formatGroupResource(resource.definition.storage);
   const versions = new Map<string, ManagedVersion>();
@@ -63,6 +72,7 @@ function managedObjectType(registry: RegistryContext, target: Target): ManagedTy
       versions.set(compiled.apiVersion, {
         schema: compiled.type.schema,
         convert: (object) => {
+          if (webhook !== undefined) return webhook(object, compiled);
           const from = places.get(object.apiVersion);
           return from === undefined ? object : fromStorage(place, toStorage(from, object));
         },
@@ -171,7 +181,7 @@ export function* trackManagedFields(
   }
   const before = old === undefined ? undefined : fromStorage(target, old);
   const after = fromStorage(target, object);
-  const type = managedTypeOf(registry, target);
+  const type = managedTypeOf(registry, target, request.conversions);
   setManagedFields(object, yield* updateManagedFields({ type, writer: writerOf(request), before, after }));
 }
 
@@ -182,13 +192,14 @@ export function trackServerUpdate(
   subresource: string,
   object: ApiObject,
   before: ApiObject,
+  conversions: Conversions | undefined,
 ): void {
   const { apiVersion, declared } = resource.storageVersion;
   const target = { resource, version: declared.version, namespace: '', name: '', subresource };
   const writer = { manager: registry.names.server, apiVersion, subresource, now: formatTime(registry.clock.now()) };
   setManagedFields(
     object,
-    atOnce(updateManagedFields({ type: managedTypeOf(registry, target), writer, before, after: object })),
+    atOnce(updateManagedFields({ type: managedTypeOf(registry, target, conversions), writer, before, after: object })),
   );
 }
 

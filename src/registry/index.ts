@@ -5,13 +5,13 @@ export { internalName } from './body.ts';
 export type { CustomVersions } from './catalog.ts';
 export { AgeCell, type CellContext, type Column, type Completion } from './column.ts';
 export { consistentCache } from './context.ts';
+export type { ConvertObjects, CustomStorage } from './custom-storage.ts';
 export {
   allVerbs,
   type ConnectCall,
   type Connection,
   type CreateCall,
   type CreateHandler,
-  type CustomStorage,
   type Endpoint,
   type PartialUpdate,
   type Projection,

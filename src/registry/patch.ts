@@ -101,7 +101,7 @@ export function* applied(request: WriteRequest, old: ApiObject | undefined): Ste
   checkMembers(applyConfig);
   checkType(target, applyConfig);
   const live = old === undefined ? undefined : managedProjection(target, old);
-  const type = managedTypeOf(registry, target);
+  const type = managedTypeOf(registry, target, request.conversions);
   const apply = { type, writer: writerOf(request), live, applyConfig, force: options.force };
   const merged = yield* mergeApply(apply);
   yield;

@@ -1,6 +1,7 @@
 import type { AdmissionRequest } from '../admission/index.ts';
 import type { ApiObject } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
+import { conversionsOf } from './conversions.ts';
 import { projectionOf, requestKind, versionOf } from './convert.ts';
 import { readDeleteOptions, warnWithoutPolicy } from './delete-options.ts';
 import { checkPatchFormat } from './patch.ts';
@@ -36,6 +37,7 @@ export function readWriteRequest(
       warnings,
       annotate,
     },
+    conversions: conversionsOf(target.resource),
     size: (change.verb === 'patch' ? change.size : change.verb === 'delete' ? undefined : change.object.size) ?? 0,
   };
 }

@@ -6,6 +6,7 @@ import { type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import type { Resource } from './resource.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
+import { convertAll, converted } from './stored/convert.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, unreadable } from './stored/read.ts';
 import { formatToken, type Place, readToken } from './token.ts';
@@ -21,14 +22,31 @@ export async function get(registry: RegistryContext, target: Target, options: Re
   const object = key === undefined ? undefined : cache.get(key);
   if (object === undefined) throw statusError.notFound(resource.id, name);
   if (isCorrupt(object)) throw unreadable(object);
-  return object;
+  return resource.format.custom?.webhook === undefined ? object : converted(resource.format, object);
 }
 
-/** A collection or a page of it: resolve where to start, choose the state to read, read it. */
+/** A collection or a page of it. */
 export async function list(registry: RegistryContext, target: Target, options: ReadOptions): Promise<ObjectList> {
+  const selection = select(target, options);
+  const found = await listCached(registry, target, options, selection);
+  const { format } = target.resource;
+  if (format.custom?.webhook === undefined) return found;
+  const { objects, failure } = await convertAll(format, found.items);
+  if (failure !== undefined) throw failure.error;
+  const { matchesConverted } = selection;
+  // Objects that do not match are missing in the page.
+  return { ...found, items: matchesConverted === undefined ? objects : objects.filter(matchesConverted) };
+}
+
+/** The list as it is cached: resolve where to start, choose the state to read, read it. */
+async function listCached(
+  registry: RegistryContext,
+  target: Target,
+  options: ReadOptions,
+  selection: Selection,
+): Promise<ObjectList> {
   const { limit } = readNumbers(options);
   checkListOptions(options, registry.names);
-  const selection = select(target, options);
   const scope = scopeOf(target, options);
   const start = options.continue ? resume(registry, options, scope) : begin(registry, options, limit);
   const plan: ListPlan = {

@@ -149,6 +149,8 @@ const metadataMark = '"metadata":{';
 function itemText(target: Target, object: CachedObject, representation: Representation): ByteString {
   switch (representation.as) {
     case 'object': {
+      // Items of custom resources keep kind and apiVersion.
+      if (target.resource.definition.custom !== undefined) return encode(target, object);
       const { head } = target.resource.format;
       if (isStorageVersion(target) && object.bytes.startsWith(head)) {
         return `{${object.bytes.slice(head.length - metadataMark.length)}` as ByteString;

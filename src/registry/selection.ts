@@ -8,6 +8,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { Resource } from './resource.ts';
+import { isUnconverted } from './stored/format.ts';
 import type { ReadOptions, Target } from './types.ts';
 
 /** The namespace, name and selectors of a request, compiled once. */
@@ -18,8 +19,13 @@ export interface Selection {
   readonly name: string;
   /** An indexed field and the value that the selector requires. */
   readonly field: { readonly path: string; readonly value: string } | undefined;
-  /** Whether an object of that namespace and name matches the selectors; undefined without selectors. */
+  /**
+   * Whether an object of that namespace and name matches the selectors; undefined without selectors. One that a webhook
+   * is yet to convert matches by its stored labels.
+   */
   readonly matches: ((object: CachedObject) => boolean) | undefined;
+  /** Whether an object that a webhook has converted matches the field selector; undefined where it matches anyway. */
+  readonly matchesConverted: ((object: CachedObject) => boolean) | undefined;
   /** Whether there are selectors: `remainingItemCount` is unknown then. */
   readonly filtered: boolean;
 }
@@ -34,14 +40,19 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
   const namespace = target.namespace || (resource.definition.namespaced ? required(fields, 'metadata.namespace') : '');
   const name = target.name || required(fields, 'metadata.name');
   const byLabels = labels !== undefined && labels.requirements.length > 0;
+  const { format } = resource;
+  const byFields =
+    tested.length === 0 ? undefined : (object: CachedObject) => tested.every((term) => holds(term, object));
+  const converts = byFields !== undefined && format.custom?.webhook !== undefined;
+  const mayMatch = converts
+    ? (object: CachedObject) => isUnconverted(format, object.bytes) || byFields(object)
+    : byFields;
   return {
     namespace,
     name,
     field: indexedField(resource, fields),
-    matches:
-      byLabels || tested.length > 0
-        ? (object) => (!byLabels || labels.matches(object.labels)) && tested.every((term) => holds(term, object))
-        : undefined,
+    matches: byLabels ? (object) => labels.matches(object.labels) && mayMatch?.(object) !== false : mayMatch,
+    matchesConverted: converts ? byFields : undefined,
     filtered: byLabels || tested.length > 0,
   };
 }

@@ -1,15 +1,17 @@
 import { createChain, type ResourceKey } from '../admission/index.ts';
 import { type ApiObject, at, atOnce, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
+import { type Conversions, conversionsOf } from './conversions.ts';
 import type { ServerObjects } from './definition.ts';
 import { trackManagedFields, trackServerUpdate } from './field-management.ts';
 import { completePendingObject, preparePendingObject } from './prepare.ts';
 import { readWriteRequest } from './read-request.ts';
 import type { Resource } from './resource.ts';
 import { keyOf } from './selection.ts';
+import { converted, inStoredVersion, wouldStore } from './stored/convert.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
-import { isAsStored, storedBytes, storedText } from './stored/write.ts';
+import { storedBytes, storedText } from './stored/write.ts';
 import type { Change, NewEntry, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
@@ -82,31 +84,50 @@ async function guaranteedUpdate(
   change: (object: ApiObject) => void,
   dryRun: boolean,
 ): Promise<string> {
-  const { ttlSeconds: ttl } = resource.definition.strategy;
+  const conversions = conversionsOf(resource);
+  const attemptOnce = () =>
+    attemptUpdate(registry, { resource, namespace, name, subresource }, change, dryRun, conversions);
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const { held, object, stored } = await load(registry, resource, namespace, name);
-    const before = readObject(resource.format, held);
-    const { key, revision } = held;
-    change(object);
-    const unchanged = jsonEqual(object, before);
-    if (dryRun || (unchanged && isAsStored(resource.format, object, stored))) return String(revision);
-    if (subresource !== undefined && !unchanged) trackServerUpdate(registry, resource, subresource, object, before);
-    const value = storedBytes(storedText(resource.format, object));
-    const answer = await registry.store.commit(
-      [{ key, revision }],
-      [ttl === undefined ? { key, value } : { key, value, ttl }],
-    );
-    if (answer.ok) return String(answer.revision);
+    const revision = await (conversions === undefined ? attemptOnce() : conversions.during(attemptOnce));
+    if (revision !== undefined) return String(revision);
   }
   throw statusError.modified(resource.id, name);
+}
+
+/** The revision of the object after the update; undefined when another writer was first. */
+async function attemptUpdate(
+  registry: RegistryContext,
+  { resource, namespace, name, subresource }: Place,
+  change: (object: ApiObject) => void,
+  dryRun: boolean,
+  conversions: Conversions | undefined,
+): Promise<number | undefined> {
+  const { format, definition } = resource;
+  const { ttlSeconds: ttl } = definition.strategy;
+  const { held, object, stored } = await load(registry, resource, namespace, name);
+  const before = readObject(format, held);
+  const { key, revision } = held;
+  change(object);
+  const unchanged = jsonEqual(object, before);
+  if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
+  if (subresource !== undefined && !unchanged) {
+    trackServerUpdate(registry, resource, subresource, object, before, conversions);
+  }
+  const value = storedBytes(storedText(format, await inStoredVersion(format, object)));
+  const answer = await registry.store.commit(
+    [{ key, revision }],
+    [ttl === undefined ? { key, value } : { key, value, ttl }],
+  );
+  return answer.ok ? answer.revision : undefined;
 }
 
 /** The stored object. @throws StatusError 404, or 500 when it cannot be read */
 async function load(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
   const { entry } = await registry.store.get(keyIn(resource, namespace, name));
   if (entry === undefined) throw statusError.notFound(resource.id, name);
-  const held = describe(resource.format, entry);
-  if (isCorrupt(held)) throw unreadable(held);
+  const found = describe(resource.format, entry);
+  if (isCorrupt(found)) throw unreadable(found);
+  const held = await converted(resource.format, found);
   return { held, object: readObject(resource.format, held), stored: entry.value };
 }
 

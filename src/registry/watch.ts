@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from './context.ts';
+import { ConvertedStream } from './converted-stream.ts';
 import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
 import { inRange } from './read.ts';
 import { keyOf, type Selection, select } from './selection.ts';
@@ -45,7 +46,8 @@ export async function watch(registry: RegistryContext, target: Target, options: 
   // The last bookmark has the revision of the store, or that of the cache when the store fails.
   const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
   stream.endAfter(registry.clock.after(timeoutMs, over));
-  return stream;
+  if (resource.format.custom?.webhook === undefined) return stream;
+  return new ConvertedStream(stream, resource.format, selection.matchesConverted);
 }
 
 function subscribe(

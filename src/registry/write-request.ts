@@ -1,5 +1,6 @@
 import type { ApiObject } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
+import type { Conversions } from './conversions.ts';
 import type { WriteContext } from './definition.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import type { Change, Target, WriteOptions } from './types.ts';
@@ -16,6 +17,8 @@ export interface WriteRequest {
   readonly deletion: DeleteOptions | undefined;
   /** Size of the body in bytes. */
   readonly size: number;
+  /** Of a custom resource that a webhook converts. */
+  readonly conversions: Conversions | undefined;
 }
 
 /** The object to commit, in the storage version. */

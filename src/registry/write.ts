@@ -2,13 +2,15 @@ import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import { StatusError, statusError } from '../meta/index.ts';
 import { attemptWrite } from './attempt.ts';
+import type { Outcome } from './commit.ts';
 import type { RegistryContext } from './context.ts';
 import { refuseReadable } from './delete-options.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { objectKey } from './selection.ts';
+import { converted } from './stored/convert.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
-import { pauseFor } from './turns.ts';
+import { type Pause, pauseFor } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
@@ -40,7 +42,12 @@ export async function write(
   let current = creates;
   for (let attempt = 1; ; attempt++) {
     const pause = attempt <= patientAttempts ? pauseFor(request.size, held?.bytes.length) : undefined;
-    const outcome = await attemptWrite(request, held, pause).catch(refusalOf);
+    const { conversions } = request;
+    const attempting =
+      conversions === undefined
+        ? attemptWrite(request, held, pause)
+        : conversions.during(() => attemptInOwnVersion(request, held, pause));
+    const outcome = await attempting.catch(refusalOf);
     if (outcome.kind === 'stored') return outcome.result;
     if (outcome.kind === 'refused' || outcome.kind === 'unchanged') {
       const stored = current ? held : await heldInStore(request);
@@ -59,6 +66,18 @@ export async function write(
     }
     current = true;
   }
+}
+
+/** An attempt on an object, and with a result, that a webhook converts. */
+async function attemptInOwnVersion(
+  request: WriteRequest,
+  held: CachedObject | undefined,
+  pause: Pause,
+): Promise<Outcome> {
+  const { format } = request.target.resource;
+  const outcome = await attemptWrite(request, held && (await converted(format, held)), pause);
+  if (outcome.kind !== 'stored' || outcome.result.object === undefined) return outcome;
+  return { ...outcome, result: { ...outcome.result, object: await converted(format, outcome.result.object) } };
 }
 
 /** A client error, which is reported unless the attempt was made on a stale object. */

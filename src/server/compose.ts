@@ -37,11 +37,13 @@ import { serverHealth } from './health.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
 import { followRoles, roleChecks } from './rbac.ts';
+import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
+import { webhookServices } from './webhook-services.ts';
 
 /** The components of a server. */
 export interface ServerComponents {
@@ -50,6 +52,8 @@ export interface ServerComponents {
   readonly inFlight: InFlight;
   readonly nodeProxy: NodeProxy;
   readonly yaml: YamlThread;
+  readonly webhooks: RegisteredWebhooks;
+  readonly metrics: Metrics;
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
@@ -90,6 +94,7 @@ export async function compose(
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
+  const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
   const registry: Registry = createRegistry({
     store,
@@ -109,11 +114,10 @@ export async function compose(
     admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
-  const isClosing = () => state.closing;
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({ names, store, registry, hooks, log, isClosing }),
+    health: serverHealth({ names, store, registry, hooks, log, isClosing: () => state.closing }),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),
@@ -139,7 +143,7 @@ export async function compose(
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);
-  return { store, registry, inFlight, nodeProxy, yaml, auditor, handler, rolesLoaded };
+  return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
 }
 
 const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {

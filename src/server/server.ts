@@ -154,7 +154,7 @@ function aggregationOf(
 }
 
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml, auditor }: ServerComponents,
+  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
@@ -175,6 +175,7 @@ async function shutDown(
   while (inFlight.counts.readOnly + inFlight.counts.mutating > 0 && clock.now() < until) {
     await pause(5);
   }
+  webhooks.close();
   await stopped;
   registry.close();
   nodeProxy.close();

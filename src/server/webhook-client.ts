@@ -1,10 +1,11 @@
-import { Agent, request } from 'node:https';
+import { Agent, type RequestOptions, request } from 'node:https';
 import { type ByteString, bufferOf } from '../meta/index.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
 
 /** The response of a webhook. */
 export interface WebhookAnswer {
   readonly status: number;
+  readonly contentType: string;
   readonly body: Buffer;
 }
 
@@ -21,15 +22,24 @@ export interface WebhookClientOptions {
   readonly timeoutMs: number;
   /** The largest response (bytes). */
   readonly maxAnswer: number;
+  /** How many requests it sends at a time; the others wait, within their timeout. Default: any number. */
+  readonly maxRequests?: number;
+  /** Where to connect to in place of the host of the URL. */
+  readonly locate?: () => Promise<{ readonly host: string; readonly port: string }>;
 }
+
+/** How long a connection may be idle (ms). */
+const idleMs = 90_000;
 
 /** A client of the webhook of a kubeconfig, over TLS connections of its own. Throws for certificates that are not PEM. */
 export function createWebhookClient(
   { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
-  { timeoutMs, maxAnswer }: WebhookClientOptions,
+  { timeoutMs, maxAnswer, maxRequests = Number.POSITIVE_INFINITY, locate }: WebhookClientOptions,
 ): WebhookClient {
   const agent = new Agent({
     keepAlive: true,
+    timeout: idleMs,
+    maxSockets: maxRequests,
     minVersion: 'TLSv1.2',
     rejectUnauthorized: !skipVerify,
     ...(ca === undefined ? {} : { ca }),
@@ -38,30 +48,67 @@ export function createWebhookClient(
   });
   return {
     async post(body, aborted) {
-      const signal = AbortSignal.any([aborted, AbortSignal.timeout(timeoutMs)]);
       const bytes = bufferOf(body);
       const headers = {
         'content-type': 'application/json',
         accept: 'application/json',
         'content-length': bytes.length,
+        host: url.host,
         ...(authorization === undefined ? {} : { authorization: await authorization() }),
       };
-      return new Promise((resolve, reject) => {
-        const outgoing = request(url, { method: 'POST', agent, headers, signal }, (incoming) => {
-          const pieces: Buffer[] = [];
-          let size = 0;
-          incoming.on('data', (piece: Buffer) => {
-            size += piece.length;
-            if (size > maxAnswer) incoming.destroy(new Error(`the response has more than ${maxAnswer} bytes`));
-            else pieces.push(piece);
-          });
-          incoming.on('error', reject);
-          incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(pieces) }));
+      return within(timeoutMs, aborted, async (signal) => {
+        const place = await locate?.();
+        const found = place === undefined ? {} : { hostname: place.host, port: place.port };
+        const options = { method: 'POST', agent, headers, signal, ...found };
+        return send(url, options, bytes, maxAnswer).catch((error: unknown) => {
+          // The webhook has closed the connection, which was idle, while the request was sent.
+          if (error instanceof ClosedWhileIdle) return send(url, options, bytes, maxAnswer);
+          throw error;
         });
-        outgoing.on('error', reject);
-        outgoing.end(bytes);
       });
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Work with a signal that aborts after a time, and when another one does. */
+async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (aborted.aborted) abort();
+  // `AbortSignal.any` would keep a reference for each call as long as `aborted` lives.
+  aborted.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(abort, ms);
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    aborted.removeEventListener('abort', abort);
+  }
+}
+
+class ClosedWhileIdle extends Error {}
+
+function send(url: URL, options: RequestOptions, body: Buffer, maxAnswer: number): Promise<WebhookAnswer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, options, (incoming) => {
+      const pieces: Buffer[] = [];
+      let size = 0;
+      incoming.on('data', (piece: Buffer) => {
+        size += piece.length;
+        if (size > maxAnswer) incoming.destroy(new Error(`the response has more than ${maxAnswer} bytes`));
+        else pieces.push(piece);
+      });
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const { statusCode: status = 0, headers } = incoming;
+        resolve({ status, contentType: headers['content-type'] ?? '', body: Buffer.concat(pieces) });
+      });
+    });
+    outgoing.on('error', (error) => {
+      const closed = outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
+      reject(closed ? new ClosedWhileIdle(error.message, { cause: error }) : error);
+    });
+    outgoing.end(body);
+  });
 }

@@ -224,6 +224,7 @@ export const WebhookClientConfig = struct('apiextensions/v1.WebhookClientConfig'
   service: field(1, ServiceReference, { nullable: true }),
   caBundle: field(2, bytes),
 });
+export type WebhookClientConfig = Infer<typeof WebhookClientConfig>;
 
 export const WebhookConversion = struct('apiextensions/v1.WebhookConversion', {
   clientConfig: field(2, WebhookClientConfig, { nullable: true }),

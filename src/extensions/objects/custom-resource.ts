@@ -8,12 +8,18 @@ import {
 } from '../../meta/index.ts';
 import {
   allVerbs,
+  type CustomStorage,
   type ResourceDefinition,
   type ResourceVersion,
   type Subresource,
   type Verb,
 } from '../../registry/index.ts';
-import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../types/apiextensions-v1.ts';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+  WebhookClientConfig,
+} from '../../types/apiextensions-v1.ts';
+import { type PostReview, type WebhookConverterOptions, webhookConverter } from '../conversion/webhook-converter.ts';
 import { type Structural, structuralOf } from '../structural.ts';
 import { columnsOf, selectableFieldsOf } from './columns.ts';
 import { type CustomType, customType } from './decode.ts';
@@ -25,6 +31,14 @@ import { structSchemaOf } from './struct-schema.ts';
 export interface CustomResourceOptions {
   readonly names: Names;
   readonly features: Pick<Features, 'CRDValidationRatcheting' | 'CustomResourceFieldSelectors'>;
+  /** Calls conversion webhooks. Absent: versions differ in their name only, whatever the definition says. */
+  readonly conversion?: ConversionOptions;
+}
+
+export interface ConversionOptions extends Pick<WebhookConverterOptions, 'random' | 'clock'> {
+  /** `definition`: its name. */
+  readonly observe: (definition: string, ...conversion: Parameters<WebhookConverterOptions['observe']>) => void;
+  readonly postTo: (config: WebhookClientConfig) => PostReview;
 }
 
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
@@ -60,7 +74,8 @@ export function customResource(
       },
     ),
   );
-  const type = compiled.find((one) => one.version === version)?.type as CustomType;
+  const types = new Map(compiled.map((one) => [`${group}/${one.version}`, one.type]));
+  const type = types.get(`${group}/${version}`) as CustomType;
   const { subresources = {} } = own;
   const { CRDValidationRatcheting: ratcheting, CustomResourceFieldSelectors: selects } = options.features;
   return {
@@ -82,6 +97,7 @@ export function customResource(
       },
       // As long as the definition has not changed, all objects were written in its form.
       normalizes: definition.metadata?.generation !== 1,
+      ...webhookOf(definition, types, options),
     },
     storage: { group, resource: plural, version },
     subresources: subresourcesOf(kind, subresources),
@@ -94,6 +110,23 @@ export function customResource(
       ratcheting,
     }),
   };
+}
+
+/** The webhook of a definition that has one. */
+function webhookOf(
+  { spec }: Pick<CustomResourceDefinition, 'spec'>,
+  types: ReadonlyMap<string, CustomType>,
+  { names, conversion }: CustomResourceOptions,
+): Pick<CustomStorage, 'webhook'> {
+  const { strategy, webhook } = spec?.conversion ?? {};
+  if (strategy !== 'Webhook' || conversion === undefined) return {};
+  const { clientConfig, conversionReviewVersions: reviewVersions = [] } = webhook ?? {};
+  const { postTo, observe: observeOf, ...given } = conversion;
+  const observe: WebhookConverterOptions['observe'] = (...seen) =>
+    observeOf(`${spec?.names?.plural}.${spec?.group}`, ...seen);
+  const post = postTo(clientConfig ?? {});
+  const normalize = (object: ApiObject) => void types.get(object.apiVersion)?.normalizeStored(object);
+  return { webhook: webhookConverter({ ...given, names, observe, reviewVersions, post, normalize }) };
 }
 
 function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names): () => Structural {

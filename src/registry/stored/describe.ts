@@ -2,7 +2,7 @@ import { type CachedObject, unknownLabels } from '../../cache/index.ts';
 import { readOwnJson, stringifyJson } from '../../codec/index.ts';
 import { type ApiObject, type ByteString, decodeText, encodeText, isJsonObject } from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
-import { type ObjectFormat, selectFields } from './format.ts';
+import { headEnd, headOf, isUnconverted, type ObjectFormat, selectFields } from './format.ts';
 import { cachedText } from './write.ts';
 
 /** Only name, generateName and namespace are stored before the uid, and in their texts a quote is escaped. */
@@ -15,7 +15,7 @@ const versionText = (revision: number): string => `${versionMark}${revision}",`;
 export function describe(format: ObjectFormat, entry: Entry): CachedObject {
   const { value } = entry;
   const view = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  const at = behindUid(format, view);
+  const at = behindUid(format.head, view);
   if (at < 0 || isToNormalize(format, entry.key, view)) return describeForeign(format, entry, view);
   return describeView(format, entry, view, at);
 }
@@ -39,6 +39,14 @@ function describeView(format: ObjectFormat, entry: Entry, view: Buffer, at: numb
   return finish(format, entry.key, revision, bytes, at, parsed) ?? describeCorrupt(format, entry);
 }
 
+/** The cached form of an object in the form of this resource. */
+export function describeObject(format: ObjectFormat, key: string, object: ApiObject, revision: number): CachedObject {
+  const value = Buffer.from(cachedText(format, object));
+  const entry = { key, value, revision };
+  const at = behindUid(format.head, value);
+  return at < 0 ? describeCorrupt(format, entry) : describeView(format, entry, value, at, object);
+}
+
 /** The cached form of an object's text; at revision 0 it has no resourceVersion. */
 export function describeText(format: ObjectFormat, key: string, text: string, revision: number): CachedObject {
   const stored = encodeText(text);
@@ -51,7 +59,8 @@ export function describeText(format: ObjectFormat, key: string, text: string, re
 /** A deleted object: its last state with the resourceVersion of its deletion. */
 export function describeDeleted(format: ObjectFormat, last: CachedObject, revision: number): CachedObject {
   const { bytes } = last;
-  const mark = bytes.indexOf(versionMark, format.head.length) + versionMark.length;
+  // Not behind `head`: the object may be in another version, with a shorter one.
+  const mark = bytes.indexOf(versionMark) + versionMark.length;
   const end = bytes.indexOf('"', mark);
   const version = String(revision);
   const length = bytes.length - (end - mark) + version.length;
@@ -65,12 +74,12 @@ export function describeDeleted(format: ObjectFormat, last: CachedObject, revisi
     bytes: out.toString('latin1', 0, length) as ByteString,
     cells: undefined,
     sizeOf: undefined,
+    ...(last.converted === undefined ? {} : { converted: describeDeleted(format, last.converted, revision) }),
   };
 }
 
-/** The index behind `"uid":"…",` of stored bytes in the form of this resource; -1 when they have another form. */
-function behindUid(format: ObjectFormat, stored: Buffer): number {
-  const { head } = format;
+/** The index behind `"uid":"…",` of stored bytes that begin with `head`; -1 when they have another form. */
+function behindUid(head: ByteString, stored: Buffer): number {
   if (stored.length < head.length || stored.toString('latin1', 0, head.length) !== head) return -1;
   const mark = stored.indexOf(uidMark, head.length, 'latin1');
   if (mark < 0 || stored[stored.length - 1] !== 0x7d) return -1;
@@ -87,7 +96,8 @@ function finish(
   parsed?: ApiObject,
 ): CachedObject | undefined {
   const labels = labelsOf(bytes, at);
-  const fields = format.fields.length === 0 ? noFields : fieldsOf(format, key, revision, bytes, at, parsed);
+  const selects = format.fields.length > 0 && !isUnconverted(format, bytes);
+  const fields = selects ? fieldsOf(format, key, revision, bytes, at, parsed) : noFields;
   if (labels === undefined || fields === undefined) return undefined;
   const path = key.slice(format.keyPrefix.length);
   const slash = format.namespaced ? path.indexOf('/') : -1;
@@ -160,23 +170,39 @@ function isStored(stored: ByteString, revision: number, bytes: ByteString, at: n
 
 /**
  * A value in another form than `cachedText`, or one that may lack defaults: parsed, and encoded again unless it has that
- * form; corrupt when that fails.
+ * form; corrupt when that fails. One that a webhook converts remains in the version in which it is stored.
  */
 function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): CachedObject {
+  const other = unconvertedHead(format, view);
+  const behind = other === undefined ? -1 : behindUid(other, view);
+  if (behind > 0) return describeView(format, entry, view, behind);
   try {
     const object = readOwnJson(view.toString()) as ApiObject;
     if (isJsonObject(object) && isJsonObject(object.metadata) && typeof object.metadata.uid === 'string') {
       object.metadata.creationTimestamp ??= '1970-01-01T00:00:00Z';
-      const changed = format.custom?.fromStored(object) === true;
-      const found = changed ? -1 : behindUid(format, view);
-      const value = found > 0 ? view : Buffer.from(cachedText(format, object));
-      const at = found > 0 ? found : behindUid(format, value);
+      const { custom } = format;
+      const apiVersion = custom?.webhook === undefined ? format.apiVersion : object.apiVersion;
+      const changed = apiVersion === format.apiVersion && custom?.fromStored(object) === true;
+      const head = apiVersion === format.apiVersion ? format.head : headOf(format.kind, apiVersion);
+      const found = changed ? -1 : behindUid(head, view);
+      const value = found > 0 ? view : Buffer.from(cachedText(format, object, apiVersion));
+      const at = found > 0 ? found : behindUid(head, value);
       if (at > 0) return describeView(format, entry, value, at, object);
     }
   } catch {
     // Corrupt.
   }
   return describeCorrupt(format, entry);
+}
+
+/** The head of stored bytes in a version from which a webhook converts; undefined when they have another form. */
+function unconvertedHead({ kind, apiVersion, head, custom }: ObjectFormat, stored: Buffer): ByteString | undefined {
+  if (custom?.webhook === undefined) return undefined;
+  const end = stored.indexOf(headEnd, 0, 'latin1') + headEnd.length;
+  // Kind, group and version are short.
+  const found = stored.toString('latin1', 0, Math.min(end, 1_024)) as ByteString;
+  const group = headOf(kind, apiVersion.slice(0, apiVersion.indexOf('/') + 1)).slice(0, -headEnd.length);
+  return found !== head && found.startsWith(group) && found.endsWith(headEnd) ? found : undefined;
 }
 
 /** So many reported keys are kept; when there are more, all are reported again. */

@@ -1,6 +1,7 @@
 import type { CachedObject } from '../../cache/index.ts';
 import { type ApiObject, type ByteString, encodeText } from '../../meta/index.ts';
-import type { CustomStorage, SelectableField } from '../definition.ts';
+import type { CustomStorage } from '../custom-storage.ts';
+import type { SelectableField } from '../definition.ts';
 import { ManagedFieldsCache } from './managed-fields-cache.ts';
 
 /**
@@ -65,8 +66,18 @@ class Scratch {
 type Given = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
   Partial<Pick<ObjectFormat, 'custom' | 'report' | 'shared'>>;
 
+export const headEnd = '","metadata":{';
+
+/** What the bytes of the objects of a kind and version begin with. */
+export const headOf = (kind: string, apiVersion: string): ByteString =>
+  encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion).slice(0, -1)}${headEnd}`);
+
+/** Whether cached bytes are in the version in which they are stored, and a webhook is yet to convert them. */
+export const isUnconverted = ({ custom, head }: ObjectFormat, bytes: ByteString): boolean =>
+  custom?.webhook !== undefined && !bytes.startsWith(head);
+
 export function formatOf(kind: string, apiVersion: string, given: Given): ObjectFormat {
-  const head = encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`);
+  const head = headOf(kind, apiVersion);
   const { namespaced, keyPrefix, fields, custom, report = () => {}, shared = newSharedState() } = given;
   return {
     ...{ namespaced, keyPrefix, kind, apiVersion, head, fields, custom, report, shared },

@@ -12,11 +12,15 @@ export const storedText = (format: ObjectFormat, object: ApiObject): string =>
 
 /** The same in steps, for the sake of large objects. */
 export const storedTextInSteps = (format: ObjectFormat, object: ApiObject): Steps<string> =>
-  textInSteps(format, format.storedApiVersion, format.custom?.toStored(object) ?? object);
+  textInSteps(format, format.storedApiVersion, toStoredNow(format, object));
+
+/** What a webhook converts has been converted. */
+const toStoredNow = ({ custom }: ObjectFormat, object: ApiObject): ApiObject =>
+  custom === undefined || custom.webhook !== undefined ? object : custom.toStored(object);
 
 /** The text in the form in which the object is cached: that of a custom resource may be stored in another version. */
-export const cachedText = (format: ObjectFormat, object: ApiObject): string =>
-  atOnce(textInSteps(format, format.apiVersion, object));
+export const cachedText = (format: ObjectFormat, object: ApiObject, apiVersion = format.apiVersion): string =>
+  atOnce(textInSteps(format, apiVersion, object));
 
 function* textInSteps(format: ObjectFormat, apiVersion: string, object: ApiObject): Steps<string> {
   const metadata: JsonObject = {};
@@ -66,6 +70,7 @@ export async function announced<T>(
 ): Promise<T> {
   const { fields, underway, custom } = format;
   if (fields.length === 0 && custom?.normalizes !== true) return commit();
+  if (custom?.webhook !== undefined && format.storedApiVersion !== format.apiVersion) return commit();
   const mine = { stored: encodeText(text), fields: selectFields(format, object) };
   underway.set(key, mine);
   try {

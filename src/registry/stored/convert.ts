@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CachedObject } from '../../cache/index.ts';
+import { readOwnJson } from '../../codec/index.ts';
+import { type ApiObject, type JsonObject, jsonEqual } from '../../meta/index.ts';
+import type { ConvertObjects } from '../custom-storage.ts';
+import { describeObject } from './describe.ts';
+import { isUnconverted, type ObjectFormat } from './format.ts';
+import { isCorrupt, readObject } from './read.ts';
+import { isAsStored, storedText } from './write.ts';
+
+/** The most objects, and bytes of objects beyond the first, of one call of a webhook. */
+const maxObjects = 100;
+const maxBytes = 256 * 1024;
+
+/** A call of a webhook that will convert an object. */
+interface Call {
+  readonly outcome: Promise<void>;
+  /** It converts this object only: its failure is about this object. */
+  readonly alone: boolean;
+}
+
+/** The calls under way, by object: those who need an object at the same time share one. */
+const calls = new WeakMap<CachedObject, Call>();
+
+/** The object in the version of its resource. @throws StatusError when the webhook does not convert it */
+export async function converted(format: ObjectFormat, held: CachedObject): Promise<CachedObject> {
+  if (!isUnconverted(format, held.bytes)) return held;
+  for (let shares = true; held.converted === undefined; shares = false) {
+    const running = calls.get(held);
+    const call = running !== undefined && (shares || running.alone) ? running : begin(format, [held]);
+    try {
+      await call.outcome;
+    } catch (error) {
+      if (call.alone) throw error;
+    }
+  }
+  return held.converted;
+}
+
+/**
+ * The objects in the version of their resource, in order: all of them, or those before the first one that the webhook
+ * does not convert, and its error.
+ */
+export async function convertAll(
+  format: ObjectFormat,
+  all: Iterable<CachedObject>,
+): Promise<{ readonly objects: CachedObject[]; readonly failure?: { readonly error: unknown } }> {
+  const objects: CachedObject[] = [];
+  for (const batch of batches(all)) {
+    const open = batch.filter((held) => needsCall(format, held));
+    // When a call for several objects fails, each of them is converted alone.
+    if (open.length > 1) await begin(format, open).outcome.catch(() => {});
+    else if (open.length === 0) await nextTurn();
+    for (const held of batch) {
+      try {
+        objects.push(held.converted ?? (isCorrupt(held) ? held : await converted(format, held)));
+      } catch (error) {
+        return { objects, failure: { error } };
+      }
+    }
+  }
+  return { objects };
+}
+
+const needsCall = (format: ObjectFormat, held: CachedObject): boolean =>
+  held.converted === undefined && isUnconverted(format, held.bytes) && !calls.has(held);
+
+function* batches(all: Iterable<CachedObject>): Generator<CachedObject[]> {
+  let batch: CachedObject[] = [];
+  let size = 0;
+  for (const held of all) {
+    if (batch.length === maxObjects || (batch.length > 0 && size + held.bytes.length > maxBytes)) {
+      yield batch;
+      batch = [];
+      size = 0;
+    }
+    batch.push(held);
+    size += held.bytes.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Converts objects by as many calls as they have versions. */
+function begin(format: ObjectFormat, held: readonly CachedObject[]): Call {
+  const outcome = convertHeld(format, held).finally(() => {
+    for (const one of held) if (calls.get(one) === call) calls.delete(one);
+  });
+  const call = { outcome, alone: held.length === 1 };
+  for (const one of held) calls.set(one, call);
+  return call;
+}
+
+async function convertHeld(format: ObjectFormat, held: readonly CachedObject[]): Promise<void> {
+  const webhook = format.custom?.webhook as ConvertObjects;
+  const byVersion = new Map<string, { readonly held: CachedObject; readonly object: ApiObject }[]>();
+  for (const one of held) {
+    const object = readObject(format, one);
+    const same = byVersion.get(object.apiVersion) ?? [];
+    byVersion.set(object.apiVersion, same);
+    same.push({ held: one, object });
+  }
+  for (const same of byVersion.values()) {
+    const objects = await webhook(
+      same.map(({ object }) => object),
+      format.apiVersion,
+    );
+    for (const [i, one] of same.entries()) one.held.converted = describeConverted(format, one.held, objects[i]);
+  }
+}
+
+function describeConverted(format: ObjectFormat, { key, revision }: CachedObject, given: ApiObject | undefined) {
+  if (given === undefined) throw new Error('an object has not been converted');
+  const object = { ...given };
+  format.custom?.fromStored(object);
+  return describeObject(format, key, object, revision);
+}
+
+/** The object as it is stored; the same one unless a webhook converts it. @throws StatusError */
+export async function inStoredVersion(format: ObjectFormat, object: ApiObject): Promise<ApiObject> {
+  const { custom, apiVersion, storedApiVersion } = format;
+  if (custom?.webhook === undefined || apiVersion === storedApiVersion) return object;
+  const [stored] = await custom.webhook([object], storedApiVersion);
+  return stored ?? object;
+}
+
+/** Whether a write of the unchanged object would store the same value. @throws StatusError */
+export async function wouldStore(format: ObjectFormat, object: ApiObject, stored: Uint8Array): Promise<boolean> {
+  if (format.custom?.webhook === undefined) return isAsStored(format, object, stored);
+  const text = storedText(format, await inStoredVersion(format, object));
+  // A webhook may return the fields in another order each time.
+  return jsonEqual(readOwnJson(text) as JsonObject, readOwnJson(Buffer.from(stored).toString()) as JsonObject);
+}

@@ -1,0 +1,77 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { startHook } from '../../test/support/hook.ts';
+import type { ByteString } from '../meta/index.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+const body = '{"a":"b"}' as ByteString;
+
+function webhooks() {
+  const made = registeredWebhooks({ locateService: () => Promise.reject(new Error('no services')) });
+  open.push(made);
+  return made;
+}
+
+async function hookOf(...given: Parameters<typeof startHook>) {
+  const hook = await startHook(...given);
+  open.push(hook);
+  return { hook, registration: { url: `${hook.url}/x`, caBundle: hook.caBundle } };
+}
+
+it('returns the body of the response; the timeout is part of the URL', async () => {
+  const { hook, registration } = await hookOf(({ review }) => ({ seen: review }));
+  const answer = await webhooks().postTo(registration, 7)(body);
+  expect(JSON.parse(Buffer.from(answer).toString())).toEqual({ seen: { a: 'b' } });
+  expect(hook.calls[0]).toMatchObject({ method: 'POST', url: '/x?timeout=7s', type: 'application/json' });
+});
+
+it('gives up after the timeout', async () => {
+  const { hook, registration } = await hookOf(() => new Promise(() => {}));
+  const why = `Post "${hook.url}/x?timeout=0.05s": context deadline exceeded`;
+  await expect(webhooks().postTo(registration, 0.05)(body)).rejects.toThrow(why);
+});
+
+it('counts the time for a connection, and in the queue, as a part of the timeout', async () => {
+  // Accepts connections, and never shakes hands.
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  open.push(silent);
+  const { port } = silent.address() as AddressInfo;
+  const post = webhooks().postTo({ url: `https://127.0.0.1:${port}` }, 0.05);
+  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => post(body)));
+  expect(new Set(outcomes.map((one) => (one.status === 'rejected' ? (one.reason as Error).message : '')))).toEqual(
+    new Set([`Post "https://127.0.0.1:${port}?timeout=0.05s": context deadline exceeded`]),
+  );
+});
+
+it('aborts its requests when it is closed, and sends no more', async () => {
+  let called = () => {};
+  const calling = new Promise<void>((resolve) => {
+    called = resolve;
+  });
+  const { hook, registration } = await hookOf(() => {
+    called();
+    return new Promise(() => {});
+  });
+  const made = webhooks();
+  const post = made.postTo(registration, 30);
+  const first = expect(post(body)).rejects.toThrow('context deadline exceeded');
+  await calling;
+  made.close();
+  await first;
+  await expect(post(body)).rejects.toThrow('context deadline exceeded');
+  expect(hook.calls).toHaveLength(1);
+});
+
+it('uses one connection for the requests of a registration, one after another', async () => {
+  const { hook, registration } = await hookOf(() => ({}));
+  const made = webhooks();
+  for (let i = 0; i < 3; i++) await made.postTo({ ...registration }, 30)(body);
+  expect([hook.calls.length, hook.connections()]).toEqual([3, 1]);
+});

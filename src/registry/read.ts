@@ -6,7 +6,7 @@ import { type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import type { Resource } from './resource.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
-import { convertAll, converted } from './stored/convert.ts';
+import { convertAll, converted, convertedAgain } from './stored/convert.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, unreadable } from './stored/read.ts';
 import { formatToken, type Place, readToken } from './token.ts';
@@ -22,7 +22,10 @@ export async function get(registry: RegistryContext, target: Target, options: Re
   const object = key === undefined ? undefined : cache.get(key);
   if (object === undefined) throw statusError.notFound(resource.id, name);
   if (isCorrupt(object)) throw unreadable(object);
-  return resource.format.custom?.webhook === undefined ? object : converted(resource.format, object);
+  if (resource.format.custom?.webhook === undefined) return object;
+  // Lists and watches, and a read of any version, are answered with what a webhook has returned before.
+  const latest = (options.resourceVersion ?? '') === '';
+  return latest ? convertedAgain(resource.format, object) : converted(resource.format, object);
 }
 
 /** A collection or a page of it. */

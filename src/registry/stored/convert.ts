@@ -37,6 +37,15 @@ export async function converted(format: ObjectFormat, held: CachedObject): Promi
   return held.converted;
 }
 
+/** The same by a call for this object: a webhook may convert it in another way than before. @throws StatusError */
+export async function convertedAgain(format: ObjectFormat, held: CachedObject): Promise<CachedObject> {
+  if (!isUnconverted(format, held.bytes)) return held;
+  const running = calls.get(held);
+  const call = running?.alone === true ? running : begin(format, [held]);
+  await call.outcome;
+  return held.converted ?? held;
+}
+
 /**
  * The objects in the version of their resource, in order: all of them, or those before the first one that the webhook
  * does not convert, and its error.

@@ -82,8 +82,13 @@ export async function usable(client: Client, collection: string, name: string): 
     }
   }
   succeeded(`deleting ${path}`, await client.http1(asAdmin('DELETE', `${path}?gracePeriodSeconds=0`)));
-  const gone = await client.http1(asAdmin('GET', path));
-  hold(gone.status === 404, `${path} is still there after it was deleted`);
+  // A definition goes when its objects have gone.
+  let status = 0;
+  for (let attempt = 0; attempt < 100 && status !== 404; attempt++) {
+    if (attempt > 0) await sleep(20);
+    ({ status } = await client.http1(asAdmin('GET', path)));
+  }
+  hold(status === 404, `${path} is still there after it was deleted`);
 }
 
 /** Requests that still count as in flight a few seconds after the attack. */

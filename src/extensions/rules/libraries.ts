@@ -6,5 +6,5 @@ const libraries = baseLibraries(defaultFeatures);
 
 /** What rules can call that a definition stores already. */
 export const storedExpressionLibraries = librariesOfStored(libraries);
-/** What new rules can call: what servers of the version before know too, so that such a server can take over again. */
+/** What new rules can call. */
 export const newExpressionLibraries = librariesOfNew(libraries, '1.33');

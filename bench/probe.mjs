@@ -1,6 +1,16 @@
 // Loaded into a server process (`node --import`): measures the longest turn of the event loop between the messages
 // `begin` and `end`. The length of a turn is its wall-clock time or its CPU time, whichever is less, so that other
-// processes on the same machine do not count.
+// processes on the same machine do not count. To the message `memory` it replies with the bytes that are live after a
+// garbage collection.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+function live() {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 function now() {
   const { user, system } = process.cpuUsage();
@@ -18,6 +28,10 @@ function turn(/** @type {ReturnType<typeof now>} */ last) {
 }
 
 process.on('message', (message) => {
+  if (message === 'memory') {
+    process.send?.(live());
+    return;
+  }
   running = message === 'begin';
   if (!running) return;
   longest = 0;

@@ -228,3 +228,10 @@ export async function longestHold({ child }, work) {
   child.send('end');
   return Number(await ended);
 }
+
+/** The live memory of a probed server after a garbage collection (KB). @param {Server} server */
+export async function liveMemory({ child }) {
+  const answer = new Promise((resolve) => child.once('message', resolve));
+  child.send('memory');
+  return Number(await answer) / 1024;
+}

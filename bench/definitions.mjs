@@ -29,7 +29,11 @@ function definition(i) {
   }
   const labels = { type: 'object', maxProperties: 10, additionalProperties: { type: 'string', maxLength: 63 } };
   const rule = { rule: 'self.count0 <= self.count1 + 1000', message: 'count0 is too large' };
-  const spec = { type: 'object', properties: { ...fields, labels, size: { type: 'integer' } }, 'x-orch-validations': [rule] };
+  const spec = {
+    type: 'object',
+    properties: { ...fields, labels, size: { type: 'integer' } },
+    'x-orch-validations': [rule],
+  };
   const status = { type: 'object', properties: { phase: { type: 'string' }, ready: { type: 'integer' } } };
   return {
     apiVersion: 'apiextensions.orch.io/v1',
@@ -76,7 +80,12 @@ async function served(server, i) {
 /** @param {Bench} bench */
 export async function customTypes({ report }) {
   const server = await orch('definitions', ['--expose-gc']);
-  const object = (/** @type {number} */ i) => ({ apiVersion: `${group}/v1`, kind: `Kind${i}`, metadata: { name: 'a' }, spec: {} });
+  const object = (/** @type {number} */ i) => ({
+    apiVersion: `${group}/v1`,
+    kind: `Kind${i}`,
+    metadata: { name: 'a' },
+    spec: {},
+  });
   // What the first definition loads is not part of what each costs.
   await served(server, 0);
   await call(server, 'POST', objectsOf(0), object(0));
@@ -92,12 +101,36 @@ export async function customTypes({ report }) {
     await sleep(3000);
     const each = ((memory(server, 'RssAnon') - before) * 1024) / count;
     const met = count < 1000 || each < 150;
-    report(`memory of each of ${count} definitions of 50 fields (KB)`, each, count < 1000 ? 'none' : '< 150', met, 'RssAnon, each with one object');
+    report(
+      `memory of each of ${count} definitions of 50 fields (KB)`,
+      each,
+      count < 1000 ? 'none' : '< 150',
+      met,
+      'RssAnon, each with one object',
+    );
   }
   const ms = await served(server, made);
-  report('time until a definition is served among 1,000 (ms)', ms, '< 100', ms < 100, 'from its POST to a list of its objects');
+  report(
+    'time until a definition is served among 1,000 (ms)',
+    ms,
+    '< 100',
+    ms < 100,
+    'from its POST to a list of its objects',
+  );
   await timed(server, '/apis');
-  report('discovery of 1,000 custom types (ms)', await timed(server, `/apis/${group}/v1`), 'none', true, 'one group version');
-  report('OpenAPI of 1,000 custom types (ms)', await timed(server, `/openapi/v3/apis/${group}/v1`), 'none', true, 'the first time');
+  report(
+    'discovery of 1,000 custom types (ms)',
+    await timed(server, `/apis/${group}/v1`),
+    'none',
+    true,
+    'one group version',
+  );
+  report(
+    'OpenAPI of 1,000 custom types (ms)',
+    await timed(server, `/openapi/v3/apis/${group}/v1`),
+    'none',
+    true,
+    'the first time',
+  );
   server.child.kill();
 }

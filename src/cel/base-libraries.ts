@@ -1,4 +1,3 @@
-import type { Features } from '../meta/index.ts';
 import type { VersionedLibrary } from './check/versions.ts';
 import { listsLibrary } from './library/lists.ts';
 import { optionalsLibrary } from './library/optionals.ts';
@@ -7,10 +6,10 @@ import { setsLibrary } from './library/sets.ts';
 import { standardLibrary } from './library/standard.ts';
 import { stringsLibrary } from './library/strings.ts';
 import { twoVariablesLibrary } from './library/two-variables.ts';
-import { kubeLibraries } from './library/versions.ts';
+import { kubeLibraries, type LibraryGates } from './library/versions.ts';
 
 /** The libraries of all expressions in API objects. */
-export const baseLibraries = (features: Features): readonly VersionedLibrary[] => [
+export const baseLibraries = (features: LibraryGates): readonly VersionedLibrary[] => [
   { library: standardLibrary, since: '1.0' },
   { library: stringsLibrary, since: '1.0' },
   { library: listsLibrary, since: '1.0' },

@@ -1,4 +1,4 @@
-/** Since when which library of functions is part of the language, the standard ones aside. */
+/** The libraries that are special to API objects, and the release in which each was added. */
 import type { Features } from '../../meta/index.ts';
 import type { VersionedLibrary } from '../check/versions.ts';
 import { authorizerLibrary, authorizerSelectorsLibrary } from './authorizer.ts';
@@ -9,7 +9,10 @@ import { quantityLibrary } from './quantity.ts';
 import { semverLibrary } from './semver.ts';
 import { urlLibrary } from './url.ts';
 
-export const kubeLibraries = (features: Features): readonly VersionedLibrary[] => [
+/** The feature gates that decide which libraries new expressions may use. */
+export type LibraryGates = Pick<Features, 'AuthorizeWithSelectors'>;
+
+export const kubeLibraries = (features: LibraryGates): readonly VersionedLibrary[] => [
   { library: urlLibrary, since: '1.0' },
   { library: authorizerLibrary, since: '1.27' },
   { library: quantityLibrary, since: '1.28' },

@@ -1,4 +1,5 @@
 /** The estimated cost of an expression: from what its variables may hold at least and at most. */
+import { countCodePoints } from '../../meta/index.ts';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
 import type { CallEstimate, EstimatedArgument, Overload, Range } from '../library.ts';
@@ -314,7 +315,7 @@ function literalSize(expr: Expr): Range | undefined {
   if (expr.kind === 'list') return fixed(expr.elements.length);
   if (expr.kind === 'map') return fixed(expr.entries.length);
   if (expr.kind !== 'literal') return undefined;
-  if (expr.value.type === 'string') return fixed(Array.from(expr.value.value).length);
+  if (expr.value.type === 'string') return fixed(countCodePoints(expr.value.value));
   return fixed(expr.value.type === 'bytes' ? expr.value.value.length : 1);
 }
 

@@ -1,5 +1,5 @@
 /** Rules for literals that hold beyond their types, looked at once an expression has no other issue. */
-import type { Call, Expr, Issue, Literal } from '../ast.ts';
+import { type Call, childrenOf, type Expr, type Issue, type Literal } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
 import type { Overload } from '../library.ts';
 import { type CelType, dynType } from '../types.ts';
@@ -53,7 +53,7 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
         false,
       );
     }
-    for (const child of children(expr)) visit(child, inner);
+    for (const child of childrenOf(expr)) visit(child, inner);
   };
   visit(checked.expr, false);
   return issues;
@@ -84,24 +84,5 @@ function fails(overload: Overload, call: Call, literal: Literal): boolean {
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     return true;
-  }
-}
-
-function children(expr: Expr): readonly Expr[] {
-  switch (expr.kind) {
-    case 'select':
-      return [expr.operand];
-    case 'call':
-      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
-    case 'list':
-      return expr.elements;
-    case 'map':
-      return expr.entries.flatMap(({ key, value }) => [key, value]);
-    case 'object':
-      return expr.entries.map(({ value }) => value);
-    case 'comprehension':
-      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
-    default:
-      return [];
   }
 }

@@ -9,11 +9,12 @@ import {
   receiveSelectors,
   type User,
 } from '../../meta/index.ts';
+import { fixed, scale, sum } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { boolType, opaqueType, stringType } from '../types.ts';
 import { CelError, OpaqueValue, type Value } from '../values.ts';
-import { type Costs, exactly, plus, readingLong, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, readingLong, sizeOf, stringFactor } from './costs.ts';
 import { type AccessAttributes, type AccessDecision, type Decide, PendingDecision } from './decisions.ts';
 import { methodOf } from './overloads.ts';
 
@@ -167,15 +168,15 @@ const own = (value: Value): AccessDecision => (value as DecisionValue).decision;
 
 /** At most two checks are within the limit of an expression. */
 const checkCost = 350_000;
-const checking: Costs = { cost: () => checkCost, estimate: () => ({ cost: exactly(checkCost) }) };
+const checking: Costs = { cost: () => checkCost, estimate: () => ({ cost: fixed(checkCost) }) };
 
 /** A selector is a list of requirements, each of which has at least two characters and is an object with a list. */
 const listCost = 10;
 const requirementCost = 40 + listCost;
 const selectorCost = (size: { readonly min: number; readonly max: number }) =>
-  plus(exactly(listCost), scaled(size, stringFactor), scaled(scaled(size, 0.5), requirementCost));
+  sum(fixed(listCost), scale(size, stringFactor), scale(scale(size, 0.5), requirementCost));
 const selecting: Costs = {
-  cost: ([, text]) => selectorCost(exactly(codePoints(text as string))).max,
+  cost: ([, text]) => selectorCost(fixed(codePoints(text as string))).max,
   estimate: (args) => ({ cost: selectorCost(sizeOf(args, 1)) }),
 };
 

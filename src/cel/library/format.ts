@@ -9,11 +9,12 @@ import {
   type NameRule,
   qualifiedName,
 } from '../../meta/index.ts';
+import { scale } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { listType, opaqueType, optionalType, stringType } from '../types.ts';
 import { ListValue, OpaqueValue, OptionalValue, type Value } from '../values.ts';
-import { type Costs, regexFactor, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';
 import { parseRequestUri } from './go-url.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
@@ -112,7 +113,7 @@ const validation: Costs = {
   cost: ([format, text]) =>
     Math.ceil((1 + codePoints(text as string)) * stringFactor) *
     Math.ceil((format as FormatValue).regexSize * regexFactor),
-  estimate: (args) => ({ cost: scaled(scaled(sizeOf(args, 1), stringFactor), largestRegex * regexFactor) }),
+  estimate: (args) => ({ cost: scale(scale(sizeOf(args, 1), stringFactor), largestRegex * regexFactor) }),
 };
 
 export const formatLibrary: Library = {

@@ -1,9 +1,11 @@
 /** Semantic versions: `semver('1.2.3-alpha.1')` and their order. */
+
 import { expressionTypes, quote } from '../../meta/index.ts';
+import { fixed } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { boolType, type CelType, intType, opaqueType, stringType } from '../types.ts';
 import { CelError, intOf, OpaqueValue, type Value } from '../values.ts';
-import { type Costs, exactly, longCost, reading, stringFactor } from './costs.ts';
+import { type Costs, longCost, reading, stringFactor } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
 const semverType = opaqueType(`${expressionTypes}.Semver`);
@@ -140,7 +142,7 @@ const own = (value: Value): SemverValue => value as SemverValue;
 /** The costs of a comparison, which reads the shorter version. */
 const comparing: Costs = {
   cost: ([a, b]) => Math.ceil(Math.min(own(a as Value).size, own(b as Value).size) * stringFactor),
-  estimate: () => ({ cost: exactly(1) }),
+  estimate: () => ({ cost: fixed(1) }),
 };
 
 const comparison = (id: string, result: CelType, read: (sign: number) => boolean | number) =>

@@ -105,6 +105,7 @@ export {
   statusError,
 } from './status-error.ts';
 export { atOnce, type Steps } from './steps.ts';
+export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
 export {
   canonicalDuration,
   canonicalTime,

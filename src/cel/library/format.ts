@@ -5,6 +5,10 @@ import {
   dns1123Label,
   dns1123Subdomain,
   expressionTypes,
+  isBase64,
+  isDate,
+  isDateTime,
+  isUuid,
   labelValue,
   type NameRule,
   qualifiedName,
@@ -59,30 +63,6 @@ const uri: NameRule = (text) => {
     return [(error as Error).message];
   }
 };
-
-const isUuid = (text: string): boolean =>
-  /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text);
-
-function isBase64(text: string): boolean {
-  const end = text.endsWith('==') ? -2 : text.endsWith('=') ? -1 : text.length;
-  return text !== '' && text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.slice(0, end));
-}
-
-function isDate(text: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
-  if (year === undefined) return false;
-  const date = new Date(0);
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
-}
-
-/** What follows a second `t` is not looked at, as in the reference. */
-function isDateTime(text: string): boolean {
-  const [date = '', time = ''] = text.toLowerCase().split('t', 2);
-  const [, hour, minute, second] =
-    /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time) ?? [];
-  return isDate(date) && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
-}
 
 /** By name. */
 const formats = new Map([

@@ -1,4 +1,4 @@
-/** Rules for literals that hold beyond their types, looked at once an expression has no other issue. */
+/** Rules for literals beyond their types, validated once an expression has no other issue. */
 import { type Call, childrenOf, type Expr, type Issue, type Literal } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
 import type { Overload } from '../library.ts';
@@ -71,7 +71,7 @@ function validateCall(checked: CheckedExpression, call: Call, typeOf: (expr: Exp
     : issues;
 }
 
-/** Whether a call with a literal fails whatever its other arguments are. */
+/** Whether a call with a literal fails for any other arguments. */
 function fails(overload: Overload, call: Call, literal: Literal): boolean {
   const args = [
     ...(overload.member === true ? [''] : []),

@@ -20,8 +20,8 @@ export function estimateCost(checked: CheckedExpression): Range {
 }
 
 /**
- * Where a value is reached from a variable through fields and elements: the declared type of it, which bounds its size.
- * Without a type it is below a value whose type declares nothing.
+ * A value that is reached from a variable through fields and elements, by its declared type, which bounds its size. The
+ * type is undefined below a value whose type declares none.
  */
 interface Path {
   readonly type: CelType | undefined;
@@ -47,7 +47,7 @@ interface Local {
 
 class Estimator {
   readonly #checked: CheckedExpression;
-  /** What is computed of each node, by its id. */
+  /** The results for each node, by its id. */
   readonly #paths: (Path | undefined)[] = [];
   readonly #sizes: (Range | undefined)[] = [];
   readonly #entries: (EntrySizes | undefined)[] = [];
@@ -298,7 +298,7 @@ function mapOf(type: CelType | undefined): (CelType & { kind: 'map' }) | undefin
   return type?.kind === 'map' ? type : undefined;
 }
 
-/** The size of a value of a declared type; nothing is counted in values that have no size. */
+/** The size of a value of a declared type; 0 for values that have no size. */
 function declaredSize({ type }: Path): Range | undefined {
   if (type === undefined) return undefined;
   const sized = type.kind === 'nullable' ? type.of : type;

@@ -4,7 +4,7 @@ import type { Range } from '../library.ts';
 /** The largest cost or size: 2^64 - 1, as the nearest number. */
 export const unbounded = 2 ** 64;
 
-/** What is known of a size of which nothing is known. */
+/** A size that nothing bounds. */
 export const unknownSize: Range = { min: 0, max: unbounded };
 
 export const fixed = (count: number): Range => ({ min: count, max: count });

@@ -33,7 +33,7 @@ abstract class CheckValue extends OpaqueValue {
   }
 }
 
-/** Asks for decisions about a user. */
+/** Checks what a user may do. */
 export class AuthorizerValue extends CheckValue {
   readonly typeName = authorizerType.name;
   readonly user: User;
@@ -83,7 +83,7 @@ class GroupCheckValue extends CheckValue {
   }
 }
 
-/** What a check of a resource is about; absent parts are empty. */
+/** The attributes of a resource check; absent ones are empty. */
 interface ResourceCheck extends Omit<ResourcePlace, 'version'> {
   readonly fieldSelector: string;
   readonly labelSelector: string;
@@ -121,7 +121,7 @@ const checkOfGroup = (authorizer: Value, group: Value): Value =>
   new GroupCheckValue(authorizer as AuthorizerValue, group as string);
 
 const maxName = 253;
-/** Longer texts are not looked at. */
+/** Whether a text satisfies a rule for names. A text that is too long is not matched. */
 const isName = (text: string, rule: NameRule): boolean => text.length <= maxName && rule(text).length === 0;
 
 function serviceAccount(authorizer: Value, namespace: Value, name: Value): Value {
@@ -205,7 +205,7 @@ export const authorizerLibrary: Library = {
   },
 };
 
-/** What checks have with the feature gate `AuthorizeWithSelectors`. */
+/** The functions of checks with the feature gate `AuthorizeWithSelectors`. */
 export const authorizerSelectorsLibrary: Library = {
   name: `${expressionTypes}.authzSelectors`,
   functions: {

@@ -12,7 +12,7 @@ export const stringFactor = 0.1;
 /** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
 export const regexFactor = 0.25;
 
-/** The size of an argument of a call, which has it. */
+/** The size of an argument of a call. */
 export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? unknownSize;
 
 /** What reading a string argument costs. */
@@ -25,7 +25,7 @@ export const reading = (times = 1): Costs => ({
   estimate: (args) => ({ cost: scale(sizeOf(args, 0), times * stringFactor) }),
 });
 
-/** What reading a text costs where it costs 1 in the reference, which long texts must not. */
+/** The cost of reading a text, for functions that cost 1 in the reference server: here long texts cost more. */
 export const longCost = (length: number): number => Math.max(1, Math.ceil(length / 100));
 
 /** The costs of a function that reads its last argument, a string, and is estimated to cost 1. */

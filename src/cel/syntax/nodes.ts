@@ -20,7 +20,7 @@ const maxNodes = 250_000;
 /** The depth of a tree, which macros add to: passes over trees call themselves for each level. */
 const maxTreeDepth = 1000;
 
-/** Parsing does not go on. */
+/** Ends parsing: a limit is exceeded. */
 export class ParseStopped extends Error {
   readonly issue: Issue;
   constructor(message: string, offset = -1) {

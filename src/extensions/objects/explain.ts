@@ -60,7 +60,7 @@ export const explainWhole = (schema: ValueSchema, value: Json, correlation: Corr
 const wrongType = (path: string, expected: string, value: string) =>
   ({ kind: 'type', path, value, why: `${path} in body must be of type ${expected}: ${quote(value)}` }) as const;
 
-/** A number, boolean or object where text in a format is expected is told the format. */
+/** For a number, boolean or object in place of text, the message names the format. */
 function typeFault({ types, format }: ValueSchema, value: Json, path: string) {
   const type = typeOf(value);
   if (format === '' || type === 'string' || type === 'array') return wrongType(path, types.join(','), type);

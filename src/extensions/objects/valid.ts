@@ -43,7 +43,7 @@ export function hasType({ types, format }: ValueSchema, value: Json): boolean {
   return type === 'number' && types.includes('integer') && isNearInteger(Number(value));
 }
 
-/** Whether a double is an integer, or as good as one. */
+/** Whether a double is an integer, up to a relative error of 1e-9. */
 function isNearInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);

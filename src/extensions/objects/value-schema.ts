@@ -112,7 +112,7 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
   return read(schema);
 }
 
-/** Keywords that say nothing about the value itself. */
+/** Keywords that do not validate the value itself. */
 const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
 
 function acceptsAll(schema: JsonObject, [type, ...others]: readonly string[]): 'string' | 'boolean' | undefined {

@@ -1,9 +1,10 @@
 /** Rules for literals beyond their types, validated once an expression has no other issue. */
 import { type Call, childrenOf, type Expr, type Issue, type Literal } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
+import { succeeds } from '../library/overloads.ts';
 import type { Overload } from '../library.ts';
 import { type CelType, dynType } from '../types.ts';
-import { CelError, literalValue } from '../values.ts';
+import { literalValue } from '../values.ts';
 import { formatType } from './format.ts';
 import { Unifier } from './unify.ts';
 
@@ -78,11 +79,5 @@ function fails(overload: Overload, call: Call, literal: Literal): boolean {
     literalValue(literal.value),
     ...call.args.slice(1).map(() => ''),
   ];
-  try {
-    overload.call(...args);
-    return false;
-  } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    return true;
-  }
+  return !succeeds(overload.call)(...args);
 }

@@ -8,7 +8,7 @@ import { CelError, OpaqueValue, type Value } from '../values.ts';
 import { type Costs, reading, readingCost, sizeOf, stringFactor } from './costs.ts';
 import { AddressError, mapsIpv4, network, type Prefix, parsePrefix } from './go-address.ts';
 import { IpValue, ipOf, ipType, isIp } from './ip.ts';
-import { functionOf, methodOf } from './overloads.ts';
+import { functionOf, methodOf, succeeds } from './overloads.ts';
 
 const cidrType = opaqueType('net.CIDR');
 
@@ -52,15 +52,7 @@ function cidrOf(text: string): CidrValue {
   throw new CelError(`${failure}: IPv4-mapped IPv6 address ${quote(text)} is not allowed`);
 }
 
-function isCidr(text: Value): boolean {
-  try {
-    cidrOf(text as string);
-    return true;
-  } catch (error) {
-    if (error instanceof CelError) return false;
-    throw error;
-  }
-}
+const isCidr = succeeds((text) => cidrOf(text as string));
 
 const own = (value: Value): CidrValue => value as CidrValue;
 

@@ -6,7 +6,7 @@ import type { Library } from '../library.ts';
 import { boolType, type CelType, intType, opaqueType, stringType } from '../types.ts';
 import { CelError, intOf, OpaqueValue, type Value } from '../values.ts';
 import { type Costs, longCost, reading, stringFactor } from './costs.ts';
-import { functionOf, methodOf } from './overloads.ts';
+import { functionOf, methodOf, succeeds } from './overloads.ts';
 
 const semverType = opaqueType(`${expressionTypes}.Semver`);
 
@@ -127,15 +127,7 @@ function semverOf(text: Value, normalize: Value = false): SemverValue {
   return parseVersion(normalize === true ? normalized(text as string) : (text as string));
 }
 
-function isSemver(text: Value, normalize: Value = false): boolean {
-  try {
-    semverOf(text, normalize);
-    return true;
-  } catch (error) {
-    if (error instanceof CelError) return false;
-    throw error;
-  }
-}
+const isSemver = succeeds(semverOf);
 
 const own = (value: Value): SemverValue => value as SemverValue;
 
@@ -160,7 +152,7 @@ export const semverLibrary: Library = {
       functionOf('string_bool_to_semver', [stringType, boolType], semverType, semverOf, reading()),
     ],
     isSemver: [
-      functionOf('is_semver_string', [stringType], boolType, (text) => isSemver(text), reading()),
+      functionOf('is_semver_string', [stringType], boolType, isSemver, reading()),
       functionOf('is_semver_string_bool', [stringType, boolType], boolType, isSemver, reading()),
     ],
     major: [element('semver_major', ({ major }) => major)],

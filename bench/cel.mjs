@@ -37,7 +37,8 @@ const type = {
   field: (identifier) => fields.get(identifier),
   identifiers: () => fields.keys(),
 };
-const environment = createEnvironment({ libraries: [cel.standardLibrary], variables: [{ name: 'self', type }] });
+const libraries = cel.librariesOfStored(cel.baseLibraries({ AuthorizeWithSelectors: true }));
+const environment = createEnvironment({ libraries, variables: [{ name: 'self', type }] });
 const self = new cel.ObjectValue(type, {
   replicas: 3,
   maxReplicas: 5,

@@ -99,3 +99,24 @@ export interface Issue {
   readonly offset: number;
   readonly message: string;
 }
+
+/** The expressions directly below one. */
+export function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'literal':
+    case 'identifier':
+      return [];
+    case 'select':
+      return [expr.operand];
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
+    case 'list':
+      return expr.elements;
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value]);
+    case 'object':
+      return expr.entries.map(({ value }) => value);
+    case 'comprehension':
+      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
+  }
+}

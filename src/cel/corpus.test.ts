@@ -40,7 +40,7 @@ describe('the conformance cases of the language', () => {
   const failed = new Map(cases.map((one) => [one.name, differenceOf(one)] as const).filter(([, text]) => text !== ''));
   const rate = 1 - failed.size / cases.length;
 
-  it('pass, but for those that are listed', () => {
+  it('pass, except for those in the list of differences', () => {
     console.log(
       `${cases.length - failed.size} of ${cases.length} cases pass (${(rate * 100).toFixed(2)} %); ${skipped} concern messages of protobuf`,
     );
@@ -49,7 +49,7 @@ describe('the conformance cases of the language', () => {
     expect(rate).toBeGreaterThanOrEqual(0.995);
   });
 
-  it('fail where they are listed', () => {
+  it('in the list of differences fail', () => {
     expect(Object.keys(differences).filter((name) => !failed.has(name))).toEqual([]);
   });
 });

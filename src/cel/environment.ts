@@ -40,7 +40,7 @@ export interface CheckedExpression {
   readonly variables: ReadonlySet<string>;
 }
 
-/** What a node refers to. Local variables of comprehensions have no reference. */
+/** The declaration that a node refers to. Local variables of comprehensions have no reference. */
 export type Reference =
   /** A declared variable; a select may be a qualified name. */
   | { readonly kind: 'variable'; readonly name: string; readonly slot: number }

@@ -1,8 +1,8 @@
 /**
- * What takes time in proportion to a value although the language counts a single unit: the keys of a large JSON object,
- * the code points of a long string. It is computed once in an evaluation, however often a loop asks for it.
+ * Memoized results that take time in proportion to a value but cost a single unit: the keys of a large JSON object, the
+ * number of code points of a long string. Each is computed once in an evaluation, however often a loop needs it.
  */
-import type { JsonObject } from '../meta/index.ts';
+import { countCodePoints, type JsonObject } from '../meta/index.ts';
 
 /** Smaller ones are quicker to compute again. */
 const LARGE = 64;
@@ -13,7 +13,7 @@ let keys = new WeakMap<JsonObject, readonly string[]>();
 const lengths = new Map<string, number>();
 let used = false;
 
-/** Forgets all: what is JSON for one evaluation may change before the next one. */
+/** Forgets everything: the JSON of one evaluation may change before the next one. */
 export function forget(): void {
   if (!used) return;
   used = false;
@@ -41,14 +41,6 @@ export function codePoints(text: string): number {
     count = countCodePoints(text);
     if (lengths.size < MAX_STRINGS) lengths.set(text, count);
     used = true;
-  }
-  return count;
-}
-
-function countCodePoints(text: string): number {
-  let count = text.length;
-  for (let i = 1; i < text.length; i++) {
-    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--;
   }
   return count;
 }

@@ -10,7 +10,7 @@ const MAX_PROGRAM = 10_000;
 const MAX_KEPT = 50_000;
 /** The memory of the states that matching computes and keeps, in bytes in all; an expression has at most 8 MB. */
 const MAX_STATES = 64_000_000;
-/** After how many uses the memory of states is looked at. */
+/** The memory of states is checked after so many uses. */
 const USES = 16;
 /** What an expression takes beside its instructions, in instructions. */
 const OVERHEAD = 100;
@@ -119,7 +119,7 @@ function literalTest(pattern: string): ((text: string) => boolean) | undefined {
 }
 
 /**
- * Each match may have looked at the rest of the text: `a.*b|a` in a text of many a's does.
+ * Each match may scan the rest of the text: `a.*b|a` does so in a text of many a's.
  * @throws CelError when so many steps are possible
  */
 function findAll(compiled: RE2JS, text: string, most: number): string[] {

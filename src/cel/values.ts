@@ -52,7 +52,7 @@ export class CelError extends Error {
   }
 }
 
-/** What ends an evaluation and is no failure of the expression: no operator or macro absorbs it. */
+/** Ends an evaluation without being a failure of the expression: no operator or macro absorbs it. */
 export abstract class Interruption extends Error {}
 
 /** The cost budget is exceeded. */

@@ -10,7 +10,7 @@ const terminating = (status: Condition['status'], reason: string, message: strin
   ...{ type: 'Terminating', status, reason, message },
 });
 
-/** What a definition gets in addition when it is marked as deleted. */
+/** Adds the finalizer and the condition `Terminating` to a definition that is marked as deleted. */
 export function beginCleanUp(definition: Definition, { names, now }: StrategyContext): void {
   const finalizer = cleanUpFinalizer(names);
   const { finalizers = [] } = definition.metadata;

@@ -269,7 +269,7 @@ describe('the deletion of a definition', () => {
     expect([...two.reports, ...three.reports]).toEqual([]);
   });
 
-  it('removes one that was never established, and leaves the objects of the other alone', async () => {
+  it('that was never established keeps the objects of the definition with its names', async () => {
     const { define, undefine, read, make, serves, registry } = await serve();
     await define(definition('alpha'));
     await make('alphas', 'a');
@@ -280,7 +280,7 @@ describe('the deletion of a definition', () => {
     expect(await registry.objects.list('alphas.ref.example.com', '', true)).toHaveLength(1);
   });
 
-  it('and its creation again serve the new one', async () => {
+  it('and a new one of the same name serve the new one', async () => {
     const { define, undefine, read, make, serves } = await serve();
     await define(definition('alpha'));
     await make('alphas', 'a');
@@ -293,7 +293,7 @@ describe('the deletion of a definition', () => {
 });
 
 describe('servers over one store', () => {
-  it('serve what the other defines, and write its status once', async () => {
+  it('serve the definitions that others create, and write their status once', async () => {
     const one = await serve();
     const two = await serve(one.store);
     const { object } = await one.define(definition('alpha'));

@@ -22,20 +22,20 @@ export interface CustomResourcesOptions {
   readonly names: Names;
   readonly clock: Clock;
   readonly define: Define;
-  /** Receives what went wrong, which is attempted again. */
+  /** Receives failures, which are retried. */
   readonly report: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
-/** What is known of a definition. */
+/** The state of a definition in this server. */
 interface Known {
   object: Definition;
-  /** The names that it has, in this server from the moment at which it is told. */
+  /** The accepted names: in this server they are its own as soon as its event arrives. */
   accepted: DefinitionNames;
   /** The keys of its claims. */
   readonly claimed: string[];
-  /** As the status is to say. */
+  /** The condition `NamesAccepted` that the status should have. */
   naming: Condition;
-  /** What is served of it. */
+  /** The resources that are installed for it; undefined: none. */
   served: Served | undefined;
 }
 
@@ -258,7 +258,7 @@ export class CustomResources {
 
   async #write(): Promise<void> {
     for (let waitMs = retryMs; this.#stale.size > 0 && !this.#stopped; ) {
-      // What is told together is written together.
+      // Changes that arrive together are written together.
       await Promise.resolve();
       const names = [...this.#stale];
       this.#stale.clear();
@@ -274,7 +274,7 @@ export class CustomResources {
     const { registry, report } = this.#options;
     const change = (found: Definition) => {
       const known = this.#known.get(name);
-      // A later form of it is told soon.
+      // A later state arrives with the next event.
       if (known === undefined) return;
       const { metadata, spec } = known.object;
       if (metadata.uid === found.metadata.uid && jsonEqual(spec, found.spec)) this.#updateStatus(found, known);

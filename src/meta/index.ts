@@ -1,6 +1,7 @@
 /** Common API types: names, kinds, object metadata, selectors, quantities, times and `StatusError`. */
 export { type Annotate, accessDenied, type ResourcePlace, type User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
+export { countCodePoints } from './code-points.ts';
 export type { FeatureGate } from './feature-gate.ts';
 export {
   defaultFeatures,
@@ -104,6 +105,7 @@ export {
   statusError,
 } from './status-error.ts';
 export { atOnce, type Steps } from './steps.ts';
+export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
 export {
   canonicalDuration,
   canonicalTime,

@@ -220,9 +220,7 @@ export interface CachedReads extends ObjectLookup {
   readonly namespace: NamespaceLookup;
 }
 
-/**
- * The server's own access to its objects, in their storage version. Throws nothing but StatusError.
- */
+/** The server's own access to its objects, in their storage version. Throws nothing but StatusError. */
 export interface ServerObjects extends CachedReads {
   /** The stored object, no older than the call; the caller may change it. @throws StatusError 404 */
   readonly read: <R extends ResourceKey>(resource: R, namespace: string, name: string) => Promise<Stored<R>>;

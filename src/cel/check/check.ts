@@ -1,4 +1,4 @@
-/** Type checking: what each node refers to, and its type. */
+/** Type checking: the type of each node, and the declaration that it refers to. */
 import type { Expr, Issue } from '../ast.ts';
 import type { CheckedExpression, Environment } from '../environment.ts';
 import { parse } from '../syntax/parse.ts';

@@ -1,7 +1,7 @@
 import type { Issue } from '../ast.ts';
 import { formatIssues } from '../issues.ts';
 
-/** How many issues an error tells. */
+/** The most issues that an error reports. */
 const maxIssues = 100;
 
 /** An expression that does not parse or check. The message has the first issues in the order of their places. */

@@ -1,9 +1,10 @@
-/** Rules for literals that hold beyond their types, looked at once an expression has no other issue. */
-import type { Call, Expr, Issue, Literal } from '../ast.ts';
+/** Rules for literals beyond their types, validated once an expression has no other issue. */
+import { type Call, childrenOf, type Expr, type Issue, type Literal } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
+import { succeeds } from '../library/overloads.ts';
 import type { Overload } from '../library.ts';
 import { type CelType, dynType } from '../types.ts';
-import { CelError, literalValue } from '../values.ts';
+import { literalValue } from '../values.ts';
 import { formatType } from './format.ts';
 import { Unifier } from './unify.ts';
 
@@ -53,7 +54,7 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
         false,
       );
     }
-    for (const child of children(expr)) visit(child, inner);
+    for (const child of childrenOf(expr)) visit(child, inner);
   };
   visit(checked.expr, false);
   return issues;
@@ -71,37 +72,12 @@ function validateCall(checked: CheckedExpression, call: Call, typeOf: (expr: Exp
     : issues;
 }
 
-/** Whether a call with a literal fails whatever its other arguments are. */
+/** Whether a call with a literal fails for any other arguments. */
 function fails(overload: Overload, call: Call, literal: Literal): boolean {
   const args = [
     ...(overload.member === true ? [''] : []),
     literalValue(literal.value),
     ...call.args.slice(1).map(() => ''),
   ];
-  try {
-    overload.call(...args);
-    return false;
-  } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    return true;
-  }
-}
-
-function children(expr: Expr): readonly Expr[] {
-  switch (expr.kind) {
-    case 'select':
-      return [expr.operand];
-    case 'call':
-      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
-    case 'list':
-      return expr.elements;
-    case 'map':
-      return expr.entries.flatMap(({ key, value }) => [key, value]);
-    case 'object':
-      return expr.entries.map(({ value }) => value);
-    case 'comprehension':
-      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
-    default:
-      return [];
-  }
+  return !succeeds(overload.call)(...args);
 }

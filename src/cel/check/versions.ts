@@ -12,7 +12,7 @@ export interface VersionedLibrary {
   readonly since: Release;
   /** The first release without it; what replaces it is compatible. */
   readonly removed?: Release;
-  /** Whether its feature gate is on, which decides for new expressions whatever the release is; absent: no gate. */
+  /** Whether its feature gate is on, which alone decides for new expressions, not the release; absent: no gate. */
   readonly enabled?: boolean;
 }
 

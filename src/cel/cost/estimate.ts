@@ -1,4 +1,5 @@
 /** The estimated cost of an expression: from what its variables may hold at least and at most. */
+import { countCodePoints } from '../../meta/index.ts';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
 import type { CallEstimate, EstimatedArgument, Overload, Range } from '../library.ts';
@@ -19,8 +20,8 @@ export function estimateCost(checked: CheckedExpression): Range {
 }
 
 /**
- * Where a value is reached from a variable through fields and elements: the declared type of it, which bounds its size.
- * Without a type it is below a value whose type declares nothing.
+ * A value that is reached from a variable through fields and elements, by its declared type, which bounds its size. The
+ * type is undefined below a value whose type declares none.
  */
 interface Path {
   readonly type: CelType | undefined;
@@ -46,7 +47,7 @@ interface Local {
 
 class Estimator {
   readonly #checked: CheckedExpression;
-  /** What is computed of each node, by its id. */
+  /** The results for each node, by its id. */
   readonly #paths: (Path | undefined)[] = [];
   readonly #sizes: (Range | undefined)[] = [];
   readonly #entries: (EntrySizes | undefined)[] = [];
@@ -297,7 +298,7 @@ function mapOf(type: CelType | undefined): (CelType & { kind: 'map' }) | undefin
   return type?.kind === 'map' ? type : undefined;
 }
 
-/** The size of a value of a declared type; nothing is counted in values that have no size. */
+/** The size of a value of a declared type; 0 for values that have no size. */
 function declaredSize({ type }: Path): Range | undefined {
   if (type === undefined) return undefined;
   const sized = type.kind === 'nullable' ? type.of : type;
@@ -314,7 +315,7 @@ function literalSize(expr: Expr): Range | undefined {
   if (expr.kind === 'list') return fixed(expr.elements.length);
   if (expr.kind === 'map') return fixed(expr.entries.length);
   if (expr.kind !== 'literal') return undefined;
-  if (expr.value.type === 'string') return fixed(Array.from(expr.value.value).length);
+  if (expr.value.type === 'string') return fixed(countCodePoints(expr.value.value));
   return fixed(expr.value.type === 'bytes' ? expr.value.value.length : 1);
 }
 

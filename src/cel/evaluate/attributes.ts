@@ -23,7 +23,7 @@ export interface Qualifier {
   readonly optional: boolean;
 }
 
-/** What an attribute starts with. */
+/** The start of an attribute. */
 export type Base =
   /** A variable: its cost is that of the attribute. */
   | { readonly kind: 'variable'; readonly read: Step }

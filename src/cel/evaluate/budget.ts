@@ -35,7 +35,7 @@ export function charge(frame: Frame, cost: number): void {
   if (frame.remaining < 0) throw new CostLimitExceeded('operation cancelled: actual cost limit exceeded');
 }
 
-/** The failure that was thrown; anything else is thrown on. */
+/** The failure that was thrown; any other error is thrown again. */
 export function failureOf(thrown: unknown): CelError {
   if (thrown instanceof CelError) return thrown;
   throw thrown;

@@ -45,7 +45,7 @@ function apply1(name: string, overloads: readonly Overload[]): Apply1 {
   };
 }
 
-/** What a call with two evaluated arguments gives. */
+/** The outcome of a call with two evaluated arguments. */
 export function apply2(name: string, overloads: readonly Overload[]): Apply2 {
   const candidates = candidatesOf(overloads, 2);
   const [only] = candidates;

@@ -89,7 +89,7 @@ describe('authorizer', () => {
     });
   });
 
-  it('passes selectors on, or why they are none', () => {
+  it('passes selectors to the authorizer, or why they are invalid', () => {
     const { authorizer, asked } = allowing();
     const pods = chain(authorizer, ['group', ''], ['resource', 'pods']);
     chain(pods, ['fieldSelector', 'spec.nodeName=a'], ['labelSelector', 'app in (b,c)'], ['check', 'list']);

@@ -9,11 +9,12 @@ import {
   receiveSelectors,
   type User,
 } from '../../meta/index.ts';
+import { fixed, scale, sum } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { boolType, opaqueType, stringType } from '../types.ts';
 import { CelError, OpaqueValue, type Value } from '../values.ts';
-import { type Costs, exactly, plus, readingLong, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, readingLong, sizeOf, stringFactor } from './costs.ts';
 import { type AccessAttributes, type AccessDecision, type Decide, PendingDecision } from './decisions.ts';
 import { methodOf } from './overloads.ts';
 
@@ -32,7 +33,7 @@ abstract class CheckValue extends OpaqueValue {
   }
 }
 
-/** Asks for decisions about a user. */
+/** Checks what a user may do. */
 export class AuthorizerValue extends CheckValue {
   readonly typeName = authorizerType.name;
   readonly user: User;
@@ -82,7 +83,7 @@ class GroupCheckValue extends CheckValue {
   }
 }
 
-/** What a check of a resource is about; absent parts are empty. */
+/** The attributes of a resource check; absent ones are empty. */
 interface ResourceCheck extends Omit<ResourcePlace, 'version'> {
   readonly fieldSelector: string;
   readonly labelSelector: string;
@@ -120,7 +121,7 @@ const checkOfGroup = (authorizer: Value, group: Value): Value =>
   new GroupCheckValue(authorizer as AuthorizerValue, group as string);
 
 const maxName = 253;
-/** Longer texts are not looked at. */
+/** Whether a text satisfies a rule for names. A text that is too long is not matched. */
 const isName = (text: string, rule: NameRule): boolean => text.length <= maxName && rule(text).length === 0;
 
 function serviceAccount(authorizer: Value, namespace: Value, name: Value): Value {
@@ -167,15 +168,15 @@ const own = (value: Value): AccessDecision => (value as DecisionValue).decision;
 
 /** At most two checks are within the limit of an expression. */
 const checkCost = 350_000;
-const checking: Costs = { cost: () => checkCost, estimate: () => ({ cost: exactly(checkCost) }) };
+const checking: Costs = { cost: () => checkCost, estimate: () => ({ cost: fixed(checkCost) }) };
 
 /** A selector is a list of requirements, each of which has at least two characters and is an object with a list. */
 const listCost = 10;
 const requirementCost = 40 + listCost;
 const selectorCost = (size: { readonly min: number; readonly max: number }) =>
-  plus(exactly(listCost), scaled(size, stringFactor), scaled(scaled(size, 0.5), requirementCost));
+  sum(fixed(listCost), scale(size, stringFactor), scale(scale(size, 0.5), requirementCost));
 const selecting: Costs = {
-  cost: ([, text]) => selectorCost(exactly(codePoints(text as string))).max,
+  cost: ([, text]) => selectorCost(fixed(codePoints(text as string))).max,
   estimate: (args) => ({ cost: selectorCost(sizeOf(args, 1)) }),
 };
 
@@ -204,7 +205,7 @@ export const authorizerLibrary: Library = {
   },
 };
 
-/** What checks have with the feature gate `AuthorizeWithSelectors`. */
+/** The functions of checks with the feature gate `AuthorizeWithSelectors`. */
 export const authorizerSelectorsLibrary: Library = {
   name: `${expressionTypes}.authzSelectors`,
   functions: {

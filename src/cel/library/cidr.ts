@@ -1,12 +1,14 @@
 /** Networks in CIDR notation: `cidr('192.0.2.0/24')` and what they contain. */
+
 import { expressionTypes, formatIp, type IpNumber, quote } from '../../meta/index.ts';
+import { fixed, scale, sum } from '../cost/range.ts';
 import type { EstimatedArgument, Library, Range } from '../library.ts';
 import { boolType, intType, opaqueType, stringType } from '../types.ts';
 import { CelError, OpaqueValue, type Value } from '../values.ts';
-import { type Costs, exactly, plus, reading, readingCost, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, reading, readingCost, sizeOf, stringFactor } from './costs.ts';
 import { AddressError, mapsIpv4, network, type Prefix, parsePrefix } from './go-address.ts';
 import { IpValue, ipOf, ipType, isIp } from './ip.ts';
-import { functionOf, methodOf } from './overloads.ts';
+import { functionOf, methodOf, succeeds } from './overloads.ts';
 
 const cidrType = opaqueType('net.CIDR');
 
@@ -50,15 +52,7 @@ function cidrOf(text: string): CidrValue {
   throw new CelError(`${failure}: IPv4-mapped IPv6 address ${quote(text)} is not allowed`);
 }
 
-function isCidr(text: Value): boolean {
-  try {
-    cidrOf(text as string);
-    return true;
-  } catch (error) {
-    if (error instanceof CelError) return false;
-    throw error;
-  }
-}
+const isCidr = succeeds((text) => cidrOf(text as string));
 
 const own = (value: Value): CidrValue => value as CidrValue;
 
@@ -87,11 +81,11 @@ const comparing = (value: Value, times: number): number =>
 
 /** The bytes of an address. */
 const addressSize: Range = { min: 4, max: 16 };
-const comparison: Range = scaled(plus(addressSize, addressSize), stringFactor);
+const comparison: Range = scale(sum(addressSize, addressSize), stringFactor);
 /** A comparison of prefixes masks one of them and compares their lengths. */
-const prefixComparison: Range = plus(comparison, scaled(addressSize, stringFactor), exactly(1));
+const prefixComparison: Range = sum(comparison, scale(addressSize, stringFactor), fixed(1));
 
-const textEstimate = (args: readonly EstimatedArgument[]): Range => scaled(sizeOf(args, 1), stringFactor);
+const textEstimate = (args: readonly EstimatedArgument[]): Range => scale(sizeOf(args, 1), stringFactor);
 
 const ipCosts: Costs = {
   cost: ([value]) => comparing(value as Value, 2),
@@ -99,7 +93,7 @@ const ipCosts: Costs = {
 };
 const ipTextCosts: Costs = {
   cost: (args) => comparing(args[0] as Value, 2) + readingCost(args, 1),
-  estimate: (args) => ({ cost: plus(comparison, textEstimate(args)) }),
+  estimate: (args) => ({ cost: sum(comparison, textEstimate(args)) }),
 };
 const cidrCosts: Costs = {
   cost: ([value]) => comparing(value as Value, 2) + comparing(value as Value, 1) + 1,
@@ -107,7 +101,7 @@ const cidrCosts: Costs = {
 };
 const cidrTextCosts: Costs = {
   cost: (args) => cidrCosts.cost(args, null) + readingCost(args, 1),
-  estimate: (args) => ({ cost: plus(prefixComparison, textEstimate(args)) }),
+  estimate: (args) => ({ cost: sum(prefixComparison, textEstimate(args)) }),
 };
 
 export const cidrLibrary: Library = {

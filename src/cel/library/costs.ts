@@ -1,5 +1,5 @@
 /** Costs and their estimates, in cost units. */
-import { add, fixed, multiply, unbounded, unknownSize } from '../cost/range.ts';
+import { fixed, scale, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import type { Value } from '../values.ts';
@@ -12,16 +12,7 @@ export const stringFactor = 0.1;
 /** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
 export const regexFactor = 0.25;
 
-export { fixed as exactly, multiply as times };
-
-/** A range times a factor, rounded up. */
-export function scaled({ min, max }: Range, factor: number): Range {
-  return { min: Math.min(Math.ceil(min * factor), unbounded), max: Math.min(Math.ceil(max * factor), unbounded) };
-}
-
-export const plus = (...ranges: readonly Range[]): Range => ranges.reduce(add, fixed(0));
-
-/** The size of an argument of a call, which has it. */
+/** The size of an argument of a call. */
 export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? unknownSize;
 
 /** What reading a string argument costs. */
@@ -31,10 +22,10 @@ export const readingCost = (args: readonly Value[], index: number, times = 1): n
 /** The costs of a function that reads its first argument, a string, so many times. */
 export const reading = (times = 1): Costs => ({
   cost: (args) => readingCost(args, 0, times),
-  estimate: (args) => ({ cost: scaled(sizeOf(args, 0), times * stringFactor) }),
+  estimate: (args) => ({ cost: scale(sizeOf(args, 0), times * stringFactor) }),
 });
 
-/** What reading a text costs where it costs 1 in the reference, which long texts must not. */
+/** The cost of reading a text, for functions that cost 1 in the reference server: here long texts cost more. */
 export const longCost = (length: number): number => Math.max(1, Math.ceil(length / 100));
 
 /** The costs of a function that reads its last argument, a string, and is estimated to cost 1. */

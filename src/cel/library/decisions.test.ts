@@ -45,7 +45,7 @@ describe('evaluation with decisions', () => {
     expect(evaluations).toBe(3);
   });
 
-  it('tells users, verbs, places and selectors apart', async () => {
+  it('distinguishes users, verbs, resources and selectors', async () => {
     const place = { group: '', version: '*', resource: 'pods', subresource: '', namespace: '', name: '' };
     const selector = { fieldSelector: { text: 'a=b', selector: undefined as never } };
     const all: AccessAttributes[] = [

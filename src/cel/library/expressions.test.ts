@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFeatures } from '../../meta/index.ts';
+import { kubeLibraries } from '../base-libraries.ts';
 import { check } from '../check/check.ts';
 import { createEnvironment } from '../check/environment.ts';
 import { estimateCost } from '../cost/estimate.ts';
@@ -11,7 +12,6 @@ import { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType 
 import { type AccessDecision, evaluateWithDecisions, PendingDecision } from './decisions.ts';
 import { optionalsLibrary } from './optionals.ts';
 import { standardLibrary } from './standard.ts';
-import { kubeLibraries } from './versions.ts';
 
 const environment = createEnvironment({
   variables: [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ListValue, OptionalValue, Value } from '../values.ts';
 import { type FormatValue, formatLibrary } from './format.ts';
+import { callOf, overloadOf } from './testing/calls.ts';
 
 const names = [
   'dns1123Label',
@@ -18,12 +19,7 @@ const names = [
   'datetime',
 ];
 
-const overload = (name: string) => {
-  const [found] = formatLibrary.functions[name] ?? [];
-  if (found === undefined) throw new Error(`no function ${name}`);
-  return found;
-};
-const call = (name: string, ...args: Value[]): Value => overload(name).call(...args);
+const call = callOf(formatLibrary);
 const named = (name: string) => call(`format.${name}`) as FormatValue;
 
 function messages(format: string, text: string): Value[] | undefined {
@@ -121,7 +117,7 @@ describe('format', () => {
     ['datetime', 'x'.repeat(10), 36],
     ['uuid', '', 18],
   ])('validation by %s of %s costs %s', (format, text, cost) => {
-    expect(overload('validate').cost?.([named(format), text], null)).toBe(cost);
+    expect(overloadOf(formatLibrary, 'validate').cost?.([named(format), text], null)).toBe(cost);
   });
 
   it('is estimated as validation by the largest regular expression of names', () => {
@@ -129,6 +125,8 @@ describe('format', () => {
       const range = { min: 0, max: size };
       return { size: range, type: { kind: 'dyn' }, literal: undefined, elementSize: undefined } as const;
     };
-    expect(overload('validate').estimate?.([argument(0), argument(11)])).toEqual({ cost: { min: 0, max: 64 } });
+    expect(overloadOf(formatLibrary, 'validate').estimate?.([argument(0), argument(11)])).toEqual({
+      cost: { min: 0, max: 64 },
+    });
   });
 });

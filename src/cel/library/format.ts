@@ -5,15 +5,20 @@ import {
   dns1123Label,
   dns1123Subdomain,
   expressionTypes,
+  isBase64,
+  isDate,
+  isDateTime,
+  isUuid,
   labelValue,
   type NameRule,
   qualifiedName,
 } from '../../meta/index.ts';
+import { scale } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { listType, opaqueType, optionalType, stringType } from '../types.ts';
 import { ListValue, OpaqueValue, OptionalValue, type Value } from '../values.ts';
-import { type Costs, regexFactor, scaled, sizeOf, stringFactor } from './costs.ts';
+import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';
 import { parseRequestUri } from './go-url.ts';
 import { functionOf, methodOf } from './overloads.ts';
 
@@ -59,30 +64,6 @@ const uri: NameRule = (text) => {
   }
 };
 
-const isUuid = (text: string): boolean =>
-  /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text);
-
-function isBase64(text: string): boolean {
-  const end = text.endsWith('==') ? -2 : text.endsWith('=') ? -1 : text.length;
-  return text !== '' && text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.slice(0, end));
-}
-
-function isDate(text: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
-  if (year === undefined) return false;
-  const date = new Date(0);
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
-}
-
-/** What follows a second `t` is not looked at, as in the reference. */
-function isDateTime(text: string): boolean {
-  const [date = '', time = ''] = text.toLowerCase().split('t', 2);
-  const [, hour, minute, second] =
-    /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time) ?? [];
-  return isDate(date) && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
-}
-
 /** By name. */
 const formats = new Map([
   ['dns1123Label', new FormatValue(30, dns1123Label)],
@@ -112,7 +93,7 @@ const validation: Costs = {
   cost: ([format, text]) =>
     Math.ceil((1 + codePoints(text as string)) * stringFactor) *
     Math.ceil((format as FormatValue).regexSize * regexFactor),
-  estimate: (args) => ({ cost: scaled(scaled(sizeOf(args, 1), stringFactor), largestRegex * regexFactor) }),
+  estimate: (args) => ({ cost: scale(scale(sizeOf(args, 1), stringFactor), largestRegex * regexFactor) }),
 };
 
 export const formatLibrary: Library = {

@@ -183,7 +183,7 @@ describe('cidr', () => {
 
   it('fails for what is no address or network', () => {
     const network = cidr('10.0.0.0/8');
-    // The reference tells the reason for networks only.
+    // The reference server gives the reason for networks only.
     expect(() => call('containsIP', network, 'nope')).toThrow(new CelError('no such overload'));
     expect(() => call('containsCIDR', network, 'nope')).toThrow(new CelError(parse('nope', "no '/'")));
   });

@@ -5,7 +5,7 @@ import { boolType, intType, opaqueType, stringType } from '../types.ts';
 import { CelError, OpaqueValue, type Value } from '../values.ts';
 import { reading } from './costs.ts';
 import { AddressError, mapsIpv4, parseAddress } from './go-address.ts';
-import { functionOf, methodOf } from './overloads.ts';
+import { functionOf, methodOf, succeeds } from './overloads.ts';
 
 export const ipType = opaqueType('net.IP');
 
@@ -42,15 +42,7 @@ function parsed(text: string): ReturnType<typeof parseAddress> {
   }
 }
 
-export function isIp(text: Value): boolean {
-  try {
-    ipOf(text as string);
-    return true;
-  } catch (error) {
-    if (error instanceof CelError) return false;
-    throw error;
-  }
-}
+export const isIp = succeeds((text) => ipOf(text as string));
 
 /** The first bits of an address, as a number. */
 const first = ({ bits, size }: IpNumber, count: number): number => Number(bits >> BigInt(size - count));

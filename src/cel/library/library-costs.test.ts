@@ -78,7 +78,7 @@ describe('costs of calls', () => {
   ])('%s of %o is %i', (id, args, expected) => {
     expect(cost(id, ...args)).toBe(expected);
   });
-  it('grow with results that are much longer than what they are made of', () => {
+  it('grow with results that are much longer than the arguments', () => {
     expect(cost('string_replace_string_string', a(100), 'a', a(100))).toBe(1000);
     expect(cost('string_format', '%s', list(list(a(1000))))).toBe(Math.ceil((1000 + 4) / 10));
   });

@@ -13,6 +13,7 @@ import {
   type Value,
 } from '../values.ts';
 import { optionalsLibrary } from './optionals.ts';
+import { callOf } from './testing/calls.ts';
 
 const some = (value: Value): OptionalValue => new OptionalValue(value);
 const none = new OptionalValue(undefined);
@@ -22,11 +23,7 @@ const map = new EntriesValue([
   ['__proto__', 2],
 ]);
 
-function call(name: string, ...args: Value[]): Value {
-  const overload = optionalsLibrary.functions[name]?.[0];
-  if (overload === undefined) throw new Error(`no function ${name}`);
-  return overload.call(...args);
-}
+const call = callOf(optionalsLibrary);
 
 describe('optional values', () => {
   test.each<[string, readonly Value[], Value]>([

@@ -1,6 +1,7 @@
-/** Overloads in a line each. */
+/** Overloads in a line each, and functions that they share. */
 import type { Overload } from '../library.ts';
 import type { CelType } from '../types.ts';
+import { CelError, type Value } from '../values.ts';
 
 type Costs = Partial<Pick<Overload, 'cost' | 'estimate'>>;
 
@@ -21,3 +22,16 @@ export const methodOf = (
   call: Overload['call'],
   costs?: Costs,
 ): Overload => ({ id, args, result, member: true, call, ...costs });
+
+/** Whether a call succeeds: `isIP` of `ip`. */
+export const succeeds =
+  (call: Overload['call']) =>
+  (...args: Value[]): boolean => {
+    try {
+      call(...args);
+      return true;
+    } catch (error) {
+      if (error instanceof CelError) return false;
+      throw error;
+    }
+  };

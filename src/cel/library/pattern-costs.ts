@@ -1,10 +1,11 @@
 /** What matching with regular expressions costs. */
 
+import { fixed, multiply, scale, sum } from '../cost/range.ts';
 import type { EstimatedArgument, Range } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { compileRegex } from '../regex.ts';
 import type { Value } from '../values.ts';
-import { type Costs, exactly, plus, regexFactor, scaled, sizeOf, stringFactor, times } from './costs.ts';
+import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';
 
 export const matchesPattern = (text: Value | undefined, pattern: Value | undefined): boolean =>
   compileRegex(pattern as string).test(text as string);
@@ -24,7 +25,7 @@ function costOf(text: string, pattern: string, failed: boolean): number {
 }
 
 export const estimateMatch = (args: readonly EstimatedArgument[]): Range =>
-  times(scaled(plus(sizeOf(args, 0), exactly(1)), stringFactor), scaled(sizeOf(args, 1), regexFactor));
+  multiply(scale(sum(sizeOf(args, 0), fixed(1)), stringFactor), scale(sizeOf(args, 1), regexFactor));
 
 export const matchCosts: Costs = {
   cost: ([text, pattern], result) => costOf(text as string, pattern as string, result === null),

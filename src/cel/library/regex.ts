@@ -18,7 +18,7 @@ function findAll(text: Value | undefined, pattern: Value | undefined, most: numb
   }
 }
 
-/** Code points that may have been looked at for matches after the first one, for each cost unit, at most. */
+/** The most code points that may be scanned for matches after the first one, for each cost unit. */
 const SCANNED = 1000;
 
 const costs: Costs = {

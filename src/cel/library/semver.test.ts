@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { CelError, type Value } from '../values.ts';
+import { CelError } from '../values.ts';
 import { type SemverValue, semverLibrary } from './semver.ts';
+import { callOf } from './testing/calls.ts';
 
-const call = (id: string, ...args: Value[]): Value => {
-  const overload = Object.values(semverLibrary.functions)
-    .flat()
-    .find((each) => each.id === id);
-  if (overload === undefined) throw new Error(`no overload ${id}`);
-  return overload.call(...args);
-};
+const call = callOf(semverLibrary);
 const semver = (text: string, normalize = false) => call('string_bool_to_semver', text, normalize) as SemverValue;
 const elements = (version: SemverValue) => ['major', 'minor', 'patch'].map((name) => call(`semver_${name}`, version));
 

@@ -1,10 +1,12 @@
 /** Semantic versions: `semver('1.2.3-alpha.1')` and their order. */
+
 import { expressionTypes, quote } from '../../meta/index.ts';
+import { fixed } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { boolType, type CelType, intType, opaqueType, stringType } from '../types.ts';
 import { CelError, intOf, OpaqueValue, type Value } from '../values.ts';
-import { type Costs, exactly, longCost, reading, stringFactor } from './costs.ts';
-import { functionOf, methodOf } from './overloads.ts';
+import { type Costs, longCost, reading, stringFactor } from './costs.ts';
+import { functionOf, methodOf, succeeds } from './overloads.ts';
 
 const semverType = opaqueType(`${expressionTypes}.Semver`);
 
@@ -125,22 +127,14 @@ function semverOf(text: Value, normalize: Value = false): SemverValue {
   return parseVersion(normalize === true ? normalized(text as string) : (text as string));
 }
 
-function isSemver(text: Value, normalize: Value = false): boolean {
-  try {
-    semverOf(text, normalize);
-    return true;
-  } catch (error) {
-    if (error instanceof CelError) return false;
-    throw error;
-  }
-}
+const isSemver = succeeds(semverOf);
 
 const own = (value: Value): SemverValue => value as SemverValue;
 
 /** The costs of a comparison, which reads the shorter version. */
 const comparing: Costs = {
   cost: ([a, b]) => Math.ceil(Math.min(own(a as Value).size, own(b as Value).size) * stringFactor),
-  estimate: () => ({ cost: exactly(1) }),
+  estimate: () => ({ cost: fixed(1) }),
 };
 
 const comparison = (id: string, result: CelType, read: (sign: number) => boolean | number) =>
@@ -158,7 +152,7 @@ export const semverLibrary: Library = {
       functionOf('string_bool_to_semver', [stringType, boolType], semverType, semverOf, reading()),
     ],
     isSemver: [
-      functionOf('is_semver_string', [stringType], boolType, (text) => isSemver(text), reading()),
+      functionOf('is_semver_string', [stringType], boolType, isSemver, reading()),
       functionOf('is_semver_string_bool', [stringType, boolType], boolType, isSemver, reading()),
     ],
     major: [element('semver_major', ({ major }) => major)],

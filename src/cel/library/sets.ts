@@ -1,8 +1,9 @@
 /** Lists as sets. */
+import { fixed, multiply, scale, sum } from '../cost/range.ts';
 import type { Library, Overload } from '../library.ts';
 import { boolType, listType, parameterType } from '../types.ts';
 import type { ListValue, Value } from '../values.ts';
-import { type Costs, exactly, plus, scaled, sizeOf, times } from './costs.ts';
+import { type Costs, sizeOf } from './costs.ts';
 import { functionOf } from './overloads.ts';
 import { sizeOfValue } from './sizes.ts';
 import { contains } from './standard-collections.ts';
@@ -18,7 +19,7 @@ const containsAll = (list: ListValue, elements: ListValue): boolean =>
 /** Every element of one list is compared with every element of the other, so many times. */
 const comparing = (rounds: number): Costs => ({
   cost: ([first = null, second = null]) => 1 + sizeOfValue(first) * sizeOfValue(second) * rounds,
-  estimate: (args) => ({ cost: plus(scaled(times(sizeOf(args, 0), sizeOf(args, 1)), rounds), exactly(1)) }),
+  estimate: (args) => ({ cost: sum(scale(multiply(sizeOf(args, 0), sizeOf(args, 1)), rounds), fixed(1)) }),
 });
 
 const list = listType(parameterType('T'));

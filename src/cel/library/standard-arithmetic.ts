@@ -1,4 +1,5 @@
 /** The operators `+`, `-`, `*`, `/`, `%` and `-a`. */
+import { fixed, scale, sum } from '../cost/range.ts';
 import { concatenate, concatenationCost } from '../evaluate/associative-lists.ts';
 import type { CallEstimate, EstimatedArgument, Library, Overload } from '../library.ts';
 import {
@@ -13,7 +14,7 @@ import {
   uintType,
 } from '../types.ts';
 import { CelError, Double, Duration, type ListValue, type Timestamp, type Uint, type Value } from '../values.ts';
-import { exactly, plus, scaled, sizeOf, stringFactor } from './costs.ts';
+import { sizeOf, stringFactor } from './costs.ts';
 import { checkedInt, checkedUint, exactOf } from './integers.ts';
 import { functionOf } from './overloads.ts';
 import { sizeOfValue } from './sizes.ts';
@@ -98,14 +99,14 @@ const uints = (id: string, operator: (a: bigint, b: bigint) => bigint): Overload
 const doubles = (id: string, operator: (a: number, b: number) => number): Overload =>
   functionOf(id, double2, doubleType, (a, b) => new Double(operator((a as Double).value, (b as Double).value)));
 
-const concatenated = (args: readonly EstimatedArgument[]) => plus(sizeOf(args, 0), sizeOf(args, 1));
+const concatenated = (args: readonly EstimatedArgument[]) => sum(sizeOf(args, 0), sizeOf(args, 1));
 
 /** Strings and bytes are copied. */
 const copying: Pick<Overload, 'cost' | 'estimate'> = {
   cost: ([a = null, b = null]) => Math.ceil((sizeOfValue(a) + sizeOfValue(b)) * stringFactor),
   estimate: (args): CallEstimate => {
     const resultSize = concatenated(args);
-    return { cost: scaled(resultSize, stringFactor), resultSize };
+    return { cost: scale(resultSize, stringFactor), resultSize };
   },
 };
 
@@ -127,7 +128,7 @@ export const arithmetic: Library['functions'] = {
     ints('add_int64', addInts),
     functionOf('add_list', [list, list], list, (a, b) => concatenate(a as ListValue, b as ListValue), {
       cost: ([a, b]) => concatenationCost(a as ListValue, b as ListValue),
-      estimate: (args) => ({ cost: exactly(1), resultSize: concatenated(args) }),
+      estimate: (args) => ({ cost: fixed(1), resultSize: concatenated(args) }),
     }),
     functionOf('add_string', [stringType, stringType], stringType, (a, b) => (a as string) + (b as string), copying),
     uints('add_uint64', (a, b) => a + b),

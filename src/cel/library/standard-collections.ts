@@ -1,11 +1,12 @@
 /** Sizes, membership and indexes of collections, and the tests of strings. */
 
+import { multiply, scale } from '../cost/range.ts';
 import { valuesEqual } from '../evaluate/equality.ts';
 import type { Library, Overload } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { boolType, bytesType, type CelType, intType, listType, mapType, parameterType, stringType } from '../types.ts';
 import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
-import { scaled, sizeOf, stringFactor, times } from './costs.ts';
+import { sizeOf, stringFactor } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 import { matchCosts, matchesPattern } from './pattern-costs.ts';
 import { sizeOfValue } from './sizes.ts';
@@ -50,16 +51,16 @@ const stringTest = (
 /** At run time the size of the string counts, in estimates that of the prefix or suffix. */
 const affixCosts: Pick<Overload, 'cost' | 'estimate'> = {
   cost: ([text]) => Math.ceil(codePoints(text as string) * stringFactor),
-  estimate: (args) => ({ cost: scaled(sizeOf(args, 1), stringFactor) }),
+  estimate: (args) => ({ cost: scale(sizeOf(args, 1), stringFactor) }),
 };
 
 const substringCosts: Pick<Overload, 'cost' | 'estimate'> = {
   cost: ([text, part]) =>
     Math.ceil(codePoints(text as string) * stringFactor) * Math.ceil(codePoints(part as string) * stringFactor),
   estimate: (args) => {
-    const text = scaled(sizeOf(args, 0), stringFactor);
-    const part = scaled(sizeOf(args, 1), stringFactor);
-    return { cost: times(text, part) };
+    const text = scale(sizeOf(args, 0), stringFactor);
+    const part = scale(sizeOf(args, 1), stringFactor);
+    return { cost: multiply(text, part) };
   },
 };
 

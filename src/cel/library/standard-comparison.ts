@@ -1,5 +1,5 @@
 /** The operators `!a`, `==`, `!=`, `<`, `<=`, `>` and `>=`. */
-import { unbounded } from '../cost/range.ts';
+import { scale, unbounded } from '../cost/range.ts';
 import { compareValues, valuesEqual } from '../evaluate/equality.ts';
 import type { EstimatedArgument, Library, Overload, Range } from '../library.ts';
 import {
@@ -15,7 +15,7 @@ import {
   uintType,
 } from '../types.ts';
 import type { Value } from '../values.ts';
-import { scaled, sizeOf, stringFactor } from './costs.ts';
+import { sizeOf, stringFactor } from './costs.ts';
 import { functionOf } from './overloads.ts';
 import { sizeOfValue } from './sizes.ts';
 
@@ -32,7 +32,7 @@ function smaller(a: Value, b: Value): number {
 
 function estimateSmaller(args: readonly EstimatedArgument[]): Range {
   const max = Math.min(sizeOf(args, 0).max, sizeOf(args, 1).max);
-  return scaled({ min: max > 0 ? 1 : 0, max }, stringFactor);
+  return scale({ min: max > 0 ? 1 : 0, max }, stringFactor);
 }
 
 const a = parameterType('A');
@@ -48,7 +48,7 @@ function estimateEquality(args: readonly EstimatedArgument[]): { readonly cost: 
   const { maxSize = 1 } = left.type;
   const max = Math.min(maxSize, right.size.max);
   // Values of which nothing is known count as short, as in the reference.
-  return { cost: scaled({ min: 1, max: max < unbounded ? max : 1 }, stringFactor) };
+  return { cost: scale({ min: 1, max: max < unbounded ? max : 1 }, stringFactor) };
 }
 
 /** The names of types in the identifiers of overloads, and their types, that have an order. */

@@ -1,4 +1,5 @@
 /** The conversions between types: `int`, `uint`, `double`, `string`, `bytes`, `bool`, `timestamp`, `duration`, … */
+import { scale } from '../cost/range.ts';
 import { typeNameOf } from '../evaluate/type-values.ts';
 import type { Library, Overload } from '../library.ts';
 import {
@@ -16,7 +17,7 @@ import {
   uintType,
 } from '../types.ts';
 import { CelError, Double, type Duration, intOf, type Timestamp, TypeValue, type Uint, type Value } from '../values.ts';
-import { longCost, scaled, sizeOf, stringFactor } from './costs.ts';
+import { longCost, sizeOf, stringFactor } from './costs.ts';
 import { checkedInt, checkedUint, exactOf, intOverflow, uintOverflow } from './integers.ts';
 import { parseDouble, parseInteger, shortText } from './numbers.ts';
 import { functionOf } from './overloads.ts';
@@ -96,7 +97,7 @@ const encoding: Pick<Overload, 'cost' | 'estimate'> = {
   cost: reading,
   estimate: (args) => {
     const { min, max } = sizeOf(args, 0);
-    return { cost: scaled({ min, max }, stringFactor), resultSize: scaled({ min: min / 4, max }, 4) };
+    return { cost: scale({ min, max }, stringFactor), resultSize: scale({ min: min / 4, max }, 4) };
   },
 };
 
@@ -104,7 +105,7 @@ const decoding: Pick<Overload, 'cost' | 'estimate'> = {
   cost: reading,
   estimate: (args) => {
     const { min, max } = sizeOf(args, 0);
-    return { cost: scaled({ min, max }, stringFactor), resultSize: { min: Math.floor(min / 4), max } };
+    return { cost: scale({ min, max }, stringFactor), resultSize: { min: Math.floor(min / 4), max } };
   },
 };
 

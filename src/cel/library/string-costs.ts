@@ -1,8 +1,8 @@
 /** What the functions of strings cost, and how long their results may be. */
-import { unknownSize } from '../cost/range.ts';
+import { fixed, multiply, scale, sum, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import { ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
-import { type Costs, exactly, plus, scaled, sizeOf, stringFactor, times } from './costs.ts';
+import { type Costs, sizeOf, stringFactor } from './costs.ts';
 import { sizeOfValue } from './sizes.ts';
 
 const reading = (value: Value | undefined, factor = 1): number =>
@@ -11,7 +11,7 @@ const reading = (value: Value | undefined, factor = 1): number =>
 /** The result is no longer than the string. */
 export const transforming: Costs = {
   cost: ([text]) => reading(text),
-  estimate: (args) => ({ cost: scaled(sizeOf(args, 0), stringFactor), resultSize: sizeOf(args, 0) }),
+  estimate: (args) => ({ cost: scale(sizeOf(args, 0), stringFactor), resultSize: sizeOf(args, 0) }),
 };
 
 /** A cost for the code points of the string, and at least that of the result, which may be much longer. */
@@ -21,7 +21,7 @@ const atLeastResult = (factor: number): NonNullable<Overload['cost']> => {
 
 export const producing: Costs = {
   cost: atLeastResult(1),
-  estimate: (args) => ({ cost: scaled(sizeOf(args, 0), stringFactor) }),
+  estimate: (args) => ({ cost: scale(sizeOf(args, 0), stringFactor) }),
 };
 
 /** Each code point may be escaped. */
@@ -30,8 +30,8 @@ export const quoteCosts: Costs = {
   estimate: (args) => {
     const { min, max } = sizeOf(args, 0);
     return {
-      cost: scaled({ min, max }, stringFactor),
-      resultSize: plus({ min, max }, { min: 0, max }, exactly(2)),
+      cost: scale({ min, max }, stringFactor),
+      resultSize: sum({ min, max }, { min: 0, max }, fixed(2)),
     };
   },
 };
@@ -41,14 +41,14 @@ export const splitCosts: Costs = {
   estimate: (args) => {
     const most = args[2]?.literal;
     const max = typeof most === 'number' && most >= 0 ? most : sizeOf(args, 0).max;
-    return { cost: scaled(sizeOf(args, 0), 2 * stringFactor), resultSize: { min: 0, max } };
+    return { cost: scale(sizeOf(args, 0), 2 * stringFactor), resultSize: { min: 0, max } };
   },
 };
 
 export const replaceCosts: Costs = {
   cost: atLeastResult(2),
   estimate: (args) => ({
-    cost: scaled(sizeOf(args, 0), 2 * stringFactor),
+    cost: scale(sizeOf(args, 0), 2 * stringFactor),
     resultSize: replacedSize(sizeOf(args, 0), sizeOf(args, 1), sizeOf(args, 2)),
   }),
 };
@@ -70,17 +70,17 @@ function replacedSize(text: Range, part: Range, by: Range): Range {
   else shortest.count = Math.ceil(text.min / part.max);
 
   const count = { min: shortest.count, max: longest.count };
-  return plus(times(count, by), { min: shortest.retained, max: longest.retained });
+  return sum(multiply(count, by), { min: shortest.retained, max: longest.retained });
 }
 
 export const joinCosts: Costs = {
   cost: (_, result) => (typeof result === 'string' ? reading(result, 2) : 1),
   estimate: (args) => {
     const list = sizeOf(args, 0);
-    const elements = args[0]?.type.kind === 'list' ? times(list, elementSizeOf(args)) : exactly(0);
+    const elements = args[0]?.type.kind === 'list' ? multiply(list, elementSizeOf(args)) : fixed(0);
     const separators = { min: Math.max(list.min - 1, 0), max: Math.max(list.max - 1, 0) };
-    const resultSize = args.length < 2 ? elements : plus(elements, times(sizeOf(args, 1), separators));
-    return { cost: scaled(resultSize, stringFactor), resultSize };
+    const resultSize = args.length < 2 ? elements : sum(elements, multiply(sizeOf(args, 1), separators));
+    return { cost: scale(resultSize, stringFactor), resultSize };
   },
 };
 
@@ -92,10 +92,10 @@ export const searchCosts: Costs = {
   cost: ([receiver]) => traversalCost(receiver as Value),
   estimate: (args) => {
     const type = args[0]?.type;
-    if (type?.kind !== 'list') return { cost: scaled(sizeOf(args, 0), stringFactor) };
+    if (type?.kind !== 'list') return { cost: scale(sizeOf(args, 0), stringFactor) };
     const read = type.element.kind === 'string' || type.element.kind === 'bytes';
-    const element = read ? plus(exactly(1), scaled(elementSizeOf(args), stringFactor)) : exactly(1);
-    return { cost: times(sizeOf(args, 0), element) };
+    const element = read ? sum(fixed(1), scale(elementSizeOf(args), stringFactor)) : fixed(1);
+    return { cost: multiply(sizeOf(args, 0), element) };
   },
 };
 

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { CelError, type ListValue, type MapValue, type Value } from '../values.ts';
+import { callOf, overloadOf } from './testing/calls.ts';
 import { type UrlValue, urlLibrary } from './url.ts';
 
-const overload = (name: string) => {
-  const [found] = urlLibrary.functions[name] ?? [];
-  if (found === undefined) throw new Error(`no function ${name}`);
-  return found;
-};
-const call = (name: string, ...args: Value[]): Value => overload(name).call(...args);
+const call = callOf(urlLibrary);
 const url = (text: string) => call('url', text) as UrlValue;
 
 function queryOf(text: string): { [key: string]: Value[] } {
@@ -111,7 +107,7 @@ describe('url', () => {
   });
 
   it('costs a tenth of the length of its text; a check costs 1', () => {
-    const { cost, estimate } = overload('url');
+    const { cost, estimate } = overloadOf(urlLibrary, 'url');
     expect(cost?.(['https://kubernetes.example/'], null)).toBe(3);
     // Four code points, eight UTF-16 units.
     expect(cost?.(['😀'.repeat(10)], null)).toBe(1);
@@ -120,8 +116,8 @@ describe('url', () => {
       cost: { min: 1, max: 5 },
       resultSize: size,
     });
-    expect(overload('isURL').cost?.(['https://example.com/'], true)).toBe(1);
-    expect(overload('isURL').cost?.(['x'.repeat(1_000_000)], false)).toBe(10_000);
+    expect(overloadOf(urlLibrary, 'isURL').cost?.(['https://example.com/'], true)).toBe(1);
+    expect(overloadOf(urlLibrary, 'isURL').cost?.(['x'.repeat(1_000_000)], false)).toBe(10_000);
     expect(url('https://example.com/').size).toBe(1);
     expect(url(`https://example.com/${'x'.repeat(1_000_000)}`).size).toBe(10_001);
   });

@@ -1,10 +1,10 @@
 /** URLs: `url('https://example.com:80/')` and their parts. */
 import { expressionTypes } from '../../meta/index.ts';
-import { unbounded } from '../cost/range.ts';
+import { scale, unbounded } from '../cost/range.ts';
 import type { Library } from '../library.ts';
 import { boolType, listType, mapType, opaqueType, stringType } from '../types.ts';
 import { CelError, EntriesValue, ListValue, OpaqueValue, type Value } from '../values.ts';
-import { longCost, reading, readingLong, scaled, sizeOf, stringFactor } from './costs.ts';
+import { longCost, reading, readingLong, sizeOf, stringFactor } from './costs.ts';
 import {
   escapedPath,
   formatUrl,
@@ -94,7 +94,7 @@ export const urlLibrary: Library = {
     url: [
       functionOf('string_to_url', [stringType], urlType, (text) => urlOf(text as string), {
         cost: reading().cost,
-        estimate: (args) => ({ cost: scaled(sizeOf(args, 0), stringFactor), resultSize: sizeOf(args, 0) }),
+        estimate: (args) => ({ cost: scale(sizeOf(args, 0), stringFactor), resultSize: sizeOf(args, 0) }),
       }),
     ],
     isURL: [functionOf('is_url_string', [stringType], boolType, isUrl, readingLong)],

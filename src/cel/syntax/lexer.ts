@@ -8,7 +8,7 @@ export interface Tokens {
   readonly ends: readonly number[];
   /** Where they start, in code points. */
   readonly offsets: readonly number[];
-  /** What is in no token. */
+  /** The parts of the source that are in no token. */
   readonly unrecognized: readonly Unrecognized[];
 }
 
@@ -125,7 +125,7 @@ const single: readonly (readonly [string, number])[] = [
 ];
 for (const [character, kind] of single) singles[character.charCodeAt(0)] = kind;
 
-/** Reads one token. Where there is none, it ends after the character that no token goes on with. */
+/** Reads one token. Without a match it ends after the first character with which no token continues. */
 class Reader {
   readonly #source: string;
   /** The end of the token, or of the text that is none. */

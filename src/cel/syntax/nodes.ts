@@ -1,15 +1,16 @@
-import type {
-  Call,
-  Comprehension,
-  Expr,
-  FieldEntry,
-  Identifier,
-  Issue,
-  ListLiteral,
-  Literal,
-  LiteralValue,
-  MapEntry,
-  Select,
+import {
+  type Call,
+  type Comprehension,
+  childrenOf,
+  type Expr,
+  type FieldEntry,
+  type Identifier,
+  type Issue,
+  type ListLiteral,
+  type Literal,
+  type LiteralValue,
+  type MapEntry,
+  type Select,
 } from '../ast.ts';
 
 /** How deep expressions nest; operators, selections, member calls and indexes count along each path of the tree. */
@@ -19,7 +20,7 @@ const maxNodes = 250_000;
 /** The depth of a tree, which macros add to: passes over trees call themselves for each level. */
 const maxTreeDepth = 1000;
 
-/** Parsing does not go on. */
+/** Ends parsing: a limit is exceeded. */
 export class ParseStopped extends Error {
   readonly issue: Issue;
   constructor(message: string, offset = -1) {
@@ -136,24 +137,4 @@ export class Nodes {
 function limitDepth(expr: Expr, depth: number): void {
   if (depth > maxTreeDepth) throw new ParseStopped(`expression depth limit exceeded: ${maxTreeDepth}`);
   for (const child of childrenOf(expr)) limitDepth(child, depth + 1);
-}
-
-function childrenOf(expr: Expr): readonly Expr[] {
-  switch (expr.kind) {
-    case 'literal':
-    case 'identifier':
-      return [];
-    case 'select':
-      return [expr.operand];
-    case 'call':
-      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
-    case 'list':
-      return expr.elements;
-    case 'map':
-      return expr.entries.flatMap(({ key, value }) => [key, value]);
-    case 'object':
-      return expr.entries.map(({ value }) => value);
-    case 'comprehension':
-      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
-  }
 }

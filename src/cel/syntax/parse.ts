@@ -1,4 +1,5 @@
 /** Text to syntax tree: the grammar, the macros, and the limits of both. */
+import { countCodePoints } from '../../meta/index.ts';
 import type { Expr, Issue } from '../ast.ts';
 import { tokenize } from './lexer.ts';
 import { Nodes, ParseStopped } from './nodes.ts';
@@ -18,7 +19,7 @@ const maxSourceLength = 100_000;
 
 /** The tree of a source, or its issues. Never throws, and takes time in proportion to the length. */
 export function parse(source: string, options: ParseOptions = {}): ParseResult {
-  const size = source.length > maxSourceLength ? codePoints(source) : source.length;
+  const size = source.length > maxSourceLength ? countCodePoints(source) : source.length;
   if (size > maxSourceLength) {
     const message = `expression code point size exceeds limit: size: ${size}, limit ${maxSourceLength}`;
     return { expr: undefined, issues: [{ offset: -1, message }] };
@@ -35,10 +36,4 @@ export function parse(source: string, options: ParseOptions = {}): ParseResult {
     if (!(error instanceof ParseStopped)) throw error;
     return { expr: undefined, issues: [...nodes.issues, error.issue] };
   }
-}
-
-function codePoints(source: string): number {
-  let count = 0;
-  for (let index = 0; index < source.length; index += source.codePointAt(index)! > 0xffff ? 2 : 1) count++;
-  return count;
 }

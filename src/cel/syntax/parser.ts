@@ -18,12 +18,12 @@ export interface ParseOptions {
   readonly escapedIdentifiers?: boolean;
 }
 
-/** What no rule of the grammar continues. */
+/** A token that no rule of the grammar accepts. */
 class Mismatch extends Error {}
 
 /**
- * A recursive descent over the grammar. It gives up at the first token that does not fit; `explain` says what is wrong.
- * Rules nest up to `maxDepth`, and so does what one path of the tree holds, so that recursion over trees is safe.
+ * A recursive descent parser. It stops at the first token that does not match; `explain` then finds the errors. Both the
+ * nesting of rules and the counted nodes on one path of the tree are limited by `maxDepth`, so that recursion is safe.
  */
 export class Parser {
   readonly #source: string;
@@ -38,7 +38,7 @@ export class Parser {
   #expressions = 0;
   #relations = 0;
   #sums = 0;
-  /** How many counted nodes the deepest path of the latest tree has. */
+  /** The number of counted nodes on the deepest path of the latest tree. */
   #height = 0;
 
   constructor(source: string, tokens: Tokens, nodes: Nodes, options: ParseOptions) {
@@ -53,7 +53,7 @@ export class Parser {
     if (options.mathMacros) this.#macros.add('math');
   }
 
-  /** The tree of the whole source; undefined: the grammar has no such text. */
+  /** The tree of the whole source; undefined for a syntax error. */
   start(): Expr | undefined {
     try {
       const expr = this.#expression();
@@ -197,7 +197,7 @@ export class Parser {
     return this.#nodes.call(offset, kind === Token.not ? '!_' : '-_', [operand]);
   }
 
-  /** Whether a number stands ahead that takes a sign before it as its own. */
+  /** Whether the token ahead is a number, which includes a sign before it. */
   #isNumber(ahead: number): boolean {
     const kind = this.#kind(ahead);
     return kind === Token.int || kind === Token.float;
@@ -346,7 +346,7 @@ export class Parser {
       const reported = issues.length;
       const optional = this.#acceptOptional();
       entries.push(entry(optional));
-      // Of an entry with a mark that is not supported, nothing else is reported.
+      // Further issues of an entry with an unsupported mark are dropped.
       if (optional && !this.#options.optionalSyntax) issues.length = reported + 1;
       height = Math.max(height, this.#height);
       if (this.#kind() !== Token.comma || this.#kind(1) === Token.rightBrace) break;

@@ -1,6 +1,6 @@
 /**
- * What ANTLR's default error strategy does where a token does not fit: it leaves out one token, or goes on as if one had
- * been there, and else goes on at a token that may follow an open rule. Until a token fits again, nothing is reported.
+ * The default error strategy of ANTLR for a token that does not match: delete one token, or insert the missing one, else
+ * resume at a token that may follow an open rule. Until a token matches again, nothing is reported.
  */
 import type { Issue } from '../ast.ts';
 import type { Tokens } from './lexer.ts';
@@ -23,7 +23,7 @@ export const setOf = (...kinds: readonly number[]): number => kinds.reduce((set,
 /** In a set of what follows: the rule may end here, so that what follows the rule does too. */
 export const ruleEnd = 1;
 
-/** A rule does not fit: a token is not one of a set, or, without a set, no alternative goes on after a start. */
+/** A rule does not match: a token is not in a set or, without a set, no alternative is viable. */
 class Unfit extends Error {
   readonly expected: number;
   readonly start: number;
@@ -42,7 +42,7 @@ export class Stopped extends Error {}
 /** The tokens with the issues that are found, for rules that say what fits. */
 export class Recovery {
   readonly issues: Issue[] = [];
-  /** The index of the last token that was looked at. */
+  /** The index of the last token that was read. */
   reach = 0;
   readonly #source: string;
   readonly #tokens: Tokens;
@@ -50,10 +50,10 @@ export class Recovery {
   #next = 0;
   /** What follows each open rule. */
   readonly #follows: number[] = [];
-  /** Until a token fits again, nothing is reported. */
+  /** Nothing is reported until a token matches again. */
   #recovering = false;
   #recoveries = 0;
-  /** The place in the rules that is looked at. */
+  /** The present place in the rules. */
   protected place = '';
   /** Where the last recoveries were, so that a token is skipped where they repeat. */
   #lastError = -1;
@@ -87,7 +87,7 @@ export class Recovery {
     if (this.#next < this.#kinds.length - 1) this.#next++;
   }
 
-  /** A rule with what may follow it; where it does not fit, goes on at a token that may follow an open rule. */
+  /** A rule and its follow set; where it does not match, parsing resumes at a token that may follow an open rule. */
   protected rule(follow: number, body: () => void): void {
     const depth = this.#follows.push(follow);
     try {

@@ -132,7 +132,7 @@ describe('validation of custom objects, as the reference server answers', () => 
 });
 
 describe('updates of custom objects', () => {
-  it('what is unchanged is not rejected, unless the feature is off', () => {
+  it('an unchanged invalid value is accepted while CRDValidationRatcheting is on', () => {
     const old = stored({ size: 99, tags: ['a', 'a'] });
     const changed = stored({ size: 99, tags: ['a', 'a'], color: 'blue' });
     const strict = resourceOf(full, { features: { ...defaultFeatures, CRDValidationRatcheting: false } });
@@ -180,7 +180,7 @@ describe('updates of custom objects', () => {
     expect(gadgets.strategy.warnings?.(object, object, context)).toEqual([]);
   });
 
-  it('rules see objects that have the form of the schema only', () => {
+  it('rules are not evaluated for objects with structural errors', () => {
     const rules = [{ rule: 'self.size > 1' }, { rule: 'self.size >= oldSelf.size', message: 'must not shrink' }];
     const ruled = { type: 'object', properties: { spec: { ...gadgetSpec, 'x-kubernetes-validations': rules } } };
     const resource = resourceOf(definitionOf({}, ruled));
@@ -301,7 +301,7 @@ describe('versions of custom resources', () => {
     expect(gadgets.custom?.toStored(current)).toBe(current);
   });
 
-  it('objects may have another form than that of the definition only after it has changed', () => {
+  it('stored objects are brought to the form of the definition only after it has changed', () => {
     const normalizes = (generation: number) => resourceOf({ ...full, metadata: { generation } }).custom?.normalizes;
     expect([normalizes(1), normalizes(2), gadgets.custom?.normalizes]).toEqual([false, true, true]);
   });

@@ -1,17 +1,7 @@
-import { isJsonObject, type Json, type JsonObject, quote } from '../../meta/index.ts';
+import { countCodePoints, isJsonObject, type Json, type JsonObject, quote } from '../../meta/index.ts';
 import type { Correlation } from './correlation.ts';
 import { Outcome } from './faults.ts';
-import {
-  codePoints,
-  exceeds,
-  hasDuplicates,
-  hasType,
-  isListed,
-  isMultiple,
-  limitFor,
-  typeOf,
-  undercuts,
-} from './valid.ts';
+import { exceeds, hasDuplicates, hasType, isListed, isMultiple, limitFor, typeOf, undercuts } from './valid.ts';
 import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
 
 /**
@@ -70,7 +60,7 @@ export const explainWhole = (schema: ValueSchema, value: Json, correlation: Corr
 const wrongType = (path: string, expected: string, value: string) =>
   ({ kind: 'type', path, value, why: `${path} in body must be of type ${expected}: ${quote(value)}` }) as const;
 
-/** A number, boolean or object where text in a format is expected is told the format. */
+/** For a number, boolean or object in place of text, the message names the format. */
 function typeFault({ types, format }: ValueSchema, value: Json, path: string) {
   const type = typeOf(value);
   if (format === '' || type === 'string' || type === 'array') return wrongType(path, types.join(','), type);
@@ -85,7 +75,7 @@ function explainEnum({ enum: values }: ValueSchema, value: Json, path: string, o
 /** At most one fault. */
 function explainText(schema: ValueSchema, text: string, path: string, outcome: Outcome): void {
   const { maxLength, minLength, pattern, format, formatted } = schema;
-  const length = codePoints(text);
+  const length = countCodePoints(text);
   const invalid = (why: string) => outcome.add({ kind: 'invalid', path, value: text, why: `${path} in body ${why}` });
   if (maxLength !== undefined && length > maxLength) outcome.add({ kind: 'tooLong', path, max: maxLength });
   else if (minLength !== undefined && length < minLength) invalid(`should be at least ${minLength} chars long`);

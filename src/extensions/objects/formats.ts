@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
-import { parseDuration } from '../../meta/index.ts';
+import { isBase64, isDate, isDateTime, isUuid } from '../../meta/index.ts';
+import { durationOf } from '../durations.ts';
 
-/** The maximum length of durations and addresses: what reads them would take long for more. */
+/** The maximum length of an address. */
 const MAX_LENGTH = 256;
 
 type Format = (text: string) => boolean;
@@ -21,7 +22,7 @@ const stringFormats: ReadonlyMap<string, Format> = new Map<string, Format>([
   ['ipv6', (text) => text.includes(':') && isIP(text) !== 0 && !text.includes('%')],
   ['cidr', isCidr],
   ['mac', isMac],
-  ['uuid', matches(/^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i)],
+  ['uuid', isUuid],
   ['uuid3', matches(/^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i)],
   ['uuid4', matches(/^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
   ['uuid5', matches(/^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
@@ -32,10 +33,10 @@ const stringFormats: ReadonlyMap<string, Format> = new Map<string, Format>([
   ['ssn', (text) => text.length === 11 && /^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$/.test(text)],
   ['hexcolor', matches(/^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i)],
   ['rgbcolor', isRgbColor],
-  ['byte', (text) => text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)],
+  ['byte', isBase64],
   ['password', () => true],
   ['date', isDate],
-  ['duration', isDuration],
+  ['duration', (text) => durationOf(text) !== undefined],
   ['datetime', isDateTime],
 ]);
 
@@ -53,52 +54,6 @@ export function knownFormat(format: string, types: readonly string[]): string {
 
 /** The check of strings in a format; undefined for a format of other types. */
 export const stringFormat = (format: string): Format | undefined => stringFormats.get(format.replaceAll('-', ''));
-
-const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
-
-function isDate(text: string): boolean {
-  const [, year = 0, month = 0, day = 0] = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(text)?.map(Number) ?? [];
-  // Years below 100 mean others to Date; the calendar repeats every 400 years.
-  return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year + 400, month);
-}
-
-/** A date, `T`, and a time with an offset; what follows another `T` does not matter. */
-function isDateTime(text: string): boolean {
-  const [date = '', time = ''] = text.toLowerCase().split('t', 2);
-  if (!isDate(date)) return false;
-  const parts = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/s.exec(time);
-  if (parts === null) return false;
-  const [, hour = '', minute = '', second = ''] = parts;
-  return hour <= '23' && minute <= '59' && second <= '59';
-}
-
-const units = [
-  ['ns', 'nano'],
-  ['us', 'µs', 'micro'],
-  ['ms', 'milli'],
-  ['s', 'sec'],
-  ['m', 'min'],
-  ['h', 'hr', 'hour'],
-  ['d', 'day'],
-  ['w', 'wk', 'week'],
-];
-
-/** `1h30m`, or numbers with units in words: `2 days`. */
-function isDuration(text: string): boolean {
-  if (text.length > MAX_LENGTH) return false;
-  try {
-    parseDuration(text);
-    return true;
-  } catch {
-    let found = false;
-    for (const [, count = '', given = ''] of text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
-      if (BigInt(count) > 2n ** 63n - 1n) return false;
-      const unit = given.toLowerCase();
-      found ||= units.some((names) => names.includes(unit) || unit.startsWith(names[names.length - 1] as string));
-    }
-    return found;
-  }
-}
 
 /** Numbers of IPv4 addresses may have leading zeros. */
 const withoutLeadingZeros = (address: string) =>

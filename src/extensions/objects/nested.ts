@@ -4,7 +4,7 @@ import { isInt64 } from './value-schema.ts';
 /** The field names of a path such as `.spec.replicas`. */
 export const fieldNames = (path: string): string[] => path.replace(/^\./, '').split('.');
 
-/** What is at a path of fields: a value of the expected type, nothing, or why it cannot be read. */
+/** A nested field: a value of the expected type, undefined where it is absent, or the fault that it cannot be read with. */
 export type Nested<T> = { readonly value: T | undefined; readonly fault?: undefined } | { readonly fault: string };
 
 export const nestedInteger = (object: JsonObject, names: readonly string[]): Nested<number> =>

@@ -1,5 +1,4 @@
 import {
-  type ApiObject,
   type FieldError,
   fieldError,
   type JsonObject,
@@ -10,7 +9,7 @@ import {
 import type { Column, ProjectionSubresource } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { CustomResourceSubresourceScale } from '../../types/apiextensions-v1.ts';
-import { Scale } from '../../types/autoscaling-v1.ts';
+import { scaleKind, scaleObject } from '../../types/scale.ts';
 import { ageColumn, columnsOf } from './columns.ts';
 import { fieldNames, type Nested, nestedInteger, nestedText, setNested } from './nested.ts';
 
@@ -31,27 +30,18 @@ export function scaleOf(paths: ScalePaths): Omit<ProjectionSubresource, 'verbs'>
   const current = fieldNames(statusReplicasPath);
   const selectorPath = labelSelectorPath === '' ? undefined : fieldNames(labelSelectorPath);
   return {
+    ...scaleKind,
     name: 'scale',
     type: 'projection',
-    kind: 'Scale',
-    group: 'autoscaling',
-    version: 'v1',
-    schema: Scale,
     projection: {
       replicas,
       columns,
-      read: (object) => {
-        const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-        const wanted = readable(nestedInteger(object, replicas)) ?? 0;
-        const selector = selectorPath === undefined ? '' : (readable(nestedText(object, selectorPath)) ?? '');
-        return {
-          kind: 'Scale',
-          apiVersion: 'autoscaling/v1',
-          metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as ApiObject['metadata'],
-          spec: wanted === 0 ? {} : { replicas: wanted },
-          status: { replicas: readable(nestedInteger(object, current)) ?? 0, ...(selector !== '' && { selector }) },
-        };
-      },
+      read: (object) =>
+        scaleObject(object, {
+          replicas: readable(nestedInteger(object, replicas)) ?? 0,
+          current: readable(nestedInteger(object, current)) ?? 0,
+          selector: selectorPath === undefined ? '' : (readable(nestedText(object, selectorPath)) ?? ''),
+        }),
       checkRead: (object) => {
         if (readable(nestedInteger(object, replicas)) !== undefined) return;
         throw statusError.internal(`the spec replicas field ${quote(specReplicasPath)} does not exist`);

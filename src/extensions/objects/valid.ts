@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
+import { countCodePoints, isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
 import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
 
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */
@@ -43,7 +43,7 @@ export function hasType({ types, format }: ValueSchema, value: Json): boolean {
   return type === 'number' && types.includes('integer') && isNearInteger(Number(value));
 }
 
-/** Whether a double is an integer, or as good as one. */
+/** Whether a double is an integer, up to a relative error of 1e-9. */
 function isNearInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);
@@ -66,15 +66,9 @@ function isInLimits(schema: ValueSchema, value: Json): boolean {
 }
 
 function isTextValid({ maxLength, minLength, pattern, formatted }: ValueSchema, text: string): boolean {
-  if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) return false;
-  if (minLength !== undefined && codePoints(text) < minLength) return false;
+  if (maxLength !== undefined && text.length > maxLength && countCodePoints(text) > maxLength) return false;
+  if (minLength !== undefined && countCodePoints(text) < minLength) return false;
   return (pattern === undefined || pattern.matches(text)) && (formatted === undefined || formatted(text));
-}
-
-export function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
 }
 
 /** A limit as it applies to a value: integers are compared with the integer part of it. */

@@ -232,7 +232,7 @@ describe('validation of values', () => {
     });
   }
 
-  it('an object at the top is named nowhere', () => {
+  it('texts of errors name fields relative to the validated value', () => {
     expect(errorsOf(object({}, { required: ['spec'] }), {})).toEqual(['spec: Required value']);
     expect(shown(validateValue(valueSchemaOf(integer, names), 'a', 'status'))).toEqual([
       'status: Invalid value: "string":  in body must be of type integer: "string"',
@@ -278,13 +278,13 @@ describe('ratcheting', () => {
   });
   const tooMuch = (at: string) => `${at}: Invalid value: 9: ${at} in body should be less than or equal to 5`;
 
-  it('unchanged fields are not rejected, changed ones are', () => {
+  it('unchanged invalid fields are accepted, changed ones are rejected', () => {
     const schema = object({ a: { ...integer, maximum: 5 }, b: { ...integer, maximum: 5 } });
     expect(errorsOf(schema, { a: 9, b: 9 }, { a: 9, b: 8 })).toEqual([tooMuch('b')]);
     expect(errorsOf(schema, { a: 9 }, { a: 9, b: 8 })).toEqual([]);
   });
 
-  it('items of a map list correspond by key', () => {
+  it('items of a list of type map are correlated by their keys', () => {
     const schema = object({ l: list('map') });
     const value = {
       l: [

@@ -131,7 +131,7 @@ export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
   return read(schema);
 }
 
-/** Keywords that say nothing about the value itself. */
+/** Keywords that do not validate the value itself. */
 const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
 
 /** The type of which every value is valid; undefined: there are rules. */

@@ -120,7 +120,7 @@ describe('old values', () => {
     expect(errors(schema, now)).toEqual([]);
   });
 
-  it('are unknown in other lists, where a property was absent, and below either', () => {
+  it('are absent in other lists, where a property was absent, and below either', () => {
     for (const type of ['atomic', 'set']) {
       const list = { type: 'array', items: ruled(text, equal), 'x-kubernetes-list-type': type };
       expect(errors(list, ['b'], ['a'])).toEqual([]);
@@ -171,7 +171,7 @@ describe('lists', () => {
   });
 });
 
-describe('what an update leaves unchanged', () => {
+describe('ratcheting: an unchanged value', () => {
   const run = (schema: JsonObject, value: Json, old: Json, path = 'spec') => {
     const warnings: string[] = [];
     const found = errors(schema, value, old, { path, warn: (warning) => warnings.push(warning) });
@@ -180,7 +180,7 @@ describe('what an update leaves unchanged', () => {
   const odd = ruled(text, "self == 'even'");
   const fails = 'Invalid value: "odd": failed rule: self == \'even\'';
 
-  it('is not refused by a rule that it breaks: there is a warning', () => {
+  it('that violates a rule is accepted with a warning', () => {
     const schema = object({ a: odd, b: text });
     expect(run(schema, { a: 'odd', b: 'now' }, { a: 'odd', b: 'old' })).toEqual({
       found: [],

@@ -1,7 +1,8 @@
 /** Reads texts of the formats that have types of their own in expressions. */
 
 import { CelError, Duration, Timestamp } from '../../cel/index.ts';
-import { parseDuration, parseTime, StatusError } from '../../meta/index.ts';
+import { parseTime, StatusError } from '../../meta/index.ts';
+import { durationOf } from '../durations.ts';
 
 const reasonOf = (thrown: unknown): string => {
   if (thrown instanceof StatusError) return thrown.message;
@@ -31,38 +32,11 @@ export function readDate(text: string): Timestamp {
   throw new CelError(`Invalid date formatted string ${text}: must have the form 2006-01-02`);
 }
 
-/** The names of a unit; the last one may continue in any way (`nanoseconds`). */
-const units: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
-  [1n, 'ns', 'nano'],
-  [1_000n, 'us', 'µs', 'micro'],
-  [1_000_000n, 'ms', 'milli'],
-  [1_000_000_000n, 's', 'sec'],
-  [60_000_000_000n, 'm', 'min'],
-  [3_600_000_000_000n, 'h', 'hr', 'hour'],
-  [86_400_000_000_000n, 'd', 'day'],
-  [604_800_000_000_000n, 'w', 'wk', 'week'],
-];
-
 /** Reads a `duration`: `1h30m`, or in words such as `3 days`. @throws CelError */
 export function readDuration(text: string): Duration {
-  try {
-    return new Duration(parseDuration(text));
-  } catch (thrown) {
-    reasonOf(thrown);
-  }
-  let total = 0n;
-  let found = false;
-  for (const [, count = '', word = ''] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
-    if (count.length > 18) break;
-    const unit = word.toLowerCase();
-    for (const [nanos, ...names] of units) {
-      if (!names.includes(unit) && !unit.startsWith(names.at(-1) as string)) continue;
-      found = true;
-      total += BigInt(count) * nanos;
-    }
-  }
-  if (!found) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
-  return new Duration(BigInt.asIntN(64, total));
+  const nanos = durationOf(text);
+  if (nanos === undefined) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
+  return new Duration(nanos);
 }
 
 /** Reads a `byte`: Base64 with padding. @throws CelError */

@@ -29,18 +29,18 @@ describe('validation by rules', () => {
     expect(run(1, 1, { of: { type: 'integer' } }).errors).toBeUndefined();
   });
 
-  it('refuses what breaks a rule, on create and update', () => {
+  it('rejects objects that violate a rule, on create and update', () => {
     expect(run(2)).toEqual({ errors: [], warnings: [] });
     expect(run(3)).toEqual({ errors: [odd], warnings: [] });
     expect(run(3, 1)).toEqual({ errors: [odd], warnings: [] });
   });
 
-  it('warns of what an update leaves broken', () => {
+  it('warns about an unchanged value that violates a rule', () => {
     expect(run(3, 3)).toEqual({ errors: [], warnings: [odd] });
     expect(run(3, 3, { ratcheting: false })).toEqual({ errors: [odd], warnings: [] });
   });
 
-  it('does not run when other errors leave nothing to rely on', () => {
+  it('does not run after an error such as a missing field', () => {
     const { errors } = run(3, undefined, { found: [fieldError.required('a')] });
     expect(errors).toHaveLength(1);
     expect(errors?.[0]).toMatch(/^<nil>: .* some validation rules were not checked/);

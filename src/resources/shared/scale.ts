@@ -9,7 +9,7 @@ import {
   validateObjectMeta,
 } from '../../meta/index.ts';
 import type { Column, ProjectionSubresource } from '../../registry/index.ts';
-import { Scale } from '../../types/autoscaling-v1.ts';
+import { scaleKind, scaleObject } from '../../types/scale.ts';
 import { age, name } from './columns.ts';
 
 const replicas = ['spec', 'replicas'] as const;
@@ -32,25 +32,16 @@ export function scale(
   selectorOf: (object: ApiObject) => string = labelSelectorOf,
 ): Omit<ProjectionSubresource, 'name' | 'verbs'> {
   return {
+    ...scaleKind,
     type: 'projection',
-    kind: 'Scale',
-    group: 'autoscaling',
-    version: 'v1',
-    schema: Scale,
     projection: {
       replicas,
-      read: (object) => {
-        const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-        const wanted = at(object, ...replicas) ?? 0;
-        const selector = selectorOf(object);
-        return {
-          kind: 'Scale',
-          apiVersion: 'autoscaling/v1',
-          metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as ApiObject['metadata'],
-          spec: wanted === 0 ? {} : { replicas: wanted },
-          status: { replicas: at(object, 'status', 'replicas') ?? 0, ...(selector === '' ? {} : { selector }) },
-        };
-      },
+      read: (object) =>
+        scaleObject(object, {
+          replicas: at(object, ...replicas) ?? 0,
+          current: at(object, 'status', 'replicas') ?? 0,
+          selector: selectorOf(object),
+        }),
       columns,
       write: (object, view) => {
         const spec: JsonObject = isJsonObject(object['spec']) ? object['spec'] : {};

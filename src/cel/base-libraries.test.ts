@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defaultFeatures } from '../../meta/index.ts';
-import { librariesOfNew } from '../check/versions.ts';
-import type { CelType } from '../types.ts';
-import { kubeLibraries } from './versions.ts';
+import { defaultFeatures } from '../meta/index.ts';
+import { kubeLibraries } from './base-libraries.ts';
+import { librariesOfNew } from './check/versions.ts';
+import type { CelType } from './types.ts';
 
 const libraries = kubeLibraries(defaultFeatures);
 

@@ -43,6 +43,13 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
       expect(text).toContain('GROUP:      pki.example.com');
       expect(text).toMatch(/algorithm\t<string>\n\s+enum: RSA, ECDSA, Ed25519/);
       expect(text).toContain('How the private key is made.');
+      const whole = await kubectl.run('explain', 'certificates');
+      expect(whole).toMatch(/apiVersion\t<string>\n\s+APIVersion defines.*spec\t<Object>/s);
+      const metadata = await kubectl.run('explain', 'certificates.metadata');
+      expect(metadata).toMatch(
+        /Standard object's metadata.*creationTimestamp\t<string>\n\s+CreationTimestamp is a timestamp/s,
+      );
+      expect(metadata).not.toContain('<no description>');
       const older = await kubectl.run('explain', 'certificates.spec', '--api-version=pki.example.com/v1beta1');
       expect(older).toContain('secretName\t<string> -required-');
     });

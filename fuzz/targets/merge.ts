@@ -4,9 +4,9 @@ import { parseFieldsV1, toFieldsV1 } from '../../src/merge/fields-v1.ts';
 import {
   applyJsonPatch,
   applyMergePatch,
-  operationErrors,
   readOperations,
   strategicMergePatch,
+  unknownMembers,
   updateManagedFields,
   visitedBy,
 } from '../../src/merge/index.ts';
@@ -92,7 +92,7 @@ const jsonPatch: Target = {
   run: (bytes) => {
     const [document, patch] = readPair(bytes);
     const operations = readOperations(patch);
-    operationErrors(operations);
+    unknownMembers(operations);
     const before = JSON.stringify(document, bigints);
     const after = applyJsonPatch(document, operations);
     law(JSON.stringify(document, bigints) === before, 'a patch does not change its document');

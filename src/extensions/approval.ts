@@ -1,4 +1,4 @@
-import { compatibleDomain, type Names } from '../meta/index.ts';
+import { compatibleDomain, type FieldError, fieldError, type Names, type ObjectMeta } from '../meta/index.ts';
 import type { Condition } from './conditions.ts';
 
 /** Whether definitions of the group need an approval. */
@@ -6,11 +6,23 @@ export const isProtectedGroup = (group: string, { domain, labels }: Names): bool
   [domain, labels].some((own) => group === own || group.endsWith(`.${own}`));
 
 /** The annotation with the URL of the approval. */
-export const approvalKey = ({ labels }: Names): string => `api-approved.${labels}`;
+const approvalKey = ({ labels }: Names): string => `api-approved.${labels}`;
 
-/** What is wrong with a definition of a protected group without the annotation. */
-export const missingApproval = (names: Names): string =>
-  `protected groups must have approval annotation "${approvalKey(names)}"${explanation(names)}`;
+/** The errors of the approval of a definition: of a protected group, and where an update changes what the approval says. */
+export function validateApproval(
+  group: string,
+  { annotations }: Pick<ObjectMeta, 'annotations'>,
+  old: Pick<ObjectMeta, 'annotations'> | undefined,
+  names: Names,
+): FieldError[] {
+  if (!isProtectedGroup(group, names)) return [];
+  const { reason, message } = approvalCondition(annotations, names);
+  if (old !== undefined && approvalCondition(old.annotations, names).reason === reason) return [];
+  const key = approvalKey(names);
+  const path = `metadata.annotations[${key}]`;
+  if (reason === 'MissingAnnotation') return [fieldError.required(path, message)];
+  return reason === 'InvalidAnnotation' ? [fieldError.invalid(path, annotations?.[key] ?? '', message)] : [];
+}
 
 const explanation = ({ domain, product }: Names): string =>
   domain === compatibleDomain ? `, see https://github.com/${product}/enhancements/pull/1111` : '';
@@ -25,14 +37,15 @@ export function approvalCondition(
   const of = (status: Condition['status'], reason: string, message: string): Condition => ({
     ...{ type: `${apiPolicyOwner(names)}APIApprovalPolicyConformant`, status, reason, message },
   });
-  if (annotation === '') return of('False', 'MissingAnnotation', missingApproval(names));
+  const required = `protected groups must have approval annotation "${key}"`;
+  if (annotation === '') return of('False', 'MissingAnnotation', `${required}${explanation(names)}`);
   if (annotation.startsWith('unapproved')) {
     return of('False', 'UnapprovedAnnotation', `not approved: ${JSON.stringify(annotation)}`);
   }
   if (URL.canParse(annotation) && new URL(annotation).host !== '')
     return of('True', 'ApprovedAnnotation', `approved in ${annotation}`);
-  const why = `protected groups must have approval annotation "${key}" with either a URL or a reason starting with "unapproved"`;
-  return of('False', 'InvalidAnnotation', `${why}${explanation(names)}`);
+  const why = ' with either a URL or a reason starting with "unapproved"';
+  return of('False', 'InvalidAnnotation', `${required}${why}${explanation(names)}`);
 }
 
 /** The product in the name of the condition, with a capital. */

@@ -1,5 +1,5 @@
 /** Custom resource definitions: their validation and status, and the resources that they define. */
-export { approvalKey, isProtectedGroup, missingApproval } from './approval.ts';
+export { validateApproval } from './approval.ts';
 export { beginCleanUp } from './clean-up.ts';
 export { CustomResources, type Define } from './controller.ts';
 export { type CustomResourceOptions, customResource } from './objects/custom-resource.ts';

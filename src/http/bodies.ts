@@ -70,8 +70,8 @@ export async function readPatch(
   const bytes = await sent.seat.receive(sent.request, maxBody);
   const change = { verb: 'patch', format } as const;
   try {
-    const { value: patch, findings } = await (format === 'apply' ? yaml : json).decode(bytes);
-    return { ...change, patch, findings, size: bytes.length };
+    const body = await (format === 'apply' ? yaml : json).decode(bytes);
+    return { ...change, patch: body.value, findings: body.findings, json: body.json, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     return { ...change, patch: null, malformed: error.message };

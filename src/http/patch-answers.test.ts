@@ -102,9 +102,14 @@ describe('a malformed patch', () => {
 describe('unknown and duplicate fields', () => {
   const json = '[{"op":"add","op":"add","path":"/data/b","value":"2","more":1}]';
   const merge = '{"data":{"b":"1","b":"2"},"more":1}';
-  const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {b: "1", b: "2"}\n';
+  const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {b: "1", b: "2", c: "1", c: "2"}\n';
   const cases: [Format, string, string[]][] = [
     ['json', json, ['json patch duplicate field "[0].op"', 'json patch unknown field "[0].more"']],
+    [
+      'json',
+      '[{"op":"test","path":"/data/a","value":"1","odd":1},{"op":"add","op":"add","path":"/data/b","value":"2"}]',
+      ['json patch unknown field "[0].odd"', 'json patch duplicate field "[1].op"'],
+    ],
     ['json', '[{"op":"add","path":"/more","value":1}]', ['unknown field "more"']],
     ['merge', merge, ['duplicate field "data.b"', 'unknown field "more"']],
     ['strategic', merge, ['duplicate field "data.b"', 'unknown field "more"']],
@@ -125,10 +130,11 @@ describe('unknown and duplicate fields', () => {
     expect(details.causes).toMatchObject([{ reason: 'FieldValueInvalid', field: 'patch' }]);
   });
   it('are reported in an apply configuration with a duplicate key', async () => {
-    const text = 'error converting YAML to JSON: yaml: unmarshal errors:\n  line 4: key "b" already set in map';
+    const lines = ['line 4: key "b" already set in map', 'line 4: key "c" already set in map'];
+    const text = ['error converting YAML to JSON: yaml: unmarshal errors:', ...lines].join('\n  ');
     const strict = await send('apply', yaml, '?fieldManager=m&fieldValidation=Strict');
     expect([strict.status, strict.body['message']]).toEqual([400, `error strict decoding YAML: ${text}`]);
-    expect((await send('apply', yaml)).warnings).toHaveLength(1);
+    expect((await send('apply', yaml)).warnings).toEqual(lines.map((line) => `299 - ${JSON.stringify(line)}`));
   });
 });
 

@@ -5,8 +5,8 @@ import { type Json, type JsonObject, jsonCopy, jsonEqual, StatusError } from '..
 import {
   applyJsonPatch as applyOperations,
   maxJsonPatchOperations,
-  operationErrors,
   readOperations,
+  unknownMembers,
   visitedBy,
 } from './json-patch.ts';
 
@@ -53,16 +53,18 @@ describe('decoding of operations', () => {
       { op: 'add', path: '/a', value: 1 },
       { op: 'test', 'a"b': 1, OP: 2 },
     ]);
-    expect(operationErrors(operations)).toEqual(['unknown field "[1].a\\"b"', 'unknown field "[1].OP"']);
+    expect(unknownMembers(operations)).toEqual([
+      [1, 'a"b'],
+      [1, 'OP'],
+    ]);
   });
-  it('reports at most 100 unknown fields, long names shortened', () => {
+  it('reports at most 100 unknown fields', () => {
     const odd = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${i}${'k'.repeat(1000)}`, 1]));
-    const errors = operationErrors([{ op: 'test' }, odd]);
+    const errors = unknownMembers([{ op: 'test' }, odd]);
     expect(errors).toHaveLength(100);
-    expect(errors[7]).toBe(`unknown field "[1].7${'k'.repeat(500 - 5)}..."`);
   });
   it.each(['op', 'path', 'from'])('%s must be a string', (name) => {
-    expect(() => operationErrors([{ [name]: {} }])).toThrow(
+    expect(() => unknownMembers([{ [name]: {} }])).toThrow(
       `cannot unmarshal object into Go struct field jsonPatchOp.${name} of type string`,
     );
   });
@@ -104,8 +106,8 @@ describe('limits of a patch', () => {
 
   it('reports at most 100 unknown fields over all operations', () => {
     const operations = readOperations(Array.from({ length: 300 }, () => ({ x: 1, y: 2 })));
-    expect(operationErrors(operations)).toHaveLength(100);
-    expect(() => operationErrors([...operations, { op: 1 }])).toThrow('cannot unmarshal number');
+    expect(unknownMembers(operations)).toHaveLength(100);
+    expect(() => unknownMembers([...operations, { op: 1 }])).toThrow('cannot unmarshal number');
   });
 });
 

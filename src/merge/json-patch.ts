@@ -7,10 +7,10 @@ import {
   jsonCopy,
   jsonType,
   MAX_DEPTH,
+  type Path,
   StatusError,
   setKey,
   statusError,
-  unknownField,
 } from '../meta/index.ts';
 import { nestsTooDeep } from './bounds.ts';
 
@@ -58,26 +58,26 @@ export function readOperations(patch: Json): readonly JsonObject[] {
 }
 
 const textMembers = ['op', 'path', 'from'] as const;
-/** Most strict decoding errors of one patch. */
-const maxErrors = 100;
+/** The most unknown members that are reported of one patch. */
+const maxUnknown = 100;
 
 /**
- * The strict decoding errors of operations: `unknown field "[0].bogus"`, at most 100.
+ * The paths of the members of operations that JSON Patch does not define, such as `[0].bogus`; at most 100.
  * @throws StatusError 400 when `op`, `path` or `from` is not a string
  */
-export function operationErrors(operations: readonly JsonObject[]): string[] {
-  const errors: string[] = [];
+export function unknownMembers(operations: readonly JsonObject[]): Path[] {
+  const unknown: Path[] = [];
   for (const [i, operation] of operations.entries()) {
     for (const name of textMembers) {
       const value = getKey(operation, name) ?? '';
       if (typeof value !== 'string') throw misfit(value, `struct field jsonPatchOp.${name} of type string`);
     }
     for (const name in operation) {
-      if (errors.length === maxErrors) break;
-      if (name !== 'value' && !textMembers.some((known) => known === name)) errors.push(unknownField([i, name]));
+      if (unknown.length === maxUnknown) break;
+      if (name !== 'value' && !textMembers.some((known) => known === name)) unknown.push([i, name]);
     }
   }
-  return errors;
+  return unknown;
 }
 
 const misfit = (value: Json, into: string) =>

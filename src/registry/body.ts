@@ -37,9 +37,10 @@ export function decodeBody(
   const named = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
     const { object, unknown } = decode(registry, target, value, given);
-    // Duplicate and unknown fields of a JSON body are reported in the order of its text.
-    const sorts = json !== undefined && unknown.length > 0 && options.fieldValidation !== 'Ignore';
-    reportStrictErrors(sorts ? strictFindings(json, unknown) : strictErrorsOf(findings, unknown), options);
+    if (options.fieldValidation !== 'Ignore') {
+      const body = prunes(target) ? { findings } : { findings, json };
+      reportStrictErrors(strictErrorsOf(body, unknown), options);
+    }
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400 || error instanceof WrongVersion) throw error;
@@ -70,7 +71,7 @@ export function decodePatched(
     // A strategic merge patch cannot change the type: its result is not decoded by kind and apiVersion.
     const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
     const { object, unknown } = decode(registry, target, patched, given);
-    reportStrictErrors(strictErrorsOf(findings, unknown), options);
+    reportStrictErrors(strictErrorsOf({ findings }, unknown), options);
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
@@ -93,8 +94,18 @@ function conversionError(message: string): string {
   return value === 'number' ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
 
-const strictErrorsOf = (findings: readonly string[], unknown: readonly Path[]): readonly string[] =>
-  unknown.length === 0 ? findings : [...findings, ...unknown.map(unknownField)];
+/** The findings of a body and its unknown fields: in the order of the text where that is given, else one after the other. */
+export function strictErrorsOf(
+  { findings, json }: Pick<ObjectBody, 'findings' | 'json'>,
+  unknown: readonly Path[],
+): readonly string[] {
+  if (unknown.length === 0) return findings;
+  return json === undefined ? [...findings, ...unknown.map(unknownField)] : strictFindings(json, unknown);
+}
+
+/** Whether unknown fields are found by pruning, after duplicate ones: so it is for custom resources. */
+const prunes = ({ resource, subresource }: Target): boolean =>
+  resource.definition.custom !== undefined && resource.subresources.get(subresource)?.requestKind === undefined;
 
 /** Reports strict decoding errors as warnings or not at all, as `fieldValidation` says. @throws StatusError 400 for `Strict` */
 export function reportStrictErrors(
@@ -104,7 +115,13 @@ export function reportStrictErrors(
 ): void {
   if (errors.length === 0 || fieldValidation === 'Ignore') return;
   if (fieldValidation === 'Strict') throw statusError.badRequest(`${prefix}: ${errors.join(', ')}`);
-  for (const text of errors) warnings.add(text);
+  for (const error of errors) for (const text of warningsOf(error)) warnings.add(text);
+}
+
+/** The duplicate keys of a YAML body are a single error, and a warning each. */
+function warningsOf(error: string): readonly string[] {
+  const [, lines] = /^(?:error converting YAML to JSON: )?yaml: unmarshal errors:\n(.*)$/s.exec(error) ?? [];
+  return lines === undefined ? [error] : lines.split('\n').map((line) => line.trim());
 }
 
 /** The patched document as messages show it: keys are sorted in the objects that the patch visits. */

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { parseJson } from '../codec/index.ts';
 import type { ApiObject, JsonObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import type { CustomStorage, CustomVersions, ResourceDefinition } from './index.ts';
 import { apply, bench, failure, how, merge, note, optionsOf, remove, update } from './testing/fixtures.ts';
 import { gadgetGroup, gadgets } from './testing/gadgets.ts';
+import type { ObjectBody } from './types.ts';
 
 const key = '/gadgets.ref.example.com/ns/g';
 const gadget = (spec: JsonObject = {}, version = 'v1', name = 'g') => ({
@@ -61,6 +63,15 @@ describe('the custom resources of a registry', () => {
     registry.remove(gadgetGroup, 'gadgets');
     expect(registry.find(gadgetGroup, 'v1', 'gadgets')).toBeUndefined();
     expect(registry.resources).toEqual(builtIn);
+  });
+
+  it('report duplicate fields of a body before unknown ones', async () => {
+    const { write } = custom();
+    const text = `{"apiVersion":"${gadgetGroup}/v1","kind":"Gadget","metadata":{"name":"g"},"odd":1,"spec":{"color":"a","color":"b"}}`;
+    const object = parseJson(Buffer.from(text)) as ObjectBody;
+    const warnings = new Set<string>();
+    await write('gadgets', {}, { verb: 'create', object }, { ...how, warnings });
+    expect([...warnings]).toEqual(['duplicate field "spec.color"', 'unknown field "odd"']);
   });
 
   it('cannot have the group of a built-in resource', () => {

@@ -4,10 +4,10 @@ import {
   checkMembers,
   checkPatched,
   mergeApply,
-  operationErrors,
   readOperations,
   settleApply,
   strategicMergePatch,
+  unknownMembers,
 } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -20,7 +20,7 @@ import {
   shorten,
   statusError,
 } from '../meta/index.ts';
-import { type Patched, reportStrictErrors } from './body.ts';
+import { type Patched, reportStrictErrors, strictErrorsOf } from './body.ts';
 import { requestKind, toStorage } from './convert.ts';
 import { copyOf, managedProjection, managedTypeOf, normalize, writerOf } from './field-management.ts';
 import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
@@ -52,7 +52,7 @@ export function* applyPatch(target: Target, change: Patch, before: JsonObject, o
 
 function* patchDocument(
   target: Target,
-  { format, patch, findings = [], malformed }: Patch,
+  { format, patch, findings = [], json, malformed }: Patch,
   before: JsonObject,
   { fieldValidation }: WriteOptions,
 ): Steps<Patched> {
@@ -65,11 +65,8 @@ function* patchDocument(
   switch (format) {
     case 'json': {
       const operations = readOperations(patch);
-      const strictErrors = lenient ? [] : [...findings, ...operationErrors(operations)];
-      return {
-        document: applyJsonPatch(before, operations),
-        findings: strictErrors.map((finding) => `json patch ${finding}`),
-      };
+      const errors = lenient ? [] : strictErrorsOf({ findings, json }, unknownMembers(operations));
+      return { document: applyJsonPatch(before, operations), findings: errors.map((error) => `json patch ${error}`) };
     }
     case 'strategic': {
       const { schema, names } = requestKind(target).type;

@@ -64,6 +64,8 @@ export type Change =
       readonly format: PatchFormat;
       readonly patch: Json;
       readonly findings?: readonly string[];
+      /** The bytes of a JSON body that has findings. */
+      readonly json?: Uint8Array | undefined;
       /** Why the body could not be parsed, in which case there is no patch: reported once the object is found. */
       readonly malformed?: string;
       /** Size of the body in bytes. */
@@ -78,7 +80,7 @@ export interface Body {
   /** Strict decoding errors of the codec, such as `duplicate field "metadata.name"`. */
   readonly findings: readonly string[];
   /** The bytes of a JSON body that has such errors: they are reported in the order of the text. */
-  readonly json?: Uint8Array;
+  readonly json?: Uint8Array | undefined;
   /** Size in bytes. */
   readonly size?: number;
 }

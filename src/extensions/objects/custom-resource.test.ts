@@ -290,6 +290,53 @@ describe('versions of custom resources', () => {
     ]);
   });
 
+  describe('with schemas of their own', () => {
+    const spec = (own: string) => ({
+      type: 'object',
+      properties: {
+        both: string,
+        [own]: { ...string, default: own },
+        list: { type: 'array', items: { type: 'object' } },
+      },
+    });
+    const schemaOf = (own: string) => ({ openAPIV3Schema: { type: 'object', properties: { spec: spec(own) } } });
+    const other = schemaOf('inV1beta1');
+    Object.assign(other.openAPIV3Schema.properties.spec.properties, { inV1: string });
+    const versions = [
+      { name: 'v1', served: true, storage: true, schema: schemaOf('inV1') },
+      { name: 'v1beta1', served: true, schema: other },
+    ];
+    const definition = { spec: { ...definitionOf({}).spec, versions } } as CustomResourceDefinition;
+    const { custom } = customResource(definition, 'v1beta1', options);
+    const inVersion = (version: string, given: JsonObject) =>
+      ({ ...stored(given), apiVersion: `ref.example.com/${version}` }) as ApiObject;
+
+    it('read objects have the defaults of the version in which they are stored, and the fields of that of the request', () => {
+      const object = inVersion('v1', { both: 'a', inV1beta1: 'pruned', list: [{ x: 1 }] });
+      expect(custom?.fromStored(object)).toBe(true);
+      expect(object['spec']).toEqual({ both: 'a', inV1: 'inV1', list: [{}] });
+      expect(object.apiVersion).toBe('ref.example.com/v1beta1');
+      const own = inVersion('v1beta1', {});
+      expect(custom?.fromStored(own)).toBe(true);
+      expect(own['spec']).toEqual({ inV1beta1: 'inV1beta1' });
+    });
+
+    it('objects of another version are stored in the form of the storage version', () => {
+      const object = inVersion('v1beta1', { both: 'a', inV1beta1: 'b' });
+      expect(custom?.toStored(object)).toMatchObject({
+        apiVersion: 'ref.example.com/v1',
+        spec: { both: 'a', inV1: 'inV1' },
+      });
+      expect(object['spec']).toEqual({ both: 'a', inV1beta1: 'b' });
+    });
+
+    it('objects of a version that is no longer declared are read without defaults', () => {
+      const object = inVersion('v1alpha1', { both: 'a', gone: 1 });
+      expect(custom?.fromStored(object)).toBe(true);
+      expect(object['spec']).toEqual({ both: 'a' });
+    });
+  });
+
   it('objects are stored in the storage version and read in that of the request', () => {
     const { custom } = customResource(full, 'v1beta1', options);
     const object = { ...stored({ size: 1, gone: 1 }), apiVersion: 'ref.example.com/v1' };

@@ -44,8 +44,9 @@ export interface ConversionOptions extends Pick<WebhookConverterOptions, 'random
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
 
 /**
- * The resource that a definition, which has been validated, defines in one of its versions. Objects are stored as they
- * are, with the `apiVersion` of the storage version. Schemas are read on first use.
+ * The resource that a definition, which has been validated, defines in one of its versions. Objects are stored in the
+ * form of the storage version: pruned, and with its defaults. Read objects are in the form of the version in which they
+ * are stored, pruned by that of the request. Schemas are read on first use.
  */
 export function customResource(
   definition: Pick<CustomResourceDefinition, 'spec'> & { readonly metadata?: Pick<ObjectMeta, 'generation'> },
@@ -75,7 +76,7 @@ export function customResource(
     ),
   );
   const types = new Map(compiled.map((one) => [`${group}/${one.version}`, one.type]));
-  const type = types.get(`${group}/${version}`) as CustomType;
+  const typeOf: TypeOf = (apiVersion) => types.get(apiVersion);
   const { subresources = {} } = own;
   const { CRDValidationRatcheting: ratcheting, CustomResourceFieldSelectors: selects } = options.features;
   return {
@@ -90,11 +91,8 @@ export function customResource(
     versions: compiled,
     custom: {
       version: storage.name ?? '',
-      fromStored: (object) => fromStored(object, `${group}/${version}`, type),
-      toStored: (object) => {
-        const apiVersion = `${group}/${storage.name}`;
-        return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
-      },
+      fromStored: (object) => fromStored(object, `${group}/${version}`, typeOf),
+      toStored: (object) => toStored(object, `${group}/${storage.name}`, typeOf),
       // As long as the definition has not changed, all objects were written in its form.
       normalizes: definition.metadata?.generation !== 1,
       ...webhookOf(definition, types, options),
@@ -166,10 +164,21 @@ function versionOf(
   };
 }
 
-function fromStored(object: ApiObject, apiVersion: string, type: CustomType): boolean {
-  const converted = object.apiVersion !== apiVersion;
+type TypeOf = (apiVersion: string) => CustomType | undefined;
+
+function fromStored(object: ApiObject, apiVersion: string, typeOf: TypeOf): boolean {
+  const changed = typeOf(object.apiVersion)?.normalizeStored(object) === true;
+  if (object.apiVersion === apiVersion) return changed;
   object.apiVersion = apiVersion;
-  return type.normalizeStored(object) || converted;
+  typeOf(apiVersion)?.prune(object);
+  return true;
+}
+
+function toStored(object: ApiObject, apiVersion: string, typeOf: TypeOf): ApiObject {
+  if (object.apiVersion === apiVersion) return object;
+  const stored = { ...object, apiVersion };
+  typeOf(apiVersion)?.normalizeStored(stored);
+  return stored;
 }
 
 function subresourcesOf(

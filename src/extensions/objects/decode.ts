@@ -31,6 +31,8 @@ export interface CustomType extends CompiledType {
    * returns whether that changed it.
    */
   normalizeStored(object: JsonObject): boolean;
+  /** Prunes an object that has been converted from another version, in place. Sets no defaults. */
+  prune(object: JsonObject): void;
 }
 
 /** The schema is read on first use. */
@@ -44,7 +46,13 @@ export function customType(structural: () => Structural, schema: StructSchema, n
     schema,
     names,
     decode: (value) => decode(formOf(), value, names),
-    normalizeStored: (object) => normalizeStored(formOf(), object, names),
+    normalizeStored: (object) => {
+      const changed = normalizeMembers(formOf(), object, { names, dropped: false, lenient: true });
+      return setDefaults(formOf(), object) || changed;
+    },
+    prune: (object) => {
+      normalizeMembers(formOf(), object, { names, dropped: false, lenient: true, prunesOnly: true });
+    },
   };
 }
 
@@ -73,8 +81,8 @@ function decode(form: NormalForm, value: Json, names: Names): Decoded {
   return { value: object, unknown: walk.dropped ? [...inMetadata, ...inspect(form, value, names)] : inMetadata };
 }
 
-function normalizeStored(form: NormalForm, object: JsonObject, names: Names): boolean {
-  const walk: Walk = { names, dropped: false, lenient: true };
+/** Brings the members of an object to their normal form, in place; returns whether that changed one. */
+function normalizeMembers(form: NormalForm, object: JsonObject, walk: Walk): boolean {
   let changed = false;
   for (const key of Object.keys(object)) {
     const item = object[key] as Json;
@@ -84,7 +92,7 @@ function normalizeStored(form: NormalForm, object: JsonObject, names: Names): bo
     if (normal === undefined) delete object[key];
     else setKey(object, key, normal);
   }
-  return setDefaults(form, object) || changed;
+  return changed;
 }
 
 /** Sets the defaults of absent members; returns whether there were any. */

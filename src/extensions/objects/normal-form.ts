@@ -30,6 +30,8 @@ export interface Walk {
   dropped: boolean;
   /** Metadata of embedded resources that cannot be decoded is kept, as it is in objects that were stored. */
   readonly lenient: boolean;
+  /** Values are pruned and get no defaults. */
+  readonly prunesOnly?: boolean;
 }
 
 /** A value that cannot be decoded. Carries no path or reason: `inspect` finds them. */
@@ -116,7 +118,7 @@ function normalList({ items }: NormalForm, list: Json[], walk: Walk): Json[] {
   for (let i = 0; i < list.length; i++) {
     const item = list[i] as Json;
     let normal = item;
-    if (item === null) normal = items.nullable || items.default === undefined ? null : fresh(items.default);
+    if (item === null) normal = items.nullable ? null : (defaultOf(items, walk) ?? null);
     else if (typeof item === 'object') normal = normalize(items, item, walk);
     if (normal !== item) out ??= list.slice(0, i);
     out?.push(normal);
@@ -132,7 +134,7 @@ function normalObject(form: NormalForm, object: JsonObject, walk: Walk): JsonObj
     if (normal !== item) out ??= membersBefore(object, key);
     if (out !== undefined && normal !== undefined) setKey(out, key, normal);
   }
-  for (const [name, value] of form.defaulted) {
+  for (const [name, value] of walk.prunesOnly === true ? [] : form.defaulted) {
     if (Object.hasOwn(object, name)) continue;
     out ??= { ...object };
     setKey(out, name, fresh(value));
@@ -150,10 +152,15 @@ export function normalMember(form: NormalForm, key: string, item: Json, walk: Wa
     return undefined;
   }
   if (given === null) {
-    if (member.nullable) return null;
-    return member.default === undefined ? undefined : fresh(member.default);
+    return member.nullable ? null : defaultOf(member, walk);
   }
   return typeof given === 'object' ? normalize(member, given, walk) : given;
+}
+
+/** What takes the place of a null: null itself, where a default is only set later. */
+function defaultOf({ default: value }: NormalForm, { prunesOnly }: Walk): Json | undefined {
+  if (value === undefined) return undefined;
+  return prunesOnly === true ? null : fresh(value);
 }
 
 /** Whether it is a field of every resource, which no schema needs to declare. */

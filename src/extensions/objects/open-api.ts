@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, jsonCopy, type Names, setKey } from '../../meta/index.ts';
 import { openApiName } from '../../schema/index.ts';
-import { ObjectMeta } from '../../types/meta-v1.ts';
+import { ObjectMeta, typeMetaDocs } from '../../types/meta-v1.ts';
 import type { Structural } from '../structural.ts';
 
 type Dialect = 'v2' | 'v3';
@@ -58,8 +58,8 @@ function addTypeFields(schema: JsonObject, dialect: Dialect, names: Names): void
   const description = "Standard object's metadata.";
   schema['properties'] = {
     ...properties,
-    apiVersion: { description: 'The versioned schema of this representation of an object.', type: 'string' },
-    kind: { description: 'The REST resource that this object represents.', type: 'string' },
+    apiVersion: { description: typeMetaDocs.apiVersion, type: 'string' },
+    kind: { description: typeMetaDocs.kind, type: 'string' },
     metadata: dialect === 'v2' ? { description, $ref } : { allOf: [{ $ref }], description },
   };
 }

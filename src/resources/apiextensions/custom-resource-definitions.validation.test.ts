@@ -244,6 +244,35 @@ describe('custom resource definitions', () => {
       ['spec.scope', 'Invalid', immutable('Cluster')],
     ]);
   });
+  test('the approval of a protected group is a URL or says that there is none', () => {
+    const of = (...annotation: string[]) => {
+      const annotations = Object.fromEntries(annotation.map((value) => ['api-approved.kubernetes.io', value]));
+      const name = 'alphas.x.k8s.io';
+      return { ...definition({ group: 'x.k8s.io' }, name), metadata: { name, annotations } };
+    };
+    const invalid = (value: string) => [
+      [
+        unapproved,
+        'Invalid',
+        `Invalid value: "${value}": protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111`,
+      ],
+    ];
+    const faults = (annotation: string) => {
+      const fresh = created(customResourceDefinitions, of(annotation));
+      return fieldErrors(customResourceDefinitions, fresh);
+    };
+    expect(faults('https://example.com/pull/1')).toEqual([]);
+    expect(faults('unapproved, an experiment')).toEqual([]);
+    expect(faults('yes')).toEqual(invalid('yes'));
+    expect(faults('mailto:a@example.com')).toEqual(invalid('mailto:a@example.com'));
+    const changed = (before: string, after: string[]) => {
+      const old = created(customResourceDefinitions, of(before));
+      return fieldErrors(customResourceDefinitions, replaced(customResourceDefinitions, old, of(...after)), old);
+    };
+    expect(changed('yes', ['no'])).toEqual([]);
+    expect(changed('unapproved', ['yes'])).toEqual(invalid('yes'));
+    expect(changed('unapproved', []).map(([field, reason]) => [field, reason])).toEqual([[unapproved, 'Required']]);
+  });
   test('preserveUnknownFields may stay true but not become true', () => {
     const strict = created(customResourceDefinitions, definition({}));
     const lax = { ...strict, spec: { ...(strict['spec'] as object), preserveUnknownFields: true } };

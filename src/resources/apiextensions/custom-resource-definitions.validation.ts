@@ -1,11 +1,5 @@
 /** Validation of custom resource definitions, except for their schemas. */
-import {
-  approvalKey,
-  isProtectedGroup,
-  missingApproval,
-  structuralOf,
-  validateDefaults,
-} from '../../extensions/index.ts';
+import { structuralOf, validateApproval, validateDefaults } from '../../extensions/index.ts';
 import {
   dns1035Label,
   dns1123Subdomain,
@@ -201,15 +195,11 @@ function validateStored(stored: readonly string[], versions: readonly Version[])
 /** Validates what applies on create only. */
 export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
   const { group = '', names: { plural = '' } = {} } = spec;
-  const found = [
+  return [
     ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
     ...validatePreserveUnknownFields(spec, names),
+    ...validateApproval(group, metadata, undefined, names),
   ];
-  const key = approvalKey(names);
-  if (isProtectedGroup(group, names) && !metadata.annotations?.[key]) {
-    found.push(fieldError.required(`metadata.annotations[${key}]`, missingApproval(names)));
-  }
-  return found;
 }
 
 /** Rejects `preserveUnknownFields: true`. */
@@ -221,8 +211,8 @@ function validatePreserveUnknownFields(spec: Spec, { extension }: Names): FieldE
 
 /** Validates an update: group and plural name are immutable, scope and kind too once the definition is established. */
 export function validateChange(
-  { spec = {} }: Definition,
-  { spec: old, status }: Definition,
+  { metadata, spec = {} }: Definition,
+  { metadata: oldMetadata, spec: old, status }: Definition,
   names: Names,
 ): FieldError[] {
   const conditions = status?.conditions ?? [];
@@ -233,5 +223,6 @@ export function validateChange(
     ...unchanged('spec.group', spec.group, old?.group),
     ...unchanged('spec.names.plural', spec.names?.plural, old?.names?.plural),
     ...(old?.preserveUnknownFields === true ? [] : validatePreserveUnknownFields(spec, names)),
+    ...validateApproval(spec.group ?? '', metadata, oldMetadata, names),
   ];
 }

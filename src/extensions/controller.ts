@@ -14,8 +14,8 @@ import { cleanUp, needsCleanUp } from './clean-up.ts';
 import { type Condition, type Definition, isTrue, setCondition } from './conditions.ts';
 import { acceptedForm, acceptNames, claimsOf, type DefinitionNames, type NameUse, namesOf } from './naming.ts';
 
-/** Makes the resource definition of one version of a definition, whose names are the accepted ones. */
-export type Define = (definition: Definition, version: string) => ResourceDefinition;
+/** Makes the resources of a definition, whose names are the accepted ones, by version: of those served, and the stored one. */
+export type Define = (definition: Definition) => ReadonlyMap<string, ResourceDefinition>;
 
 export interface CustomResourcesOptions {
   readonly registry: Registry;
@@ -214,11 +214,8 @@ export class CustomResources {
   }
 
   /** The resource definitions of the versions that are served, and of the storage version. */
-  #define(object: Definition, accepted: DefinitionNames): Map<string, ResourceDefinition> {
-    const { spec = {} } = object;
-    const definition = { ...object, spec: { ...spec, names: acceptedForm(accepted) } };
-    const used = (spec.versions ?? []).filter(({ served, storage }) => served === true || storage === true);
-    return new Map(used.map(({ name = '' }) => [name, this.#options.define(definition, name)]));
+  #define(object: Definition, accepted: DefinitionNames): ReadonlyMap<string, ResourceDefinition> {
+    return this.#options.define({ ...object, spec: { ...object.spec, names: acceptedForm(accepted) } });
   }
 
   #unserve(known: Known): void {

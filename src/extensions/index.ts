@@ -2,7 +2,7 @@
 export { validateApproval } from './approval.ts';
 export { beginCleanUp } from './clean-up.ts';
 export { CustomResources, type Define } from './controller.ts';
-export { type CustomResourceOptions, customResource } from './objects/custom-resource.ts';
+export { type CustomResourceOptions, customResources } from './objects/custom-resource.ts';
 export { validateDefaults } from './objects/defaults.ts';
 export { expressionsOf, fieldPathOf, validateRules } from './rules/index.ts';
 export { type Rule, type Structural, structuralOf } from './structural.ts';

@@ -1,4 +1,4 @@
-import { CustomResources, customResource } from '../extensions/index.ts';
+import { CustomResources, customResources } from '../extensions/index.ts';
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -23,8 +23,8 @@ export function createCustomResources({ registry, names, webhooks, metrics, ...o
   const postTo = (registration: WebhookRegistration) => webhooks.postTo(registration, conversionSeconds);
   return new CustomResources({
     ...{ registry, names, clock },
-    define: (definition, version) =>
-      customResource(definition, version, { names, features, conversion: { random, clock, observe, postTo } }),
+    define: (definition) =>
+      customResources(definition, { names, features, conversion: { random, clock, observe, postTo } }),
     report: (text, fields) => log.error(text, fields),
   });
 }

@@ -7,9 +7,14 @@ import {
   type JsonObject,
   namesFor,
 } from '../../meta/index.ts';
-import { AgeCell, type ProjectionSubresource, type WriteContext } from '../../registry/index.ts';
+import {
+  AgeCell,
+  type ProjectionSubresource,
+  type ResourceDefinition,
+  type WriteContext,
+} from '../../registry/index.ts';
 import type { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
-import { type CustomResourceOptions, customResource } from './custom-resource.ts';
+import { type CustomResourceOptions, customResources } from './custom-resource.ts';
 
 const names = namesFor('k8s.io');
 const options = { names, features: defaultFeatures };
@@ -70,7 +75,7 @@ const full = definitionOf({
   selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }],
 });
 const resourceOf = (definition = full, more: Partial<CustomResourceOptions> = {}) =>
-  customResource(definition, 'v1', { ...options, ...more });
+  customResources(definition, { ...options, ...more }).get('v1') as ResourceDefinition;
 const gadgets = resourceOf();
 
 const gadget = (spec: JsonObject, more: JsonObject = {}): ApiObject => ({
@@ -307,7 +312,7 @@ describe('versions of custom resources', () => {
       { name: 'v1beta1', served: true, schema: other },
     ];
     const definition = { spec: { ...definitionOf({}).spec, versions } } as CustomResourceDefinition;
-    const { custom } = customResource(definition, 'v1beta1', options);
+    const custom = customResources(definition, options).get('v1beta1')?.custom;
     const inVersion = (version: string, given: JsonObject) =>
       ({ ...stored(given), apiVersion: `ref.example.com/${version}` }) as ApiObject;
 
@@ -338,7 +343,7 @@ describe('versions of custom resources', () => {
   });
 
   it('objects are stored in the storage version and read in that of the request', () => {
-    const { custom } = customResource(full, 'v1beta1', options);
+    const custom = customResources(full, options).get('v1beta1')?.custom;
     const object = { ...stored({ size: 1, gone: 1 }), apiVersion: 'ref.example.com/v1' };
     expect(custom?.fromStored(object)).toBe(true);
     expect(object).toMatchObject({ apiVersion: 'ref.example.com/v1beta1', spec: { size: 1, color: 'red' } });

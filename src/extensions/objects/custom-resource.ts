@@ -44,70 +44,56 @@ export interface ConversionOptions extends Pick<WebhookConverterOptions, 'random
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
 
 /**
- * The resource that a definition, which has been validated, defines in one of its versions. Objects are stored in the
- * form of the storage version: pruned, and with its defaults. Read objects are in the form of the version in which they
- * are stored, pruned by that of the request. Schemas are read on first use.
+ * The resources that a definition, which has been validated, defines: one for each version that is served or stored.
+ * Objects are stored as they are, with the `apiVersion` of the storage version. Schemas are read on first use.
  */
-export function customResource(
+export function customResources(
   definition: Pick<CustomResourceDefinition, 'spec'> & { readonly metadata?: Pick<ObjectMeta, 'generation'> },
-  version: string,
   options: CustomResourceOptions,
-): ResourceDefinition {
+): ReadonlyMap<string, ResourceDefinition> {
   const { group = '', names = {}, scope, versions = [] } = definition.spec ?? {};
   const { plural = '', kind = '' } = names;
-  const own = versions.find(({ name }) => name === version);
-  const storage = versions.find((declared) => declared.storage === true);
-  if (own === undefined || storage === undefined) throw new Error(`${plural}.${group} has no version ${version}`);
-  const structuralOfVersion = new Map(
-    versions.map((declared) => [declared.name, structuralIn(declared, options.names)]),
-  );
-  const structural = structuralOfVersion.get(version) as () => Structural;
+  const stored = versions.find(({ storage }) => storage === true)?.name ?? '';
+  const best = bestOf(versions);
+  const structuralOfVersion = new Map(versions.map((declared) => [declared, structuralIn(declared, options.names)]));
+  const structuralFor = (declared: CustomResourceDefinitionVersion) =>
+    structuralOfVersion.get(declared) as () => Structural;
   const compiled = versions.map((declared) =>
-    versionOf(
-      declared,
-      `${group}/${declared.name}.${kind}`,
-      structuralOfVersion.get(declared.name) as () => Structural,
-      {
-        ...options,
-        group,
-        kind,
-        versions,
-      },
-    ),
+    versionOf(declared, structuralFor(declared), { ...options, group, kind, best }),
   );
   const types = new Map(compiled.map((one) => [`${group}/${one.version}`, one.type]));
   const typeOf: TypeOf = (apiVersion) => types.get(apiVersion);
-  const { subresources = {} } = own;
+  const webhook = webhookOf(definition, types, options);
   const { CRDValidationRatcheting: ratcheting, CustomResourceFieldSelectors: selects } = options.features;
-  return {
-    group,
-    plural,
-    kind,
-    singular: names.singular ?? kind.toLowerCase(),
-    shortNames: names.shortNames ?? [],
-    categories: names.categories ?? [],
-    namespaced: scope === 'Namespaced',
-    verbs: allVerbs,
-    versions: compiled,
-    custom: {
-      version: storage.name ?? '',
-      fromStored: (object) => fromStored(object, `${group}/${version}`, typeOf),
-      toStored: (object) => toStored(object, `${group}/${storage.name}`, typeOf),
-      // As long as the definition has not changed, all objects were written in its form.
-      normalizes: definition.metadata?.generation !== 1,
-      ...webhookOf(definition, types, options),
-    },
-    storage: { group, resource: plural, version },
-    subresources: subresourcesOf(kind, subresources),
-    columns: columnsOf(own.additionalPrinterColumns),
-    selectableFields: selects ? selectableFieldsOf(own.selectableFields) : [],
-    strategy: strategyOf({
-      names: options.names,
-      structural,
-      subresources,
-      ratcheting,
-    }),
+  const resourceOf = (declared: CustomResourceDefinitionVersion): ResourceDefinition => {
+    const { name: version = '', subresources = {} } = declared;
+    return {
+      group,
+      plural,
+      kind,
+      singular: names.singular ?? kind.toLowerCase(),
+      shortNames: names.shortNames ?? [],
+      categories: names.categories ?? [],
+      namespaced: scope === 'Namespaced',
+      verbs: allVerbs,
+      versions: compiled,
+      custom: {
+        version: stored,
+        fromStored: (object) => fromStored(object, `${group}/${version}`, typeOf),
+        toStored: (object) => toStored(object, `${group}/${stored}`, typeOf),
+        // As long as the definition has not changed, all objects were written in its form.
+        normalizes: definition.metadata?.generation !== 1,
+        ...webhook,
+      },
+      storage: { group, resource: plural, version },
+      subresources: subresourcesOf(kind, subresources),
+      columns: columnsOf(declared.additionalPrinterColumns),
+      selectableFields: selects ? selectableFieldsOf(declared.selectableFields) : [],
+      strategy: strategyOf({ names: options.names, structural: structuralFor(declared), subresources, ratcheting }),
+    };
   };
+  const used = versions.filter(({ served, storage }) => served === true || storage === true);
+  return new Map(used.map((declared) => [declared.name ?? '', resourceOf(declared)]));
 }
 
 /** The webhook of a definition that has one. */
@@ -134,27 +120,25 @@ function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names)
 interface VersionOptions extends CustomResourceOptions {
   readonly group: string;
   readonly kind: string;
-  /** All versions of the definition. */
-  readonly versions: readonly CustomResourceDefinitionVersion[];
+  /** The version that deprecated ones advise to use. */
+  readonly best: string | undefined;
 }
 
-/** The advice to use the best version that is better than a deprecated one, for its warning. */
-function advice(deprecated: string, { group, kind, versions }: VersionOptions): string {
-  const usable = versions.filter((one) => one.served === true && one.deprecated !== true);
-  const [best] = usable.map(({ name = '' }) => name).sort(compareVersions);
-  return best === undefined || compareVersions(best, deprecated) >= 0 ? '' : `; use ${group}/${best} ${kind}`;
-}
+/** The best version that is served and not deprecated. */
+const bestOf = (versions: readonly CustomResourceDefinitionVersion[]): string | undefined =>
+  versions
+    .filter(({ served, deprecated }) => served === true && deprecated !== true)
+    .map(({ name = '' }) => name)
+    .sort(compareVersions)[0];
 
 function versionOf(
-  declared: CustomResourceDefinitionVersion,
-  typeName: string,
+  { name = '', deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
   structural: () => Structural,
-  options: VersionOptions,
+  { names, group, kind, best }: VersionOptions,
 ): ResourceVersion & { readonly type: CustomType } {
-  const { name = '', deprecated, deprecationWarning } = declared;
-  const { names, group, kind } = options;
-  const schema = structSchemaOf(structural, typeName);
-  const warning = deprecationWarning ?? `${group}/${name} ${kind} is deprecated${advice(name, options)}`;
+  const schema = structSchemaOf(structural, `${group}/${name}.${kind}`);
+  const advice = best === undefined || compareVersions(best, name) >= 0 ? '' : `; use ${group}/${best} ${kind}`;
+  const warning = deprecationWarning ?? `${group}/${name} ${kind} is deprecated${advice}`;
   return {
     version: name,
     schema,

@@ -4,8 +4,10 @@ import { ObjectMeta } from '../../types/meta-v1.ts';
 import type { Define } from '../controller.ts';
 
 /** A resource whose objects hold anything in `spec`, without conversion but that of the apiVersion. */
-export const defineAnything: Define = (definition, version): ResourceDefinition => {
-  const { spec = {} } = definition;
+export const defineAnything: Define = (definition) =>
+  new Map((definition.spec?.versions ?? []).map(({ name = '' }) => [name, anything(definition, name)]));
+
+function anything({ spec = {} }: Parameters<Define>[0], version: string): ResourceDefinition {
   const { group = '', names, scope, versions = [] } = spec;
   const { plural = '', singular = '', kind = '', shortNames = [], categories = [] } = names ?? {};
   const stored = versions.find(({ storage }) => storage === true)?.name ?? '';
@@ -38,4 +40,4 @@ export const defineAnything: Define = (definition, version): ResourceDefinition 
     selectableFields: [],
     strategy: { generation: true },
   };
-};
+}

@@ -162,6 +162,11 @@ describe('OpenAPI of custom resources', () => {
       properties: { spec: { type: 'object' } },
       'x-kubernetes-group-version-kind': [{ group: gadgetGroup, kind: 'Gadget', version: 'v1' }],
     });
+    for (const kind of ['Gadget', 'GadgetList']) {
+      expect(schemas[`com.example.ref.v1.${kind}`]).toMatchObject({
+        'x-kubernetes-selectable-fields': [{ fieldPath: 'spec.color' }],
+      });
+    }
     for (const [, name] of JSON.stringify({ paths, schemas }).matchAll(/#\/components\/schemas\/([^"]+)"/g)) {
       expect(Object.keys(schemas)).toContain(name);
     }

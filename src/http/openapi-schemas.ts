@@ -2,7 +2,7 @@ import { type GroupVersionKind, type JsonObject, type Names, setKey } from '../m
 import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
 import type { ServedResource, ServedVersion } from './api-groups.ts';
 import type { FindType } from './built-in-types.ts';
-import { customSchema } from './openapi-custom.ts';
+import { customSchema, selectableFieldsOf } from './openapi-custom.ts';
 import type { Dialect } from './openapi-operations.ts';
 import { listTypeOf, metaTypes, subresourceType } from './openapi-paths.ts';
 
@@ -88,6 +88,7 @@ function listSchema(
       metadata: listMeta,
     },
     [`${names.extension}group-version-kind`]: [{ group, kind: `${kind}List`, version }],
+    ...selectableFieldsOf(served.resource.definition, names),
   };
 }
 

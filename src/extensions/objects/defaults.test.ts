@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type JsonObject, namesFor } from '../../meta/index.ts';
 import { structuralOf } from '../structural.ts';
 import { validateDefaults } from './defaults.ts';
+import { normalFormOf, normalize } from './normal-form.ts';
 
 const names = namesFor('k8s.io');
 const at = 'spec.validation.openAPIV3Schema';
@@ -35,6 +36,27 @@ describe('defaults in definitions', () => {
     expect(errorsOf(object({ e: object({}, { ...embedded, default: { kind: 'A' } }) }))).toEqual([
       `${at}.properties[e].default.apiVersion: Required value`,
     ]);
+  });
+
+  it('may have metadata with unknown fields, which objects do not get', () => {
+    const embedded = { 'x-kubernetes-embedded-resource': true };
+    const typed = { apiVersion: { type: 'string', default: 'a/v1' }, kind: { type: 'string', default: 'A' } };
+    const metadata = { name: 'a', unknown: 'b' };
+    const field = (value: string) => ({ type: 'string', default: value });
+    const declared = object({ name: field('a'), unknown: field('b') });
+    const schema = object({
+      whole: object({ x: { type: 'string' } }, { ...embedded, default: { apiVersion: 'a/v1', kind: 'A', metadata } }),
+      metadata: object({ ...typed, metadata: { type: 'object', default: metadata } }, embedded),
+      fields: object({ ...typed, metadata: declared }, embedded),
+    });
+    const root = object({ spec: schema });
+    expect(errorsOf(root)).toEqual([]);
+    const form = normalFormOf(structuralOf(root, names), names);
+    const given = { spec: { metadata: {}, fields: { metadata: {} } } };
+    const whole = { apiVersion: 'a/v1', kind: 'A', metadata: { name: 'a' } };
+    expect(normalize(form, given, { names, dropped: false, lenient: false })).toEqual({
+      spec: { whole, metadata: whole, fields: whole },
+    });
   });
 
   it('may rely on defaults within', () => {

@@ -3,7 +3,7 @@ import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { budgetOfDefaults, validateDefaultByRules } from '../rules/index.ts';
 import type { Structural } from '../structural.ts';
 import { validateEmbedded } from './embedded.ts';
-import { normalFormOf, normalize } from './normal-form.ts';
+import { isTypeMember, normalFormOf, normalize } from './normal-form.ts';
 import { validateValue } from './validate.ts';
 import { valueSchemaOf } from './value-schema.ts';
 
@@ -15,27 +15,35 @@ export function validateDefaults(
   path: string,
   names: Names,
   budget = budgetOfDefaults(),
+  inMetadata = false,
 ): FieldError[] {
-  const { items, properties } = schema;
+  const { items, properties, embeddedResource: embedded } = schema;
+  const given = schema.default !== undefined && schema.default !== null;
+  // In the metadata of an embedded resource, unknown fields are those that no resource has.
+  const inOwn = inMetadata && !embedded;
   return [
-    ...(schema.default === undefined || schema.default === null ? [] : validateDefault(schema, path, names, budget)),
-    ...(items === undefined ? [] : validateDefaults(items, `${path}.items`, names, budget)),
-    ...[...properties].flatMap(([name, property]) =>
-      validateDefaults(property, `${path}.properties[${name}]`, names, budget),
-    ),
+    ...(given && !inOwn ? validateFields(schema, path, names) : []),
+    ...(given ? validateDefault(schema, path, names, budget) : []),
+    ...(items === undefined ? [] : validateDefaults(items, `${path}.items`, names, budget, inOwn)),
+    ...[...properties].flatMap(([name, property]) => {
+      const below = inOwn || (embedded && isTypeMember(name));
+      return validateDefaults(property, `${path}.properties[${name}]`, names, budget, below);
+    }),
   ];
+}
+
+function validateFields(schema: Structural, path: string, names: Names): FieldError[] {
+  const { default: value = null } = schema;
+  const walk = { names, dropped: false, lenient: true };
+  normalize(normalFormOf({ ...schema, default: undefined }, names), value, walk);
+  return walk.dropped ? [fieldError.invalid(`${path}.default`, value, 'must not have unknown fields')] : [];
 }
 
 function validateDefault(schema: Structural, path: string, names: Names, budget: Budget): FieldError[] {
   const { default: value = null } = schema;
   const at = `${path}.default`;
-  const found: FieldError[] = [];
-  const form = normalFormOf({ ...schema, default: undefined }, names);
-  const walk = { names, dropped: false, lenient: true };
-  normalize(form, value, walk);
-  if (walk.dropped) found.push(fieldError.invalid(at, value, 'must not have unknown fields'));
   const embedded = validateEmbedded(schema, value, names, at);
-  if (embedded.length > 0) return [...found, ...embedded];
+  if (embedded.length > 0) return embedded;
   const invalid = validateValue(valueSchemaOf(schema.schema, names), value, at);
-  return [...found, ...(invalid.length > 0 ? invalid : validateDefaultByRules(schema, at, budget))];
+  return invalid.length > 0 ? invalid : validateDefaultByRules(schema, at, budget);
 }

@@ -137,7 +137,8 @@ function normalObject(form: NormalForm, object: JsonObject, walk: Walk): JsonObj
   for (const [name, value] of walk.prunesOnly === true ? [] : form.defaulted) {
     if (Object.hasOwn(object, name)) continue;
     out ??= { ...object };
-    setKey(out, name, fresh(value));
+    const isMetadata = form.embedded && name === 'metadata';
+    setKey(out, name, isMetadata ? defaultedMetadata(fresh(value), walk) : fresh(value));
   }
   return out ?? object;
 }
@@ -154,7 +155,9 @@ export function normalMember(form: NormalForm, key: string, item: Json, walk: Wa
   if (given === null) {
     return member.nullable ? null : defaultOf(member, walk);
   }
-  return typeof given === 'object' ? normalize(member, given, walk) : given;
+  if (typeof given !== 'object') return given;
+  const normal = normalize(member, given, walk);
+  return normal !== given && form.embedded && key === 'metadata' ? defaultedMetadata(normal, walk) : normal;
 }
 
 /** What takes the place of a null: null itself, where a default is only set later. */
@@ -176,13 +179,16 @@ function typeMember(key: string, item: Json, walk: Walk): Json {
 function embeddedMetadata(item: Json, walk: Walk): Json {
   try {
     const { value, unknown } = compile(ObjectMeta, walk.names).decode(item ?? {});
-    if (unknown.length > 0) walk.dropped = true;
+    if (unknown.length > 0 && !walk.lenient) walk.dropped = true;
     return jsonEqual(value, item) ? item : value;
   } catch (error) {
     if (walk.lenient) return item;
     throw error instanceof StatusError ? malformed : error;
   }
 }
+
+/** Metadata with defaults, which may have unknown fields: without those. */
+const defaultedMetadata = (value: Json, walk: Walk): Json => embeddedMetadata(value, { ...walk, lenient: true });
 
 /** A copy of the members before `end`. */
 function membersBefore(object: JsonObject, end: string): JsonObject {

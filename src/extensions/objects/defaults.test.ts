@@ -42,6 +42,34 @@ describe('defaults in definitions', () => {
     expect(errorsOf(object({ s: inner, n: { type: 'integer', default: 1 } }))).toEqual([]);
   });
 
+  it('do not multiply', () => {
+    let schema: JsonObject = { type: 'string', default: 'x' };
+    for (let i = 0; i < 6; i++) {
+      const list = { type: 'array', items: object({ a: schema }), default: Array<JsonObject>(30).fill({}) };
+      schema = i === 0 ? object({ a: schema }) : list;
+    }
+    const found = errorsOf(object({ s: schema }));
+    expect(found).not.toEqual([]);
+    for (const error of found) {
+      expect(error).toMatch(
+        /\.default: Forbidden: defaults within the defaults of a schema must take no more than 4194304 bytes in all$/,
+      );
+    }
+  });
+
+  it('are read once, however deep they are nested', () => {
+    const reads = (depth: number): number => {
+      let count = 0;
+      const countReads = (schema: JsonObject): JsonObject =>
+        Object.defineProperty(schema, 'enum', { get: () => void count++, enumerable: true });
+      let schema = countReads({ type: 'string', default: 'x' });
+      for (let i = 0; i < depth; i++) schema = countReads(object({ a: schema }, { default: {} }));
+      expect(errorsOf(object({ s: schema }))).toEqual([]);
+      return count / (depth + 1);
+    };
+    expect(reads(60)).toBe(reads(6));
+  });
+
   it('keep the rules of their schema, within one budget', () => {
     const odd = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self % 2 == 1', message: 'must be odd' }] };
     expect(errorsOf(object({ a: { ...odd, default: 1 }, b: { ...odd, default: 2 } }))).toEqual([

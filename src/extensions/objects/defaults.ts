@@ -1,41 +1,62 @@
 import type { Budget } from '../../cel/index.ts';
-import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
 import { budgetOfDefaults, validateDefaultByRules } from '../rules/index.ts';
 import type { Structural } from '../structural.ts';
 import { validateEmbedded } from './embedded.ts';
-import { normalFormOf, normalize } from './normal-form.ts';
+import { DefaultsTooLarge, maxDefaultedInSchema, normalForms, normalize, type ReadNormalForm } from './normal-form.ts';
 import { validateValue } from './validate.ts';
-import { valueSchemaOf } from './value-schema.ts';
+import { type ReadValueSchema, valueSchemas } from './value-schema.ts';
 
-/**
- * The errors of the defaults of a schema: each has the declared fields only, and is valid. `path` is that of the schema.
- */
-export function validateDefaults(
-  schema: Structural,
-  path: string,
-  names: Names,
-  budget = budgetOfDefaults(),
-): FieldError[] {
-  const { items, properties } = schema;
-  return [
-    ...(schema.default === undefined || schema.default === null ? [] : validateDefault(schema, path, names, budget)),
-    ...(items === undefined ? [] : validateDefaults(items, `${path}.items`, names, budget)),
-    ...[...properties].flatMap(([name, property]) =>
-      validateDefaults(property, `${path}.properties[${name}]`, names, budget),
-    ),
-  ];
+/** What the validation of all defaults of a schema shares. */
+interface Shared {
+  readonly names: Names;
+  readonly formOf: ReadNormalForm;
+  readonly valuesOf: ReadValueSchema;
+  /** What the rules may still cost. */
+  readonly budget: Budget;
+  /** What defaults that are set in defaults may still take (bytes). */
+  room: number;
 }
 
-function validateDefault(schema: Structural, path: string, names: Names, budget: Budget): FieldError[] {
-  const { default: value = null } = schema;
+/**
+ * The errors of the defaults of a schema: each has the declared fields only, and is valid, and they do not multiply.
+ * `path` is that of the schema.
+ */
+export function validateDefaults(schema: Structural, path: string, names: Names): FieldError[] {
+  const shared: Shared = {
+    names,
+    formOf: normalForms(names),
+    valuesOf: valueSchemas(names),
+    budget: budgetOfDefaults(),
+    room: maxDefaultedInSchema,
+  };
+  const errors: FieldError[] = [];
+  const visit = (schema: Structural, path: string): void => {
+    const { default: value = null, items, properties } = schema;
+    if (value !== null) for (const error of validateDefault(schema, value, path, shared)) errors.push(error);
+    if (items !== undefined) visit(items, `${path}.items`);
+    for (const [name, property] of properties) visit(property, `${path}.properties[${name}]`);
+  };
+  visit(schema, path);
+  return errors;
+}
+
+function validateDefault(schema: Structural, value: Json, path: string, shared: Shared): FieldError[] {
+  const { names, formOf, valuesOf, budget } = shared;
   const at = `${path}.default`;
   const found: FieldError[] = [];
-  const form = normalFormOf({ ...schema, default: undefined }, names);
-  const walk = { names, dropped: false, lenient: true };
-  normalize(form, value, walk);
+  const walk = { names, dropped: false, lenient: true, room: shared.room };
+  try {
+    normalize(formOf(schema), value, walk);
+  } catch (error) {
+    if (!(error instanceof DefaultsTooLarge)) throw error;
+    const why = `defaults within the defaults of a schema must take no more than ${maxDefaultedInSchema} bytes in all`;
+    return [fieldError.forbidden(at, why)];
+  }
+  shared.room = walk.room;
   if (walk.dropped) found.push(fieldError.invalid(at, value, 'must not have unknown fields'));
   const embedded = validateEmbedded(schema, value, names, at);
   if (embedded.length > 0) return [...found, ...embedded];
-  const invalid = validateValue(valueSchemaOf(schema.schema, names), value, at);
+  const invalid = validateValue(valuesOf(schema.schema), value, at);
   return [...found, ...(invalid.length > 0 ? invalid : validateDefaultByRules(schema, at, budget))];
 }

@@ -58,58 +58,72 @@ export interface Limit {
 
 const none: readonly never[] = [];
 
+export type ReadValueSchema = (schema: JsonObject) => ValueSchema;
+
 /** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
-export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
-  const { extension } = names;
-  const read = (schema: JsonObject): ValueSchema => {
-    const get = (key: string) => getKey(schema, key);
-    const number = (key: string) =>
-      typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
-    const below = (key: string) => asSchema(get(key));
-    const asSchema = (value: Json | undefined) => (isJsonObject(value) ? read(value) : undefined);
-    const several = (key: string) => listOf(get(key)).flatMap((value) => asSchema(value) ?? []);
-    const properties = get('properties');
-    const type = get('type');
-    const types =
-      get(`${extension}int-or-string`) === true
-        ? ['integer', 'string']
-        : typeof type === 'string' && type !== ''
-          ? [type]
-          : none;
-    const given = get('format');
-    const format = typeof given === 'string' ? knownFormat(given, types) : '';
-    const values = listOf(get('enum'));
-    return {
-      types,
-      accepts: acceptsAll(schema, types),
-      nullable: get('nullable') === true,
-      format,
-      formatted: format === '' ? undefined : stringFormat(format),
-      enum: values.length === 0 ? undefined : values,
-      numbers: numberRules(schema, types, format),
-      maxLength: number('maxLength'),
-      minLength: number('minLength'),
-      pattern: patternOf(get('pattern')),
-      maxItems: number('maxItems'),
-      minItems: number('minItems'),
-      uniqueItems: get('uniqueItems') === true,
-      items: below('items'),
-      maxProperties: number('maxProperties'),
-      minProperties: number('minProperties'),
-      required: listOf(get('required')).filter((name) => typeof name === 'string'),
-      properties: new Map(
-        isJsonObject(properties)
-          ? Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : []))
-          : none,
-      ),
-      additional: below('additionalProperties'),
-      allOf: several('allOf'),
-      anyOf: several('anyOf'),
-      oneOf: several('oneOf'),
-      not: below('not'),
-    };
+export const valueSchemaOf = (schema: JsonObject, names: Names): ValueSchema => valueSchemas(names)(schema);
+
+/** Reads schemas, and those below them, each once. */
+export function valueSchemas(names: Names): ReadValueSchema {
+  const known = new Map<JsonObject, ValueSchema>();
+  const read: ReadValueSchema = (schema) => {
+    let values = known.get(schema);
+    if (values === undefined) {
+      values = readSchema(schema, names, read);
+      known.set(schema, values);
+    }
+    return values;
   };
-  return read(schema);
+  return read;
+}
+
+function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSchema): ValueSchema {
+  const get = (key: string) => getKey(schema, key);
+  const number = (key: string) =>
+    typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
+  const below = (key: string) => asSchema(get(key));
+  const asSchema = (value: Json | undefined) => (isJsonObject(value) ? read(value) : undefined);
+  const several = (key: string) => listOf(get(key)).flatMap((value) => asSchema(value) ?? []);
+  const properties = get('properties');
+  const type = get('type');
+  const types =
+    get(`${extension}int-or-string`) === true
+      ? ['integer', 'string']
+      : typeof type === 'string' && type !== ''
+        ? [type]
+        : none;
+  const given = get('format');
+  const format = typeof given === 'string' ? knownFormat(given, types) : '';
+  const values = listOf(get('enum'));
+  return {
+    types,
+    accepts: acceptsAll(schema, types),
+    nullable: get('nullable') === true,
+    format,
+    formatted: format === '' ? undefined : stringFormat(format),
+    enum: values.length === 0 ? undefined : values,
+    numbers: numberRules(schema, types, format),
+    maxLength: number('maxLength'),
+    minLength: number('minLength'),
+    pattern: patternOf(get('pattern')),
+    maxItems: number('maxItems'),
+    minItems: number('minItems'),
+    uniqueItems: get('uniqueItems') === true,
+    items: below('items'),
+    maxProperties: number('maxProperties'),
+    minProperties: number('minProperties'),
+    required: listOf(get('required')).filter((name) => typeof name === 'string'),
+    properties: new Map(
+      isJsonObject(properties)
+        ? Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : []))
+        : none,
+    ),
+    additional: below('additionalProperties'),
+    allOf: several('allOf'),
+    anyOf: several('anyOf'),
+    oneOf: several('oneOf'),
+    not: below('not'),
+  };
 }
 
 /** Keywords that say nothing about the value itself. */

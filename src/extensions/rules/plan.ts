@@ -64,7 +64,7 @@ export function planOf(structural: Structural, isResource: boolean): PlanNode | 
 function makePlan(structural: Structural, isResource: boolean): PlanNode | undefined {
   const node = new PlanNode(structural, isResource);
   const { items, additionalProperties: values } = structural;
-  const inner = (child: Structural) => makePlan(child, child.embeddedResource);
+  const inner = (child: Structural) => planOf(child, child.embeddedResource);
   node.items = items && inner(items);
   node.values = values === undefined || values === true ? undefined : inner(values);
   for (const [name, property] of structural.properties) {

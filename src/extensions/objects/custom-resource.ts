@@ -107,11 +107,12 @@ interface VersionOptions extends CustomResourceOptions {
   readonly versions: readonly CustomResourceDefinitionVersion[];
 }
 
-/** The advice to use the best version that is better than a deprecated one, for its warning. */
-function advice(deprecated: string, { group, kind, versions }: VersionOptions): string {
+/** The warning about a deprecated version without one of its own; it names the best version that is better. */
+function defaultWarning(deprecated: string, { group, kind, versions }: VersionOptions): string {
   const usable = versions.filter((one) => one.served === true && one.deprecated !== true);
   const [best] = usable.map(({ name = '' }) => name).sort(compareVersions);
-  return best === undefined || compareVersions(best, deprecated) >= 0 ? '' : `; use ${group}/${best} ${kind}`;
+  const advice = best === undefined || compareVersions(best, deprecated) >= 0 ? '' : `; use ${group}/${best} ${kind}`;
+  return `${group}/${deprecated} ${kind} is deprecated${advice}`;
 }
 
 function versionOf(
@@ -121,15 +122,14 @@ function versionOf(
   options: VersionOptions,
 ): ResourceVersion & { readonly type: CustomType } {
   const { name = '', deprecated, deprecationWarning } = declared;
-  const { names, group, kind } = options;
+  const { names } = options;
   const schema = structSchemaOf(structural, typeName);
-  const warning = deprecationWarning ?? `${group}/${name} ${kind} is deprecated${advice(name, options)}`;
   return {
     version: name,
     schema,
     type: customType(structural, schema, names),
     openApi: (dialect) => openApiOf(structural(), dialect, names),
-    ...(deprecated === true && { deprecated: { warning } }),
+    ...(deprecated === true && { deprecated: { warning: deprecationWarning ?? defaultWarning(name, options) } }),
   };
 }
 

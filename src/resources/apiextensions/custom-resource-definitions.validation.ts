@@ -71,9 +71,13 @@ export function placesOf(versions: readonly Version[], field: Shared): (readonly
     : versions.map((version, i) => [version, `spec.versions[${i}].${field}`]);
 }
 
+/** Each version is a resource of its own that knows all others. */
+const maxVersions = 100;
+
 function validateVersions(spec: Spec, names: Names): FieldError[] {
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
+  if (versions.length > maxVersions) return [fieldError.tooMany(path, versions.length, maxVersions)];
   const found = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
     ...byRuleAsOne(`${at}.name`, name, dns1035Label),
     ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),

@@ -141,6 +141,11 @@ const rows: readonly Row[] = [
     ['spec.additionalPrinterColumns[1].JSONPath', 'Required', missing],
   ],
   [
+    'too many columns',
+    withVersion({ additionalPrinterColumns: Array(101).fill({ name: 'a', type: 'string', jsonPath: '.a' }) }),
+    ['spec.additionalPrinterColumns', 'TooMany', 'Too many: 101: must have at most 100 items'],
+  ],
+  [
     'invalid scale paths',
     withVersion({ subresources: { scale: { specReplicasPath: '.status.r', labelSelectorPath: '.metadata.x' } } }),
     [

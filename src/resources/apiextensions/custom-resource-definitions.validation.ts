@@ -26,7 +26,7 @@ import type { ObjectOf } from '../shared/define.ts';
 import { byRuleAsOne, eachOf, same, unchanged, validateNamed, validateReviewVersions } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { validateClient } from '../shared/webhook-client.ts';
-import { validateColumn, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
+import { validateColumns, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
 import { validateSchema } from './json-schema.validation.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
@@ -106,7 +106,7 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
     }),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>
-      eachOf(version.additionalPrinterColumns, at, validateColumn),
+      validateColumns(version.additionalPrinterColumns, at),
     ),
     ...places('selectableFields').flatMap(([version, at]) =>
       validateSelectable(version.selectableFields ?? [], version.schema?.openAPIV3Schema, at),

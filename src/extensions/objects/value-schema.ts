@@ -12,7 +12,7 @@ export interface ValueSchema {
   /** Empty when it is none that validation knows. */
   readonly format: string;
   readonly formatted: ((text: string) => boolean) | undefined;
-  readonly enum: readonly Json[] | undefined;
+  readonly enum: Enumeration | undefined;
   readonly numbers: NumberRules;
   readonly maxLength: number | undefined;
   readonly minLength: number | undefined;
@@ -30,6 +30,13 @@ export interface ValueSchema {
   readonly anyOf: readonly ValueSchema[];
   readonly oneOf: readonly ValueSchema[];
   readonly not: ValueSchema | undefined;
+}
+
+export interface Enumeration {
+  readonly all: readonly Json[];
+  readonly scalars: ReadonlySet<Json>;
+  /** Lists and objects. */
+  readonly others: readonly Json[];
 }
 
 export interface Pattern {
@@ -101,7 +108,7 @@ function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSch
     nullable: get('nullable') === true,
     format,
     formatted: format === '' ? undefined : stringFormat(format),
-    enum: values.length === 0 ? undefined : values,
+    enum: values.length === 0 ? undefined : enumerationOf(values),
     numbers: numberRules(schema, types, format),
     maxLength: number('maxLength'),
     minLength: number('minLength'),
@@ -135,6 +142,12 @@ function acceptsAll(schema: JsonObject, [type, ...others]: readonly string[]): '
 }
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
+
+const enumerationOf = (all: readonly Json[]): Enumeration => ({
+  all,
+  scalars: new Set(all.filter((value) => typeof value !== 'object')),
+  others: all.filter((value) => typeof value === 'object' && value !== null),
+});
 
 /** An invalid pattern matches nothing. Compiled patterns are kept by the expression language, within its limits. */
 function patternOf(source: Json | undefined): Pattern | undefined {

@@ -68,7 +68,7 @@ function* validateNode(
       'unable to convert structural schema to CEL declarations';
     return [fieldError.internal(path, why)];
   }
-  const found: FieldError[] = [];
+  const found: FieldError[][] = [];
   for (const [i, rule] of node.rules.entries()) {
     const compiled = yield* compileRule(rule, node, type, validation.stored);
     yield;
@@ -78,15 +78,15 @@ function* validateNode(
     const messageCost = message === undefined ? 0 : estimateCost(message.checked).max;
     total.add(`${at}.rule`, cost);
     if (message !== undefined) total.add(`${at}.messageExpression`, messageCost);
-    found.push(
+    found.push([
       ...validateCost(`${at}.rule`, 'estimated rule cost', cost),
       ...validateCompiled(compiled, at),
       ...validateCost(`${at}.messageExpression`, 'estimated messageExpression cost', messageCost),
       ...validateOldSelf(compiled, at, place),
-    );
+    ]);
     yield;
   }
-  return found;
+  return found.flat();
 }
 
 function validateCost(path: string, name: string, cost: number): FieldError[] {

@@ -85,6 +85,8 @@ export function valueSchemas(names: Names): ReadValueSchema {
 }
 
 function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSchema): ValueSchema {
+  const plain = plainSchema(schema);
+  if (plain !== undefined) return plain;
   const get = (key: string) => getKey(schema, key);
   const number = (key: string) =>
     typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
@@ -104,7 +106,7 @@ function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSch
   const values = listOf(get('enum'));
   return {
     types,
-    accepts: acceptsAll(schema, types),
+    accepts: undefined,
     nullable: get('nullable') === true,
     format,
     formatted: format === '' ? undefined : stringFormat(format),
@@ -136,9 +138,45 @@ function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSch
 /** Keywords that say nothing about the value itself. */
 const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
 
-function acceptsAll(schema: JsonObject, [type, ...others]: readonly string[]): 'string' | 'boolean' | undefined {
-  if ((type !== 'string' && type !== 'boolean') || others.length > 0) return undefined;
-  return Object.keys(schema).every((key) => neutral.has(key)) ? type : undefined;
+function plain(accepts: 'string' | 'boolean', nullable: boolean): ValueSchema {
+  return {
+    types: [accepts],
+    accepts,
+    nullable,
+    format: '',
+    formatted: undefined,
+    enum: undefined,
+    numbers: numberRules({}, none, ''),
+    maxLength: undefined,
+    minLength: undefined,
+    pattern: undefined,
+    maxItems: undefined,
+    minItems: undefined,
+    uniqueItems: false,
+    items: undefined,
+    maxProperties: undefined,
+    minProperties: undefined,
+    required: none,
+    properties: new Map(),
+    additional: undefined,
+    allOf: none,
+    anyOf: none,
+    oneOf: none,
+    not: undefined,
+  };
+}
+const plainText = plain('string', false);
+const plainBoolean = plain('boolean', false);
+const nullableText = plain('string', true);
+const nullableBoolean = plain('boolean', true);
+
+/** Text or a boolean without further rules, as most properties are: they share their schema. */
+function plainSchema(schema: JsonObject): ValueSchema | undefined {
+  const { type, nullable } = schema;
+  if (type !== 'string' && type !== 'boolean') return undefined;
+  for (const key in schema) if (!neutral.has(key)) return undefined;
+  if (nullable === true) return type === 'string' ? nullableText : nullableBoolean;
+  return type === 'string' ? plainText : plainBoolean;
 }
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);

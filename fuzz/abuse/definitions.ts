@@ -1,4 +1,8 @@
-import type { Answer, Client } from '../client.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Answer, type Client, createClient } from '../client.ts';
+import { startServer } from '../server.ts';
 import { answered, asAdmin, hold, refused, type Scenario, succeeded } from './scenario.ts';
 
 /** Custom resource definitions that make their objects, or themselves, expensive. */
@@ -190,6 +194,45 @@ const strangeKeys: Scenario = {
   },
 };
 
+const killedCleanUp: Scenario = {
+  name: 'killed-clean-up',
+  title: 'a server that was killed while it deleted the objects of a definition goes on after its restart',
+  attack: async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'orch-abuse-'));
+    const run = async (work: (client: Client) => Promise<void>) => {
+      const server = await startServer({ folder });
+      const client = createClient(server);
+      try {
+        await work(client);
+      } finally {
+        client.close();
+        await server.stop();
+      }
+    };
+    try {
+      await run(async (client) => {
+        succeeded('a definition', await define(client, definition('killeds', text)));
+        succeeded('another definition', await define(client, definition('kepts', text)));
+        succeeded('its object', await make(client, 'kepts', 'x'));
+        const made = await Promise.all(times(100, (i) => make(client, 'killeds', 'x', `a${i}`)));
+        for (const answer of made) succeeded('an object', answer);
+        succeeded('its deletion', await undefine(client, 'killeds'));
+      });
+      await run(async (client) => {
+        succeeded('the object of the other', await client.http1(asAdmin('GET', `${pathOf('kepts')}/a`)));
+        await gone(client, 'killeds');
+        succeeded('its creation again', await define(client, definition('killeds', text)));
+        succeeded('an object of it', await make(client, 'killeds', 'y', 'a0'));
+        const { body } = await client.http1(asAdmin('GET', pathOf('killeds')));
+        const { items } = JSON.parse(body.toString()) as { items: unknown[] };
+        hold(items.length === 1, `${items.length} objects are there after the definition was deleted`);
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
 /** A property as rules name it. */
 const escaped = (name: string): string => name.replaceAll('__', '__underscores__');
 
@@ -199,4 +242,5 @@ export const definitionScenarios: readonly Scenario[] = [
   multiplyingColumns,
   definitionChurn,
   strangeKeys,
+  killedCleanUp,
 ];

@@ -1,5 +1,6 @@
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
+import { definitionScenarios } from './definitions.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
 import type { Scenario } from './scenario.ts';
@@ -9,5 +10,6 @@ export const scenarios: readonly Scenario[] = [
   ...connectionScenarios,
   ...bodyScenarios,
   ...objectScenarios,
+  ...definitionScenarios,
   ...otherScenarios,
 ];

@@ -324,6 +324,50 @@ describe('servers over one store', () => {
     expect(served(four)).toEqual(served(one));
   });
 
+  it('serve a definition that is deleted and created over and over, and keep no object of it', async () => {
+    const one = await serve();
+    const two = await serve(one.store);
+    const name = 'alphas.ref.example.com';
+    const resources = one.registry.resources.length;
+    for (let round = 0; round < 20; round++) {
+      await one.define(definition('alpha'));
+      await vi.waitFor(() => expect(two.serves('alphas')).toBe(true));
+      await Promise.all([one, two].flatMap((server, i) => [0, 1].map((j) => server.make('alphas', `a${i}${j}`))));
+      await (round % 2 === 0 ? one : two).undefine(name);
+      await vi.waitFor(async () => expect(await failure(two.read(name))).toMatchObject({ code: 404 }));
+      expect((await one.store.list({ prefix: `/${name}/` })).entries).toEqual([]);
+      await vi.waitFor(() => expect([one.serves('alphas'), two.serves('alphas')]).toEqual([false, false]));
+    }
+    expect([one.registry.resources.length, one.reports, two.reports]).toEqual([resources, [], []]);
+  });
+
+  it('lose no object while the storage version changes', async () => {
+    const one = await serve();
+    const two = await serve(one.store);
+    const stored = (name: string) => ['v1', 'v2'].map((each) => version(each, { storage: each === name }));
+    await one.define(definition('alpha', {}, { versions: stored('v1') }));
+    await vi.waitFor(() => expect(two.serves('alphas', 'v2')).toBe(true));
+    const name = 'alphas.ref.example.com';
+    const writes = Array.from({ length: 60 }, async (_, i) => {
+      for (let j = 0; j < i; j++) await turn();
+      await (i % 2 === 0 ? one : two).make('alphas', `a${i}`, {}, i % 3 === 0 ? 'v2' : 'v1');
+    });
+    for (const next of ['v2', 'v1', 'v2']) {
+      await one.patch(name, { spec: { versions: stored(next) } });
+      for (let j = 0; j < 10; j++) await turn();
+    }
+    await Promise.all(writes);
+    for (const server of [one, two, await serve(one.store)]) {
+      for (const each of ['v1', 'v2']) {
+        const { items } = await server.registry.list(
+          server.target('ref.example.com', 'alphas', { namespace: 'ns' }, each),
+          {},
+        );
+        expect([...items].length).toBe(60);
+      }
+    }
+  });
+
   it('serve all definitions once they have started', async () => {
     const one = await serve();
     for (const name of ['alpha', 'beta', 'gamma']) await one.define(definition(name));

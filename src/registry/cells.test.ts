@@ -65,3 +65,14 @@ it('are empty where the cell function fails', () => {
   });
   expect(shown([broken, text], note('x'), 0)).toEqual(['', 'x']);
 });
+
+it('take no more than their object, or 64 Ki characters', () => {
+  const lengths = (size: number): number[] =>
+    (shown([text, text, text, text], note('x'.repeat(size)), 0) as string[]).map((cell) => cell.length);
+  expect(lengths(10_000)).toEqual([10_000, 10_000, 10_000, 10_000]);
+  expect(lengths(30_000)).toEqual([30_000, 30_000, 0, 0]);
+  expect(lengths(100_000)).toEqual([100_000, 0, 0, 0]);
+  made = 0;
+  shown(Array<Column>(1_000).fill(text), note('x'.repeat(100_000)), 0);
+  expect(made).toBe(2);
+});

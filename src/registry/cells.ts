@@ -17,6 +17,9 @@ import { isCorrupt, readObject } from './stored/read.ts';
 /** Delimits the times of age cells: JSON text never contains it. */
 const mark = '\0';
 
+/** The size of a row that an object of any size may have (characters). Larger objects may have rows of their own size. */
+const smallRow = 64 * 1024;
+
 /** What a row is made from. */
 interface RowShape {
   readonly columns: readonly Column[];
@@ -30,7 +33,8 @@ interface RowShape {
 /**
  * The cells and conditions of an object's row at the time `now` (ms since 1970), as members of a JSON object. A cell that
  * fails is empty: tables show corrupt objects too. A row that depends on the time by ages alone is kept with the object,
- * so that the next table need not parse it.
+ * so that the next table need not parse it. Cells for which a row has no room left are empty: columns do not multiply an
+ * object.
  */
 export function rowText(shape: RowShape, object: CachedObject, now: number): ByteString {
   const text =
@@ -57,10 +61,16 @@ function makeRow(
       return now;
     },
   };
-  const cells = columns.map((column) => {
+  let room = Math.max(smallRow, object.bytes.length);
+  const textOf = (column: Column): string => {
     const cell = shown === undefined ? withoutObject(column, object) : cellOf(column, shown, context);
     if (!(cell instanceof AgeCell)) return stringifyJson(cell);
     return `"${cell.before}${mark}${cell.time}${mark}${cell.after}"`;
+  };
+  const cells = columns.map((column) => {
+    const text = room <= 0 ? '""' : textOf(column);
+    room -= text.length;
+    return room < 0 ? '""' : text;
   });
   const done = stored === undefined ? undefined : completion?.(stored);
   const conditions =

@@ -134,6 +134,34 @@ describe('decoding of custom objects', () => {
     expect(stored).toEqual({ apiVersion: 'a/v1', kind: 'G', metadata: { name: 'n' }, spec: { a: 'x' } });
   });
 
+  const long = { ...text, default: 'x'.repeat(100_000) };
+  const lists: { readonly [title: string]: readonly [schema: JsonObject, value: (count: number) => Json] } = {
+    'of null items': [{ type: 'array', items: long }, (count) => Array<null>(count).fill(null)],
+    'of absent members': [{ type: 'array', items: object({ a: long }) }, (count) => Array<JsonObject>(count).fill({})],
+    'of map values': [
+      { type: 'object', additionalProperties: object({ a: long }) },
+      (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, {}])),
+    ],
+  };
+  it.each(Object.entries(lists))('sets defaults %s within the size of an object', (_, [schema, value]) => {
+    const type = typeOf({ spec: schema });
+    const decoded = (count: number) => () => type.decode({ metadata: {}, spec: value(count) });
+    expect(decoded(20)).not.toThrow();
+    const message = 'Request entity too large: the defaults in "spec" take more than 2097152 bytes';
+    expect(decoded(21)).toThrow(expect.objectContaining({ code: 413, message }));
+    expect(decoded(10_000)).toThrow(expect.objectContaining({ code: 413, message }));
+  });
+
+  it('leaves a stored object as it is when it has no room for the defaults', () => {
+    const type = typeOf({ spec: { type: 'array', items: object({ a: long }) } });
+    const stored = (count: number): JsonObject => ({ metadata: {}, spec: Array<JsonObject>(count).fill({}) });
+    const kept = stored(10_000);
+    expect(type.normalizeStored(kept)).toBe(false);
+    expect(kept).toEqual(stored(10_000));
+    expect(type.normalizeStored(stored(20))).toBe(true);
+    expect(type.normalizeStored({ ...stored(20), note: 'x'.repeat(200_000) })).toBe(false);
+  });
+
   it('is idempotent for any object', () => {
     const schema = object({
       a: object({ b: { ...text, default: 'x' } }, { default: {} }),

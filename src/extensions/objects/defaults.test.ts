@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type JsonObject, namesFor } from '../../meta/index.ts';
 import { structuralOf } from '../structural.ts';
 import { validateDefaults } from './defaults.ts';
-import { normalFormOf, normalize } from './normal-form.ts';
+import { normalForms, normalize } from './normal-form.ts';
 
 const names = namesFor('k8s.io');
 const at = 'spec.validation.openAPIV3Schema';
@@ -51,10 +51,10 @@ describe('defaults in definitions', () => {
     });
     const root = object({ spec: schema });
     expect(errorsOf(root)).toEqual([]);
-    const form = normalFormOf(structuralOf(root, names), names);
+    const form = normalForms(names)(structuralOf(root, names));
     const given = { spec: { metadata: {}, fields: { metadata: {} } } };
     const whole = { apiVersion: 'a/v1', kind: 'A', metadata: { name: 'a' } };
-    expect(normalize(form, given, { names, dropped: false, lenient: false })).toEqual({
+    expect(normalize(form, given, { names, dropped: false, lenient: false, room: 10_000 })).toEqual({
       spec: { whole, metadata: whole, fields: whole },
     });
   });
@@ -62,6 +62,34 @@ describe('defaults in definitions', () => {
   it('may rely on defaults within', () => {
     const inner = object({ a: { type: 'string', default: 'x' } }, { default: {} });
     expect(errorsOf(object({ s: inner, n: { type: 'integer', default: 1 } }))).toEqual([]);
+  });
+
+  it('do not multiply', () => {
+    let schema: JsonObject = { type: 'string', default: 'x' };
+    for (let i = 0; i < 6; i++) {
+      const list = { type: 'array', items: object({ a: schema }), default: Array<JsonObject>(30).fill({}) };
+      schema = i === 0 ? object({ a: schema }) : list;
+    }
+    const found = errorsOf(object({ s: schema }));
+    expect(found).not.toEqual([]);
+    for (const error of found) {
+      expect(error).toMatch(
+        /\.default: Forbidden: defaults within the defaults of a schema must take no more than 4194304 bytes in all$/,
+      );
+    }
+  });
+
+  it('are read once, however deep they are nested', () => {
+    const reads = (depth: number): number => {
+      let count = 0;
+      const countReads = (schema: JsonObject): JsonObject =>
+        Object.defineProperty(schema, 'enum', { get: () => void count++, enumerable: true });
+      let schema = countReads({ type: 'string', default: 'x' });
+      for (let i = 0; i < depth; i++) schema = countReads(object({ a: schema }, { default: {} }));
+      expect(errorsOf(object({ s: schema }))).toEqual([]);
+      return count / (depth + 1);
+    };
+    expect(reads(60)).toBe(reads(6));
   });
 
   it('keep the rules of their schema, within one budget', () => {

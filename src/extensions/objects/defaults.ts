@@ -1,49 +1,79 @@
 import type { Budget } from '../../cel/index.ts';
-import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
 import { budgetOfDefaults, validateDefaultByRules } from '../rules/index.ts';
 import type { Structural } from '../structural.ts';
 import { validateEmbedded } from './embedded.ts';
-import { isTypeMember, normalFormOf, normalize } from './normal-form.ts';
+import {
+  DefaultsTooLarge,
+  isTypeMember,
+  maxDefaultedInSchema,
+  normalForms,
+  normalize,
+  type ReadNormalForm,
+} from './normal-form.ts';
 import { validateValue } from './validate.ts';
-import { valueSchemaOf } from './value-schema.ts';
+import { type ReadValueSchema, valueSchemas } from './value-schema.ts';
+
+/** What the validation of all defaults of a schema shares. */
+interface Shared {
+  readonly names: Names;
+  readonly formOf: ReadNormalForm;
+  readonly valuesOf: ReadValueSchema;
+  /** What the rules may still cost. */
+  readonly budget: Budget;
+  /** What defaults that are set in defaults may still take (bytes). */
+  room: number;
+}
 
 /**
- * The errors of the defaults of a schema: each has the declared fields only, and is valid. `path` is that of the schema.
+ * The errors of the defaults of a schema: each has the declared fields only, and is valid, and they do not multiply.
+ * `path` is that of the schema.
  */
-export function validateDefaults(
+export function validateDefaults(schema: Structural, path: string, names: Names): FieldError[] {
+  const shared: Shared = {
+    names,
+    formOf: normalForms(names),
+    valuesOf: valueSchemas(names),
+    budget: budgetOfDefaults(),
+    room: maxDefaultedInSchema,
+  };
+  const errors: FieldError[] = [];
+  const visit = (schema: Structural, path: string, inMetadata: boolean): void => {
+    const { default: value = null, items, properties, embeddedResource: embedded } = schema;
+    // In the metadata of an embedded resource, unknown fields are those that no resource has.
+    const inOwn = inMetadata && !embedded;
+    if (value !== null) for (const error of validateDefault(schema, value, path, shared, inOwn)) errors.push(error);
+    if (items !== undefined) visit(items, `${path}.items`, inOwn);
+    for (const [name, property] of properties) {
+      visit(property, `${path}.properties[${name}]`, inOwn || (embedded && isTypeMember(name)));
+    }
+  };
+  visit(schema, path, false);
+  return errors;
+}
+
+function validateDefault(
   schema: Structural,
+  value: Json,
   path: string,
-  names: Names,
-  budget = budgetOfDefaults(),
-  inMetadata = false,
+  shared: Shared,
+  mayHaveUnknown: boolean,
 ): FieldError[] {
-  const { items, properties, embeddedResource: embedded } = schema;
-  const given = schema.default !== undefined && schema.default !== null;
-  // In the metadata of an embedded resource, unknown fields are those that no resource has.
-  const inOwn = inMetadata && !embedded;
-  return [
-    ...(given && !inOwn ? validateFields(schema, path, names) : []),
-    ...(given ? validateDefault(schema, path, names, budget) : []),
-    ...(items === undefined ? [] : validateDefaults(items, `${path}.items`, names, budget, inOwn)),
-    ...[...properties].flatMap(([name, property]) => {
-      const below = inOwn || (embedded && isTypeMember(name));
-      return validateDefaults(property, `${path}.properties[${name}]`, names, budget, below);
-    }),
-  ];
-}
-
-function validateFields(schema: Structural, path: string, names: Names): FieldError[] {
-  const { default: value = null } = schema;
-  const walk = { names, dropped: false, lenient: true };
-  normalize(normalFormOf({ ...schema, default: undefined }, names), value, walk);
-  return walk.dropped ? [fieldError.invalid(`${path}.default`, value, 'must not have unknown fields')] : [];
-}
-
-function validateDefault(schema: Structural, path: string, names: Names, budget: Budget): FieldError[] {
-  const { default: value = null } = schema;
+  const { names, formOf, valuesOf, budget } = shared;
   const at = `${path}.default`;
+  const found: FieldError[] = [];
+  const walk = { names, dropped: false, lenient: true, room: shared.room };
+  try {
+    normalize(formOf(schema), value, walk);
+  } catch (error) {
+    if (!(error instanceof DefaultsTooLarge)) throw error;
+    const why = `defaults within the defaults of a schema must take no more than ${maxDefaultedInSchema} bytes in all`;
+    return [fieldError.forbidden(at, why)];
+  }
+  shared.room = walk.room;
+  if (walk.dropped && !mayHaveUnknown) found.push(fieldError.invalid(at, value, 'must not have unknown fields'));
   const embedded = validateEmbedded(schema, value, names, at);
-  if (embedded.length > 0) return embedded;
-  const invalid = validateValue(valueSchemaOf(schema.schema, names), value, at);
-  return invalid.length > 0 ? invalid : validateDefaultByRules(schema, at, budget);
+  if (embedded.length > 0) return [...found, ...embedded];
+  const invalid = validateValue(valuesOf(schema.schema), value, at);
+  return [...found, ...(invalid.length > 0 ? invalid : validateDefaultByRules(schema, at, budget))];
 }

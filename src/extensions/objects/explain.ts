@@ -1,4 +1,5 @@
 import { countCodePoints, isJsonObject, type Json, type JsonObject, quote } from '../../meta/index.ts';
+import { countCheck } from './checks.ts';
 import type { Correlation } from './correlation.ts';
 import { Outcome } from './faults.ts';
 import { exceeds, hasDuplicates, hasType, isListed, isMultiple, limitFor, typeOf, undercuts } from './valid.ts';
@@ -9,6 +10,7 @@ import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from '.
  * unchanged from the old value that `correlation` finds is valid. `path` is that of the value, empty at the top.
  */
 function explain(schema: ValueSchema, value: Json, path: string, correlation: Correlation | undefined): Outcome {
+  countCheck();
   const outcome = new Outcome();
   const { types, format } = schema;
   if (value === null) {
@@ -69,7 +71,7 @@ function typeFault({ types, format }: ValueSchema, value: Json, path: string) {
 
 function explainEnum({ enum: values }: ValueSchema, value: Json, path: string, outcome: Outcome): void {
   if (values === undefined || isListed(values, value)) return;
-  outcome.add({ kind: 'notSupported', path, value, values });
+  outcome.add({ kind: 'notSupported', path, value, values: values.all });
 }
 
 /** At most one fault. */
@@ -137,7 +139,7 @@ function explainList(
   outcome: Outcome,
 ): void {
   if (items !== undefined) {
-    for (let i = 0; i < list.length; i++) {
+    for (let i = 0; i < list.length && !outcome.isFull; i++) {
       outcome.merge(explainCorrelated(items, list[i] as Json, `${path}[${i}]`, correlation?.index(i)));
     }
   }
@@ -175,6 +177,7 @@ function explainObject(
     outcome.add({ kind: 'tooMany', path, actual: length, max: maxProperties, of: 'properties' });
   }
   const check = (schema: ValueSchema, key: string, at: string) => {
+    if (outcome.isFull) return;
     const reserved = path === '' && (key === 'kind' || key === 'apiVersion');
     outcome.merge(explainCorrelated(schema, object[key] as Json, at, reserved ? undefined : correlation?.key(key)));
   };

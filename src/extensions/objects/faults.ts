@@ -21,31 +21,47 @@ const MAX_FAULTS = 1_000;
 
 /** The outcome of the validation of one value. */
 export class Outcome {
-  /** Each fault once. */
-  readonly #faults = new Map<string, Fault>();
+  readonly #faults: Fault[] = [];
   /** The number of checks that passed, by which the best of several schemas is chosen. */
   matches = 0;
 
   get isValid(): boolean {
-    return this.#faults.size === 0;
+    return this.#faults.length === 0;
   }
 
+  /** No further faults are kept. */
+  get isFull(): boolean {
+    return this.#faults.length >= MAX_FAULTS;
+  }
+
+  /** Each once. */
   get faults(): Iterable<Fault> {
-    return this.#faults.values();
+    const ids = new Map<unknown, number>();
+    const found = new Map<string, Fault>();
+    for (const fault of this.#faults) {
+      // Values and enumerations are the same objects in equal faults: their text may be long.
+      const key = Object.values(fault).map((part: unknown) => {
+        if (typeof part !== 'object' || part === null) return String(part);
+        if (!ids.has(part)) ids.set(part, ids.size);
+        return ids.get(part);
+      });
+      found.set(JSON.stringify(key), fault);
+    }
+    return found.values();
   }
 
   add(fault: Fault): void {
-    if (this.#faults.size < MAX_FAULTS) this.#faults.set(JSON.stringify(Object.values(fault), plain), fault);
+    if (!this.isFull) this.#faults.push(fault);
   }
 
   merge(other: Outcome): void {
-    for (const [key, fault] of other.#faults) if (this.#faults.size < MAX_FAULTS) this.#faults.set(key, fault);
+    for (const fault of other.#faults) this.add(fault);
     this.matches += other.matches;
   }
 
   /** The faults no longer count. */
   forgive(): void {
-    this.#faults.clear();
+    this.#faults.length = 0;
   }
 }
 

@@ -17,11 +17,23 @@ export interface NormalForm {
   /** An embedded resource: it has `apiVersion`, `kind` and `metadata`. */
   readonly embedded: boolean;
   readonly nullable: boolean;
-  /** In its normal form. Not to be shared with an object. */
-  readonly default: Json | undefined;
+  readonly default: Default | undefined;
   /** The properties that have a default. */
-  readonly defaulted: readonly (readonly [name: string, value: Json])[];
+  readonly defaulted: readonly (readonly [name: string, value: Default])[];
 }
+
+/** A default in its normal form. */
+export interface Default {
+  /** Not to be shared with an object. */
+  readonly value: Json;
+  /** Of its JSON, with the name of the property (bytes). */
+  readonly size: number;
+}
+
+/** What the defaults that are set in one object may take (bytes): as much as an object in the store. */
+export const maxDefaulted = 2 * 1024 * 1024;
+/** What the defaults that are set in the defaults of one schema may take (bytes). */
+export const maxDefaultedInSchema = 4 * 1024 * 1024;
 
 /** The state of one normalization. */
 export interface Walk {
@@ -32,7 +44,13 @@ export interface Walk {
   readonly lenient: boolean;
   /** Values are pruned and get no defaults. */
   readonly prunesOnly?: boolean;
+  /** What further defaults may take (bytes). */
+  room: number;
 }
+
+/** The defaults that are to be set take more than the walk has room for. */
+export class DefaultsTooLarge extends Error {}
+const defaultsTooLarge = new DefaultsTooLarge('the defaults take too much');
 
 /** A value that cannot be decoded. Carries no path or reason: `inspect` finds them. */
 export class Malformed extends Error {}
@@ -66,46 +84,79 @@ const isScalar = ({ type }: Structural): boolean => type !== '' && type !== 'obj
  */
 type Keeps = 'declared' | 'items' | 'all';
 
-export function normalFormOf(schema: Structural, names: Names, keeps: Keeps = 'declared'): NormalForm {
+export type ReadNormalForm = (schema: Structural, keeps?: Keeps) => NormalForm;
+
+/** Reads normal forms, each once. Defaults for which there is no room left within remain as they are declared. */
+export function normalForms(names: Names): ReadNormalForm {
+  const known = { declared: new Map(), items: new Map(), all: new Map() } satisfies {
+    [keeps in Keeps]: Map<Structural, NormalForm>;
+  };
+  const walk: Walk = { names, dropped: false, lenient: true, room: maxDefaultedInSchema };
+  const read: ReadNormalForm = (schema, keeps = 'declared') => {
+    let form: NormalForm | undefined = known[keeps].get(schema);
+    if (form === undefined) {
+      form = withDefault(readForm(schema, keeps, read), schema.default, walk);
+      known[keeps].set(schema, form);
+    }
+    return form;
+  };
+  return read;
+}
+
+function readForm(schema: Structural, keeps: Keeps, read: ReadNormalForm): NormalForm {
   const { embeddedResource: embedded, additionalProperties: additional } = schema;
   const keepsUnknown = schema.preserveUnknownFields || keeps !== 'declared';
   const below = keeps === 'all' ? 'all' : 'declared';
-  if (isScalar(schema) && !keepsUnknown) {
-    const { nullable, default: value } = schema;
-    return value === undefined || value === null
-      ? scalarForms[nullable ? 1 : 0]
-      : { ...scalarForms[0], nullable, default: value };
-  }
+  if (isScalar(schema) && !keepsUnknown) return scalarForms[schema.nullable ? 1 : 0];
   const formOf = ([name, property]: [string, Structural]) =>
-    [name, normalFormOf(property, names, embedded && name === 'metadata' ? 'all' : below)] as const;
+    [name, read(property, embedded && name === 'metadata' ? 'all' : below)] as const;
   const properties =
     schema.properties.size === 0 ? withoutSchema.properties : new Map([...schema.properties].map(formOf));
   const inItems = keepsUnknown && below === 'declared' ? 'items' : below;
-  const form: NormalForm = {
+  return {
     properties,
-    additional: additional === true ? withoutSchema : additional && normalFormOf(additional, names, below),
-    items: schema.items ? normalFormOf(schema.items, names, inItems) : keepsUnknown ? undefined : withoutSchema,
+    additional: additional === true ? withoutSchema : additional && read(additional, below),
+    items: schema.items ? read(schema.items, inItems) : keepsUnknown ? undefined : withoutSchema,
     keepsUnknown,
     embedded,
     nullable: schema.nullable,
     default: undefined,
     defaulted: defaultsOf(properties),
   };
-  if (schema.default === undefined || schema.default === null) return form;
-  return { ...form, default: normalize(form, schema.default, { names, dropped: false, lenient: true }) };
+}
+
+function withDefault(form: NormalForm, given: Json | undefined, walk: Walk): NormalForm {
+  if (given === undefined || given === null) return form;
+  let value: Json = given;
+  try {
+    value = normalize(form, given, walk);
+  } catch (error) {
+    if (!(error instanceof DefaultsTooLarge)) throw error;
+  }
+  return { ...form, default: { value, size: jsonSize(value) } };
+}
+
+/** The size of the JSON of a value (bytes). */
+export function jsonSize(value: Json): number {
+  if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value));
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  let size = 2;
+  if (Array.isArray(value)) for (const item of value) size += jsonSize(item) + 1;
+  else for (const key in value) size += jsonSize(key) + jsonSize(value[key] as Json) + 2;
+  return size;
 }
 
 function defaultsOf(properties: NormalForm['properties']): NormalForm['defaulted'] {
-  const defaulted: (readonly [name: string, value: Json])[] = [];
-  for (const [name, property] of properties) {
-    if (property.default !== undefined) defaulted.push([name, property.default]);
+  const defaulted: (readonly [name: string, value: Default])[] = [];
+  for (const [name, { default: value }] of properties) {
+    if (value !== undefined) defaulted.push([name, { ...value, size: value.size + jsonSize(name) + 2 }]);
   }
   return defaulted.length === 0 ? withoutSchema.defaulted : defaulted;
 }
 
 /**
  * The normal form of a value: the value itself when nothing changes, otherwise a copy that shares what does not change.
- * @throws Malformed
+ * @throws Malformed, DefaultsTooLarge
  */
 export function normalize(form: NormalForm, value: Json, walk: Walk): Json {
   if (typeof value !== 'object' || value === null) return value;
@@ -138,7 +189,7 @@ function normalObject(form: NormalForm, object: JsonObject, walk: Walk): JsonObj
     if (Object.hasOwn(object, name)) continue;
     out ??= { ...object };
     const isMetadata = form.embedded && name === 'metadata';
-    setKey(out, name, isMetadata ? defaultedMetadata(fresh(value), walk) : fresh(value));
+    setKey(out, name, isMetadata ? defaultedMetadata(fresh(value, walk), walk) : fresh(value, walk));
   }
   return out ?? object;
 }
@@ -161,9 +212,9 @@ export function normalMember(form: NormalForm, key: string, item: Json, walk: Wa
 }
 
 /** What takes the place of a null: null itself, where a default is only set later. */
-function defaultOf({ default: value }: NormalForm, { prunesOnly }: Walk): Json | undefined {
+function defaultOf({ default: value }: NormalForm, walk: Walk): Json | undefined {
   if (value === undefined) return undefined;
-  return prunesOnly === true ? null : fresh(value);
+  return walk.prunesOnly === true ? null : fresh(value, walk);
 }
 
 /** Whether it is a field of every resource, which no schema needs to declare. */
@@ -200,5 +251,9 @@ function membersBefore(object: JsonObject, end: string): JsonObject {
   return out;
 }
 
-/** A value that an object may own. */
-export const fresh = (value: Json): Json => (typeof value === 'object' ? jsonCopy(value) : value);
+/** A default as a value that an object may own. @throws DefaultsTooLarge */
+export function fresh({ value, size }: Default, walk: Walk): Json {
+  walk.room -= size;
+  if (walk.room < 0) throw defaultsTooLarge;
+  return typeof value === 'object' ? jsonCopy(value) : value;
+}

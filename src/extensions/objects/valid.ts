@@ -1,10 +1,12 @@
 import { countCodePoints, isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
-import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
+import { countCheck } from './checks.ts';
+import { type Enumeration, fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
 
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */
 export function isValid(schema: ValueSchema, value: Json): boolean {
   // Most values are text without further rules.
   if (schema.accepts === typeof value) return true;
+  countCheck();
   if (value === null) return (schema.nullable || schema.types.length === 0) && schema.enum === undefined;
   return (
     hasType(schema, value) &&
@@ -148,8 +150,9 @@ function isObjectValid(schema: ValueSchema, object: JsonObject): boolean {
   );
 }
 
-export const isListed = (values: readonly Json[], value: Json): boolean =>
-  values.some((listed) => listed !== null && jsonEqual(listed, value));
+/** Null is in no enumeration. */
+export const isListed = ({ scalars, others }: Enumeration, value: Json): boolean =>
+  typeof value === 'object' ? others.some((listed) => jsonEqual(listed, value)) : scalars.has(value);
 
 function fulfils({ allOf, anyOf, oneOf, not }: ValueSchema, value: Json): boolean {
   for (const schema of allOf) if (!isValid(schema, value)) return false;

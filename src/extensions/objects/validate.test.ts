@@ -31,6 +31,35 @@ const number = { type: 'number' };
 const string = { type: 'string' };
 const body = 'spec.x in body';
 
+describe('the work of a validation', () => {
+  /** Alternatives of three, nested. */
+  const alternatives = (depth: number): JsonObject => {
+    let inner: JsonObject = { minLength: 5 };
+    for (let i = 0; i < depth; i++) inner = { anyOf: [inner, inner, inner] };
+    return { ...string, ...inner };
+  };
+
+  it('is limited where alternatives multiply', () => {
+    expect(ofField(alternatives(5), 'abcde')).toEqual([]);
+    expect(ofField(alternatives(5), 'x')).toContain(
+      'spec.x: Invalid value: "x": spec.x in body should be at least 5 chars long',
+    );
+    const explain = 'does not match its schema, which takes too many comparisons to explain';
+    expect(ofField(alternatives(12), 'x')).toEqual([`<nil>: Invalid value: "": ${explain}`]);
+    const validate = 'takes more than 4000000 comparisons of values with schemas to validate';
+    expect(ofField(alternatives(20), 'x')).toEqual([`<nil>: Invalid value: "": ${validate}`]);
+    const validated = { ...string, allOf: Array<JsonObject>(3).fill(alternatives(20)) };
+    expect(ofField(validated, 'abcde')).toEqual([]);
+  });
+
+  it('ends with as many errors as are reported', () => {
+    const names = Array.from({ length: 400 }, (_, i) => `r${i}`);
+    const oneOf = names.map((name) => ({ required: [name] }));
+    const items = object(Object.fromEntries(names.map((name) => [name, string])), { oneOf });
+    expect(ofField({ type: 'array', items }, Array<JsonObject>(20_000).fill({})).length).toBe(1_000);
+  });
+});
+
 describe('validation of values', () => {
   const cases: { readonly [title: string]: readonly [schema: JsonObject, value: Json, errors: readonly string[]] } = {
     'wrong type': [integer, '1', [`Invalid value: "string": ${body} must be of type integer: "string"`]],

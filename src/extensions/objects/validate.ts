@@ -1,5 +1,6 @@
 import type { FieldError, Json, JsonObject } from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
+import { maxChecks, maxExplained, withinChecks } from './checks.ts';
 import type { Correlation } from './correlation.ts';
 import { explainWhole } from './explain.ts';
 import { errorOf } from './faults.ts';
@@ -12,8 +13,14 @@ import type { ValueSchema } from './value-schema.ts';
  * is not rejected.
  */
 export function validateValue(schema: ValueSchema, value: Json, base: string, correlation?: Correlation): FieldError[] {
-  if (isValid(schema, value)) return [];
-  return Array.from(explainWhole(schema, value, correlation).faults, (fault) => errorOf(fault, base));
+  const valid = withinChecks(maxChecks, () => isValid(schema, value));
+  if (valid === true) return [];
+  const refused = (why: string) => [errorOf({ kind: 'whole', why }, base)];
+  if (valid === undefined)
+    return refused(`takes more than ${maxChecks} comparisons of values with schemas to validate`);
+  const outcome = withinChecks(maxExplained, () => explainWhole(schema, value, correlation));
+  if (outcome === undefined) return refused('does not match its schema, which takes too many comparisons to explain');
+  return Array.from(outcome.faults, (fault) => errorOf(fault, base));
 }
 
 /** The errors of the lists of an object that were unique before: none when those of the old object were not. */

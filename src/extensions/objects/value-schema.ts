@@ -12,7 +12,7 @@ export interface ValueSchema {
   /** Empty when it is none that validation knows. */
   readonly format: string;
   readonly formatted: ((text: string) => boolean) | undefined;
-  readonly enum: readonly Json[] | undefined;
+  readonly enum: Enumeration | undefined;
   readonly numbers: NumberRules;
   readonly maxLength: number | undefined;
   readonly minLength: number | undefined;
@@ -30,6 +30,13 @@ export interface ValueSchema {
   readonly anyOf: readonly ValueSchema[];
   readonly oneOf: readonly ValueSchema[];
   readonly not: ValueSchema | undefined;
+}
+
+export interface Enumeration {
+  readonly all: readonly Json[];
+  readonly scalars: ReadonlySet<Json>;
+  /** Lists and objects. */
+  readonly others: readonly Json[];
 }
 
 export interface Pattern {
@@ -58,92 +65,144 @@ export interface Limit {
 
 // Shared: most of a schema is fields without any of these.
 const none: readonly never[] = [];
+const noNumberRules: NumberRules = {
+  type: '',
+  format: '',
+  multipleOf: undefined,
+  maximum: undefined,
+  exclusiveMaximum: false,
+  minimum: undefined,
+  exclusiveMinimum: false,
+};
 const noProperties: ReadonlyMap<string, ValueSchema> = new Map();
 const intOrString: readonly string[] = ['integer', 'string'];
 const singleTypes: { readonly [type: string]: readonly string[] } = Object.fromEntries(
   ['array', 'boolean', 'integer', 'number', 'object', 'string'].map((type) => [type, [type]]),
 );
 
+export type ReadValueSchema = (schema: JsonObject) => ValueSchema;
+
 /** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
-export function valueSchemaOf(schema: JsonObject, names: Names): ValueSchema {
-  const { extension } = names;
-  /** Fields without rules of their own have one schema for each type. */
-  const plain = new Map<string, ValueSchema>();
-  const read = (schema: JsonObject): ValueSchema => {
-    const only = acceptsAll(schema);
-    if (only === undefined) return readAll(schema);
-    const key = `${only} ${getKey(schema, 'nullable') === true}`;
-    let known = plain.get(key);
-    if (known === undefined) {
-      known = readAll(schema);
-      plain.set(key, known);
+export const valueSchemaOf = (schema: JsonObject, names: Names): ValueSchema => valueSchemas(names)(schema);
+
+/** Reads schemas, and those below them, each once. */
+export function valueSchemas(names: Names): ReadValueSchema {
+  const known = new Map<JsonObject, ValueSchema>();
+  const read: ReadValueSchema = (schema) => {
+    let values = known.get(schema);
+    if (values === undefined) {
+      values = readSchema(schema, names, read);
+      known.set(schema, values);
     }
-    return known;
+    return values;
   };
-  const readAll = (schema: JsonObject): ValueSchema => {
-    const get = (key: string) => getKey(schema, key);
-    const number = (key: string) =>
-      typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
-    const below = (key: string) => asSchema(get(key));
-    const asSchema = (value: Json | undefined) => (isJsonObject(value) ? read(value) : undefined);
-    const several = (key: string) => nonEmpty(listOf(get(key)).flatMap((value) => asSchema(value) ?? []));
-    const properties = get('properties');
-    const type = get('type');
-    const types =
-      get(`${extension}int-or-string`) === true
-        ? intOrString
-        : typeof type === 'string' && type !== ''
-          ? (singleTypes[type] ?? [type])
-          : none;
-    const given = get('format');
-    const format = typeof given === 'string' ? knownFormat(given, types) : '';
-    const values = listOf(get('enum'));
-    return {
-      types,
-      accepts: acceptsAll(schema),
-      nullable: get('nullable') === true,
-      format,
-      formatted: format === '' ? undefined : stringFormat(format),
-      enum: values.length === 0 ? undefined : values,
-      numbers: numberRules(schema, types, format),
-      maxLength: number('maxLength'),
-      minLength: number('minLength'),
-      pattern: patternOf(get('pattern')),
-      maxItems: number('maxItems'),
-      minItems: number('minItems'),
-      uniqueItems: get('uniqueItems') === true,
-      items: below('items'),
-      maxProperties: number('maxProperties'),
-      minProperties: number('minProperties'),
-      required: nonEmpty(listOf(get('required')).filter((name) => typeof name === 'string')),
-      properties: isJsonObject(properties)
-        ? new Map(
-            Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : [])),
-          )
-        : noProperties,
-      additional: below('additionalProperties'),
-      allOf: several('allOf'),
-      anyOf: several('anyOf'),
-      oneOf: several('oneOf'),
-      not: below('not'),
-    };
+  return read;
+}
+
+function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSchema): ValueSchema {
+  const plain = plainSchema(schema);
+  if (plain !== undefined) return plain;
+  const get = (key: string) => getKey(schema, key);
+  const number = (key: string) =>
+    typeof get(key) === 'number' || typeof get(key) === 'bigint' ? Number(get(key)) : undefined;
+  const below = (key: string) => asSchema(get(key));
+  const asSchema = (value: Json | undefined) => (isJsonObject(value) ? read(value) : undefined);
+  const several = (key: string) => nonEmpty(listOf(get(key)).flatMap((value) => asSchema(value) ?? []));
+  const properties = get('properties');
+  const type = get('type');
+  const types =
+    get(`${extension}int-or-string`) === true
+      ? intOrString
+      : typeof type === 'string' && type !== ''
+        ? (singleTypes[type] ?? [type])
+        : none;
+  const given = get('format');
+  const format = typeof given === 'string' ? knownFormat(given, types) : '';
+  const values = listOf(get('enum'));
+  return {
+    types,
+    accepts: undefined,
+    nullable: get('nullable') === true,
+    format,
+    formatted: format === '' ? undefined : stringFormat(format),
+    enum: values.length === 0 ? undefined : enumerationOf(values),
+    numbers: numberRules(schema, types, format),
+    maxLength: number('maxLength'),
+    minLength: number('minLength'),
+    pattern: patternOf(get('pattern')),
+    maxItems: number('maxItems'),
+    minItems: number('minItems'),
+    uniqueItems: get('uniqueItems') === true,
+    items: below('items'),
+    maxProperties: number('maxProperties'),
+    minProperties: number('minProperties'),
+    required: nonEmpty(listOf(get('required')).filter((name) => typeof name === 'string')),
+    properties: isJsonObject(properties)
+      ? new Map(
+          Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, read(value)]] : [])),
+        )
+      : noProperties,
+    additional: below('additionalProperties'),
+    allOf: several('allOf'),
+    anyOf: several('anyOf'),
+    oneOf: several('oneOf'),
+    not: below('not'),
   };
-  return read(schema);
 }
 
 /** Keywords that do not validate the value itself. */
 const neutral = new Set(['type', 'description', 'title', 'default', 'nullable', 'example', 'externalDocs']);
 
-/** The type of which every value is valid; undefined: there are rules. */
-function acceptsAll(schema: JsonObject): 'string' | 'boolean' | undefined {
-  const type = getKey(schema, 'type');
+function plain(accepts: 'string' | 'boolean', nullable: boolean): ValueSchema {
+  return {
+    types: [accepts],
+    accepts,
+    nullable,
+    format: '',
+    formatted: undefined,
+    enum: undefined,
+    numbers: noNumberRules,
+    maxLength: undefined,
+    minLength: undefined,
+    pattern: undefined,
+    maxItems: undefined,
+    minItems: undefined,
+    uniqueItems: false,
+    items: undefined,
+    maxProperties: undefined,
+    minProperties: undefined,
+    required: none,
+    properties: noProperties,
+    additional: undefined,
+    allOf: none,
+    anyOf: none,
+    oneOf: none,
+    not: undefined,
+  };
+}
+const plainText = plain('string', false);
+const plainBoolean = plain('boolean', false);
+const nullableText = plain('string', true);
+const nullableBoolean = plain('boolean', true);
+
+/** Text or a boolean without further rules, as most properties are: they share their schema. */
+function plainSchema(schema: JsonObject): ValueSchema | undefined {
+  const { type, nullable } = schema;
   if (type !== 'string' && type !== 'boolean') return undefined;
-  return Object.keys(schema).every((key) => neutral.has(key)) ? type : undefined;
+  for (const key in schema) if (!neutral.has(key)) return undefined;
+  if (nullable === true) return type === 'string' ? nullableText : nullableBoolean;
+  return type === 'string' ? plainText : plainBoolean;
 }
 
 const nonEmpty = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? none : list);
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
+
+const enumerationOf = (all: readonly Json[]): Enumeration => ({
+  all,
+  scalars: new Set(all.filter((value) => typeof value !== 'object')),
+  others: all.filter((value) => typeof value === 'object' && value !== null),
+});
 
 /** An invalid pattern matches nothing. Compiled patterns are kept by the expression language, within its limits. */
 function patternOf(source: Json | undefined): Pattern | undefined {
@@ -169,16 +228,6 @@ function patternOf(source: Json | undefined): Pattern | undefined {
     },
   };
 }
-
-const noNumberRules: NumberRules = {
-  type: '',
-  format: '',
-  multipleOf: undefined,
-  maximum: undefined,
-  exclusiveMaximum: false,
-  minimum: undefined,
-  exclusiveMinimum: false,
-};
 const numberKeywords = ['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'];
 
 function numberRules(schema: JsonObject, types: readonly string[], format: string): NumberRules {

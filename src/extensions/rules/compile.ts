@@ -12,6 +12,7 @@ import {
   optionalType,
   type Program,
 } from '../../cel/index.ts';
+import type { Steps } from '../../meta/index.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { fieldPathOf } from './field-path.ts';
 import { newExpressionLibraries, storedExpressionLibraries } from './libraries.ts';
@@ -58,13 +59,16 @@ export function expressionsOf(structural: Structural): StoredExpressions {
   return { rules, messages };
 }
 
-/** Compiles a rule on values of the type. Without `stored`, all expressions count as stored. */
-export function compileRule(
+/**
+ * Compiles a rule on values of the type. Without `stored`, all expressions count as stored. In steps: one for each
+ * expression, which takes up to some 50 ms.
+ */
+export function* compileRule(
   rule: Rule,
   structural: Structural,
   type: CelType,
   stored: StoredExpressions | undefined,
-): CompiledRule {
+): Steps<CompiledRule> {
   const nothing = { rule, error: undefined, message: undefined, messageError: undefined, usesOldSelf: false };
   const unchecked = { ...nothing, expression: undefined, fieldPath: '' };
   if (rule.rule.trim() === '') return unchecked;
@@ -78,6 +82,7 @@ export function compileRule(
     );
   const expression = of(rule.rule, stored?.rules, expectedOfRule);
   if (typeof expression === 'string') return { ...unchecked, error: expression };
+  if (rule.messageExpression !== '') yield;
   const message =
     rule.messageExpression === '' ? undefined : of(rule.messageExpression, stored?.messages, expectedOfMessage);
   return {

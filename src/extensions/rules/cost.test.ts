@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { estimateCost } from '../../cel/index.ts';
-import { type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, type JsonObject, namesFor } from '../../meta/index.ts';
 import { structuralOf } from '../structural.ts';
 import { compileRule } from './compile.ts';
 import { type Binding, bindingOf } from './types.ts';
@@ -14,7 +14,7 @@ const intOrString = { 'x-kubernetes-int-or-string': true };
 function costOf(schema: JsonObject, rule: string): number | string | undefined {
   const structural = structuralOf({ ...schema, 'x-kubernetes-validations': [{ rule }] }, namesFor('k8s.io'));
   const { type } = bindingOf(structural, false, 'selfType') as Binding;
-  const [compiled] = structural.rules.map((one) => compileRule(one, structural, type, undefined));
+  const [compiled] = structural.rules.map((one) => atOnce(compileRule(one, structural, type, undefined)));
   return compiled?.expression === undefined ? compiled?.error : estimateCost(compiled.expression.checked).max;
 }
 

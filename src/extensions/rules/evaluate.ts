@@ -149,11 +149,11 @@ class Run {
   *#evaluate(node: PlanNode, place: Place): Steps<boolean> {
     const field = place.path === '' ? '<nil>' : place.path;
     const { type } = node.structural;
-    const { compiled } = node;
     if (this.#budget.remaining <= 0) {
       this.#add(fieldError.invalid(field, type, outOfBudget));
       return false;
     }
+    const compiled = node.compiled ?? (yield* node.compile());
     const variables = new Variables(compiled, place);
     for (const rule of compiled.rules) {
       if (rule.error !== undefined) {

@@ -1,5 +1,6 @@
 /** What the rules of a schema need for evaluation. The rules of a node are compiled when the first value comes. */
 import type { Program, ReadJson } from '../../cel/index.ts';
+import type { Steps } from '../../meta/index.ts';
 import { anywhere } from '../objects/anywhere.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { compileRule } from './compile.ts';
@@ -40,8 +41,14 @@ export class PlanNode {
     return this.structural.rules.length > 0;
   }
 
-  get compiled(): PlannedNode {
-    this.#compiled ??= compile(this.structural, this.#isResource);
+  /** Undefined until they are compiled. */
+  get compiled(): PlannedNode | undefined {
+    return this.#compiled;
+  }
+
+  /** Compiles the rules, in steps. */
+  *compile(): Steps<PlannedNode> {
+    this.#compiled = yield* compile(this.structural, this.#isResource);
     return this.#compiled;
   }
 }
@@ -64,7 +71,7 @@ export function planOf(structural: Structural, isResource: boolean): PlanNode | 
 function makePlan(structural: Structural, isResource: boolean): PlanNode | undefined {
   const node = new PlanNode(structural, isResource);
   const { items, additionalProperties: values } = structural;
-  const inner = (child: Structural) => makePlan(child, child.embeddedResource);
+  const inner = (child: Structural) => planOf(child, child.embeddedResource);
   node.items = items && inner(items);
   node.values = values === undefined || values === true ? undefined : inner(values);
   for (const [name, property] of structural.properties) {
@@ -75,25 +82,16 @@ function makePlan(structural: Structural, isResource: boolean): PlanNode | undef
   return isNeeded ? node : undefined;
 }
 
-function compile(structural: Structural, isResource: boolean): PlannedNode {
+function* compile(structural: Structural, isResource: boolean): Steps<PlannedNode> {
   const binding = bindingOf(structural, isResource, 'selfType');
   if (binding === undefined) return { read: () => null, rules: structural.rules.map(unusable) };
-  const rules = structural.rules.map((rule) => {
-    const { expression, message, error, usesOldSelf, fieldPath } = compileRule(
-      rule,
-      structural,
-      binding.type,
-      undefined,
-    );
-    return {
-      rule,
-      error,
-      usesOldSelf,
-      fieldPath,
-      program: expression?.program,
-      message: message?.program,
-    };
-  });
+  const rules: PlannedRule[] = [];
+  for (const rule of structural.rules) {
+    if (rules.length > 0) yield;
+    const compiled = yield* compileRule(rule, structural, binding.type, undefined);
+    const { expression, message, error, usesOldSelf, fieldPath } = compiled;
+    rules.push({ rule, error, usesOldSelf, fieldPath, program: expression?.program, message: message?.program });
+  }
   return { read: binding.read, rules };
 }
 

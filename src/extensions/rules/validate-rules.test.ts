@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { atOnce, type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, type JsonObject, namesFor, type Steps } from '../../meta/index.ts';
 import { structuralOf } from '../structural.ts';
+import { type RuleValidator, ruleValidator } from './evaluate.ts';
 import { type RuleValidation, validateRules } from './validate-rules.ts';
 
 const names = namesFor('k8s.io');
@@ -33,6 +34,33 @@ const shown = (rule: string, more: JsonObject = {}) =>
     OptionalOldSelf: null,
     ...more,
   }).replaceAll('>', '\\u003e');
+
+/** The number of pauses of a computation. */
+function pausesOf(steps: Steps<unknown>): number {
+  let count = 0;
+  while (steps.next().done !== true) count++;
+  return count;
+}
+
+describe('many rules', () => {
+  const schemaOf = (count: number) =>
+    structuralOf(ruled({ type: 'integer' }, ...Array.from({ length: count }, (_, i) => `self != ${i}`)), names);
+
+  it('are checked with pauses in between', () => {
+    const validation = {
+      names,
+      isInvalid: () => false,
+      stored: { rules: new Set<string>(), messages: new Set<string>() },
+    };
+    expect(pausesOf(validateRules(schemaOf(20), 'schema', validation))).toBeGreaterThanOrEqual(20);
+  });
+
+  it('are compiled for the first object with pauses in between', () => {
+    const validate = ruleValidator(schemaOf(20), false) as RuleValidator;
+    expect(pausesOf(validate(50, undefined))).toBe(19);
+    expect(pausesOf(validate(50, undefined))).toBe(0);
+  });
+});
 
 describe('rules of definitions', () => {
   it.each<[JsonObject, string[]]>([

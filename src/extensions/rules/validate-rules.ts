@@ -25,7 +25,7 @@ interface Place {
   readonly uncorrelated: string | undefined;
 }
 
-/** What is wrong with the rules of a structural schema that is valid itself. In steps: one for each schema with rules. */
+/** What is wrong with the rules of a structural schema that is valid itself. In steps: some for each rule. */
 export function* validateRules(structural: Structural, path: string, validation: RuleValidation): Steps<FieldError[]> {
   const total = new TotalCost();
   const found: FieldError[][] = [];
@@ -48,20 +48,19 @@ export function* validateRules(structural: Structural, path: string, validation:
       yield* visit(items, { ...at(items, 'items'), uncorrelated: outermost });
     }
     if (node.rules.length === 0 || validation.isInvalid(place.path)) return;
-    found.push(validateNode(node, `${place.path}.${property}`, place, validation, total));
-    yield;
+    found.push(yield* validateNode(node, `${place.path}.${property}`, place, validation, total));
   }
   yield* visit(structural, { path, isResource: true, count: 1, uncorrelated: undefined });
   return [...found.flat(), ...total.errors(path, property)];
 }
 
-function validateNode(
+function* validateNode(
   node: Structural,
   path: string,
   place: Place,
   validation: RuleValidation,
   total: TotalCost,
-): FieldError[] {
+): Steps<FieldError[]> {
   const type = bindingOf(node, place.isResource, 'selfType')?.type;
   if (type === undefined) {
     const why =
@@ -69,21 +68,25 @@ function validateNode(
       'unable to convert structural schema to CEL declarations';
     return [fieldError.internal(path, why)];
   }
-  return node.rules.flatMap((rule, i) => {
-    const compiled = compileRule(rule, node, type, validation.stored);
+  const found: FieldError[][] = [];
+  for (const [i, rule] of node.rules.entries()) {
+    const compiled = yield* compileRule(rule, node, type, validation.stored);
+    yield;
     const at = `${path}[${i}]`;
     const { expression, message } = compiled;
     const cost = expression === undefined ? 0 : totalOf(estimateCost(expression.checked).max, place.count, node);
     const messageCost = message === undefined ? 0 : estimateCost(message.checked).max;
     total.add(`${at}.rule`, cost);
     if (message !== undefined) total.add(`${at}.messageExpression`, messageCost);
-    return [
+    found.push([
       ...validateCost(`${at}.rule`, 'estimated rule cost', cost),
       ...validateCompiled(compiled, at),
       ...validateCost(`${at}.messageExpression`, 'estimated messageExpression cost', messageCost),
       ...validateOldSelf(compiled, at, place),
-    ];
-  });
+    ]);
+    yield;
+  }
+  return found.flat();
 }
 
 function validateCost(path: string, name: string, cost: number): FieldError[] {

@@ -59,6 +59,13 @@ const rows: readonly Row[] = [
     ],
   ],
   [
+    'too many versions',
+    definition({
+      versions: Array.from({ length: 101 }, (_, i) => ({ ...version, name: `v${i + 1}`, storage: i === 0 })),
+    }),
+    ['spec.versions', 'TooMany', 'Too many: 101: must have at most 100 items'],
+  ],
+  [
     'an invalid version name',
     withVersion({ name: '1' }),
     ['spec.versions[0].name', 'Invalid', invalid('1', says.label1035)],
@@ -132,6 +139,11 @@ const rows: readonly Row[] = [
       required('must be one of boolean,date,integer,number,string'),
     ],
     ['spec.additionalPrinterColumns[1].JSONPath', 'Required', missing],
+  ],
+  [
+    'too many columns',
+    withVersion({ additionalPrinterColumns: Array(101).fill({ name: 'a', type: 'string', jsonPath: '.a' }) }),
+    ['spec.additionalPrinterColumns', 'TooMany', 'Too many: 101: must have at most 100 items'],
   ],
   [
     'invalid scale paths',

@@ -20,7 +20,7 @@ import type { ObjectOf } from '../shared/define.ts';
 import { byRuleAsOne, eachOf, same, unchanged, validateNamed, validateReviewVersions } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { validateClient } from '../shared/webhook-client.ts';
-import { validateColumn, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
+import { validateColumns, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
 import { validateSchema } from './json-schema.validation.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
@@ -65,9 +65,13 @@ export function placesOf(versions: readonly Version[], field: Shared): (readonly
     : versions.map((version, i) => [version, `spec.versions[${i}].${field}`]);
 }
 
+/** Each version is a resource of its own that knows all others. */
+const maxVersions = 100;
+
 function validateVersions(spec: Spec, names: Names): FieldError[] {
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
+  if (versions.length > maxVersions) return [fieldError.tooMany(path, versions.length, maxVersions)];
   const found = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
     ...byRuleAsOne(`${at}.name`, name, dns1035Label),
     ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),
@@ -96,7 +100,7 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
     }),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>
-      eachOf(version.additionalPrinterColumns, at, validateColumn),
+      validateColumns(version.additionalPrinterColumns, at),
     ),
     ...places('selectableFields').flatMap(([version, at]) =>
       validateSelectable(version.selectableFields ?? [], version.schema?.openAPIV3Schema, at),

@@ -9,15 +9,25 @@ import type {
 import { eachOf } from '../shared/field-rules.ts';
 import { propertyOf, type Schema } from './json-schema.ts';
 
+type Column = Infer<typeof CustomResourceColumnDefinition>;
+
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = ['binary', 'byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 const MAX_SELECTABLE = 8;
+/** Each may visit ten thousand values of each object of a table. */
+const MAX_COLUMNS = 100;
 
 function validateDotted(path: string, field: string): FieldError[] {
   return path.startsWith('.') ? [] : [fieldError.invalid(field, path, 'must be a simple json path starting with .')];
 }
 
-export function validateColumn(column: Infer<typeof CustomResourceColumnDefinition>, path: string): FieldError[] {
+export function validateColumns(columns: readonly Column[] = [], path: string): FieldError[] {
+  return columns.length > MAX_COLUMNS
+    ? [fieldError.tooMany(path, columns.length, MAX_COLUMNS)]
+    : eachOf(columns, path, validateColumn);
+}
+
+function validateColumn(column: Column, path: string): FieldError[] {
   const { name = '', type = '', format = '', jsonPath = '' } = column;
   const found = name === '' ? [fieldError.required(`${path}.name`)] : [];
   const types = `must be one of ${columnTypes.join(',')}`;

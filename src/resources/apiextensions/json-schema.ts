@@ -26,14 +26,35 @@ const suffixes = {
   validations: 'validations',
 } as const;
 
-export const extensionName = (part: keyof typeof suffixes, { extension }: Names): string =>
-  `${extension}${suffixes[part]}`;
+type ExtensionNames = { readonly [part in keyof typeof suffixes]: string };
+const namesOf = new WeakMap<Names, ExtensionNames>();
 
+function extensionNames(names: Names): ExtensionNames {
+  let found = namesOf.get(names);
+  if (found === undefined) {
+    const all = Object.entries(suffixes).map(([part, suffix]) => [part, names.extension + suffix]);
+    found = Object.fromEntries(all) as ExtensionNames;
+    namesOf.set(names, found);
+  }
+  return found;
+}
+
+export const extensionName = (part: keyof typeof suffixes, names: Names): string => extensionNames(names)[part];
+
+/** Called for each schema of a definition several times. */
 export function extensionsOf(schema: Schema, names: Names): Extensions {
   const fields = schema as { readonly [name: string]: unknown };
-  const parts = Object.keys(suffixes) as (keyof typeof suffixes)[];
+  const name = extensionNames(names);
   // The decoder has checked the type of each.
-  return Object.fromEntries(parts.map((part) => [part, fields[extensionName(part, names)]])) as Extensions;
+  return {
+    preserve: fields[name.preserve],
+    embedded: fields[name.embedded],
+    intOrString: fields[name.intOrString],
+    mapKeys: fields[name.mapKeys],
+    listType: fields[name.listType],
+    mapType: fields[name.mapType],
+    validations: fields[name.validations],
+  } as Extensions;
 }
 
 /** The schema of list items; undefined also when `items` is a list of schemas. */
@@ -43,8 +64,10 @@ export const itemsOf = ({ items }: Schema): Schema | undefined => (Array.isArray
 export const valuesOf = ({ additionalProperties: values }: Schema): Schema | undefined =>
   typeof values === 'object' ? values : undefined;
 
-export const propertiesOf = ({ properties = {} }: Schema): [name: string, schema: Schema][] =>
-  Object.entries(properties);
+const none: readonly never[] = [];
+
+export const propertiesOf = ({ properties }: Schema): readonly [name: string, schema: Schema][] =>
+  properties === undefined ? none : Object.entries(properties);
 
 export const propertyOf = ({ properties = {} }: Schema, name: string): Schema | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;

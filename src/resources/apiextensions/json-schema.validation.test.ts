@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../meta/index.ts';
+import { type JsonObject, namesFor } from '../../meta/index.ts';
 import { onCreate, type Row, sorted } from '../testing/kind.ts';
 import { forbidden, invalid, required, unsupported } from '../testing/messages.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
+import { validateSchema } from './json-schema.validation.ts';
 
 const definition = (openAPIV3Schema: JsonObject, more: JsonObject = {}): JsonObject => ({
   metadata: { name: 'alphas.a.b' },
@@ -296,4 +297,21 @@ describe('schemas of custom resources', () => {
       ],
     ]);
   });
+});
+
+test('a schema is read once for the field paths of all its rules', () => {
+  const reads = (rules: number): number => {
+    let count = 0;
+    const below = { type: 'object', 'x-kubernetes-validations': Array(rules).fill({ rule: 'true', fieldPath: '.a' }) };
+    Object.defineProperty(below, 'properties', {
+      enumerable: true,
+      get: () => {
+        count++;
+        return { a: text };
+      },
+    });
+    expect(validateSchema(object({ spec: below }), false, at, namesFor('k8s.io'))).toEqual([]);
+    return count;
+  };
+  expect(reads(50)).toBe(reads(1));
 });

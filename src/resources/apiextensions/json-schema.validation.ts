@@ -1,5 +1,5 @@
 /** Validation of the schemas of custom resources, except for expressions and defaults. */
-import { fieldPathOf, structuralOf } from '../../extensions/index.ts';
+import { fieldPathOf, type Structural, structuralOf } from '../../extensions/index.ts';
 import { type FieldError, fieldError, type JsonObject, type Names } from '../../meta/index.ts';
 import type { ValidationRule } from '../../types/apiextensions-v1.ts';
 import { eachOf, oneOf } from '../shared/field-rules.ts';
@@ -22,6 +22,8 @@ interface Place {
   readonly noDefault?: string;
   readonly inMetadata?: boolean;
   readonly isRoot?: boolean;
+  /** The structural form of the schema. */
+  readonly structural: () => Structural | undefined;
 }
 
 /** Validates the schema of a version. With `hasStatus`, the root may only have what the status subresource supports. */
@@ -32,8 +34,17 @@ export function validateSchema(schema: Schema, hasStatus: boolean, path: string,
       ? [fieldError.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')]
       : []),
     ...validateStructural(schema, path, names),
-    ...validateNode(schema, path, names, { isRoot: true }),
+    ...validateNode(schema, path, names, { isRoot: true, structural: structuralOnce(schema, names) }),
   ];
+}
+
+/** The structural form of a schema, read on first use and once for all rules of it and below. */
+function structuralOnce(schema: Schema, names: Names): () => Structural {
+  let read: Structural | undefined;
+  return () => {
+    read ??= structuralOf(schema as JsonObject, names);
+    return read;
+  };
 }
 
 /** Fields that the root schema may have with the status subresource. */
@@ -70,7 +81,7 @@ const unsupported = [
 function validateNode(schema: Schema, path: string, names: Names, place: Place): FieldError[] {
   const { additionalProperties: values, properties } = schema;
   const extensions = extensionsOf(schema, names);
-  const { isRoot = false, ...inherited } = place;
+  const { isRoot = false, structural, ...inherited } = place;
   const found = validateParts(schema, path, names, place);
   if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
@@ -84,27 +95,38 @@ function validateNode(schema: Schema, path: string, names: Names, place: Place):
   if (inner !== undefined) {
     const noDefault = 'inside additionalProperties applying to object metadata';
     const at = `${path}.additionalProperties`;
-    found.push(...validateNode(inner, at, names, place.inMetadata === true ? { ...inherited, noDefault } : inherited));
+    const below = () => {
+      const values = structural()?.additionalProperties;
+      return values === true ? undefined : values;
+    };
+    const within = { ...inherited, structural: below };
+    found.push(...validateNode(inner, at, names, place.inMetadata === true ? { ...within, noDefault } : within));
   }
   for (const [name, property] of propertiesOf(schema)) {
     const isMetadata = (isRoot || extensions.embedded === true) && identity.includes(name);
     const within: Place = {
       ...inherited,
+      structural: () => structural()?.properties.get(name),
       ...(isMetadata ? { inMetadata: true } : {}),
       ...(isMetadata && isRoot ? { noDefault: `in top-level ${name}` } : {}),
     };
     found.push(...validateNode(property, `${path}.properties[${name}]`, names, within));
   }
-  for (const [part, at] of junctorsOf(schema, path)) found.push(...validateNode(part, at, names, inherited));
+  for (const [part, at] of junctorsOf(schema, path)) {
+    found.push(...validateNode(part, at, names, { ...inherited, structural: structuralOnce(part, names) }));
+  }
   const items = itemsOf(schema);
-  if (items !== undefined) found.push(...validateNode(items, `${path}.items`, names, inherited));
+  if (items !== undefined) {
+    const within = { ...inherited, structural: () => structural()?.items };
+    found.push(...validateNode(items, `${path}.items`, names, within));
+  }
   return [
     ...found,
     ...validateTopology(schema, path, names),
     ...validateMapKeys(schema, path, names),
     ...eachOf(extensions.validations, `${path}.${extensionName('validations', names)}`, (rule, at) => [
       ...validateExpression(rule, at),
-      ...validateFieldPath(rule.fieldPath ?? '', schema, `${at}.fieldPath`, names),
+      ...validateFieldPath(rule.fieldPath ?? '', structural, `${at}.fieldPath`),
     ]),
   ];
 }
@@ -267,7 +289,9 @@ function validateExpression(rule: ValidationRule, path: string): FieldError[] {
 }
 
 /** Requires that a path leads to a field of the schema. */
-function validateFieldPath(fieldPath: string, schema: Schema, path: string, names: Names): FieldError[] {
-  if (fieldPath === '' || fieldPathOf(fieldPath, structuralOf(schema as JsonObject, names)) !== undefined) return [];
+function validateFieldPath(fieldPath: string, structural: Place['structural'], path: string): FieldError[] {
+  if (fieldPath === '') return [];
+  const schema = structural();
+  if (schema !== undefined && fieldPathOf(fieldPath, schema) !== undefined) return [];
   return [fieldError.invalid(path, fieldPath, 'must be a valid path')];
 }

@@ -210,6 +210,9 @@ function makeResource(
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
   const storageVersion = compiled(owner, stored);
   const isCustom = definition.custom !== undefined;
+  const versions = once(
+    () => new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
+  );
   const gated = once(() => (isCustom ? undefined : gatedFields(stored.schema, features)));
   const declares = features.DeclarativeValidation && !isCustom;
   const declarative = once(() => (declares ? declarativeRules(storageVersion.type) : undefined));
@@ -231,7 +234,9 @@ function makeResource(
     get declarativeRules() {
       return declarative();
     },
-    versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
+    get versions() {
+      return versions();
+    },
     subresources: new Map(
       served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
     ),

@@ -1,15 +1,26 @@
 import { emptyStructural, type Structural } from '../structural.ts';
 
 const text: Structural = { ...emptyStructural, type: 'string', schema: { type: 'string' } };
-const metadata: Structural = {
+/** Names of objects have at most so many characters, which bounds the cost of rules about them. */
+const maxName = 253;
+
+/** Text of at most `most` characters, or of what the schema declares where that is less. */
+function textUpTo(most: number, declared: Structural | undefined): Structural {
+  const given = declared?.schema['maxLength'];
+  const maxLength = typeof given === 'number' && given < most ? given : most;
+  return { ...text, schema: { type: 'string', maxLength } };
+}
+
+const metadataOf = (declared: Structural | undefined): Structural => ({
   ...emptyStructural,
   type: 'object',
   properties: new Map([
-    ['name', text],
-    ['generateName', text],
+    ['name', textUpTo(maxName, declared?.properties.get('name'))],
+    // A suffix is appended to it.
+    ['generateName', textUpTo(maxName - 1, declared?.properties.get('generateName'))],
   ]),
   schema: { type: 'object' },
-};
+});
 
 const completed = new WeakMap<Structural, Structural>();
 
@@ -25,7 +36,7 @@ export function withIdentity(structural: Structural): Structural {
       ...structural.properties,
       ['kind', text],
       ['apiVersion', text],
-      ['metadata', metadata],
+      ['metadata', metadataOf(structural.properties.get('metadata'))],
     ]);
     known = { ...structural, properties };
     completed.set(structural, known);

@@ -162,6 +162,17 @@ describe('the estimated cost of rules', () => {
   const contributed =
     'Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
 
+  it('takes names of objects to have 253 characters, or less where that is declared', () => {
+    const embedded = (metadata: JsonObject, rule: string) =>
+      ruled(object({ metadata }, { 'x-kubernetes-embedded-resource': true }), rule);
+    const rule = 'self.metadata.name.contains(self.metadata.name)';
+    expect(errors(embedded({ type: 'object' }, `${rule} && self.metadata.generateName.contains('a')`))).toEqual([]);
+    // Evaluated 3^9 times.
+    const often = `${'[1, 2, 3].all(x, '.repeat(9)}${rule}${')'.repeat(9)}`;
+    expect(errors(embedded({ type: 'object' }, often)).join()).toContain('exceeds budget by factor of');
+    expect(errors(embedded(object({ name: { ...text, maxLength: 1 } }), often))).toEqual([]);
+  });
+
   it('limits each rule and their total', () => {
     const schema = object({ l: list(list(ruled(text, "self.matches('a+')"))) });
     const rule = `${at}.properties[l].items.items.x-kubernetes-validations[0].rule`;

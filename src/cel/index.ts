@@ -10,7 +10,7 @@ export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
 export type { Library } from './library.ts';
-export { compileRegex } from './regex.ts';
+export { compileRegex, maxKeptPatterns, sizeOfPattern } from './regex.ts';
 export {
   boolType,
   bytesType,

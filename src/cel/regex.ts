@@ -7,7 +7,7 @@ const MAX_PATTERN = 10_000;
 /** The largest program that a pattern is compiled to, in instructions: `(?:ab){100}` has about 200. */
 const MAX_PROGRAM = 10_000;
 /** The programs that are kept, in instructions in all. Beside its program an expression keeps some states of its matching. */
-const MAX_KEPT = 50_000;
+export const maxKeptPatterns = 50_000;
 /** The memory of the states that matching computes and keeps, in bytes in all; an expression has at most 8 MB. */
 const MAX_STATES = 64_000_000;
 /** The memory of states is checked after so many uses. */
@@ -50,7 +50,7 @@ export function compileRegex(pattern: string): Regex {
   kept.set(pattern, regex);
   keptInstructions += regex.programSize + OVERHEAD;
   for (const [oldest, old] of kept) {
-    if (keptInstructions <= MAX_KEPT) break;
+    if (keptInstructions <= maxKeptPatterns) break;
     forget(oldest, old);
   }
   return regex;
@@ -137,6 +137,9 @@ function findAll(compiled: RE2JS, text: string, most: number): string[] {
   }
   return found;
 }
+
+/** What a pattern takes when it is compiled, in instructions: at most about so much of {@link maxKeptPatterns}. */
+export const sizeOfPattern = (pattern: string): number => writtenOut(pattern) + OVERHEAD;
 
 const repetition = /^\{(\d{1,5})(?:,(\d{0,5}))?\}/;
 

@@ -1,5 +1,5 @@
 import type { CachedObject } from '../../cache/index.ts';
-import { type ApiObject, type ByteString, encodeText } from '../../meta/index.ts';
+import { type ApiObject, type ByteString, encodeText, setKey } from '../../meta/index.ts';
 import type { CustomStorage } from '../custom-storage.ts';
 import type { SelectableField } from '../definition.ts';
 import { ManagedFieldsCache } from './managed-fields-cache.ts';
@@ -91,6 +91,6 @@ export function formatOf(kind: string, apiVersion: string, given: Given): Object
 /** The selectable fields of an object. */
 export function selectFields({ fields }: ObjectFormat, object: ApiObject): CachedObject['fields'] {
   const found: { [path: string]: string } = {};
-  for (const { path, value } of fields) found[path] = value(object);
+  for (const { path, value } of fields) setKey(found, path, value(object));
   return found;
 }

@@ -3,6 +3,7 @@ import { formatGroupResource } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { makeCustomResource, makeResources, type Resource, type ResourceOptions } from './resource.ts';
+import type { ResourceStorage } from './resource-storage.ts';
 import { newSharedState } from './stored/format.ts';
 
 /** Undefined: there is no such resource. */
@@ -47,8 +48,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
   const byId = new Map(builtIn.map((resource) => [formatGroupResource(resource.id), resource]));
   const byPath = new Map<string, Resource>();
   const custom = new Map<string, Installed>();
-  /** Also of resources that have been removed or replaced. */
-  const closing = new Set(builtIn.map(({ storage }) => storage));
+  const retired = new Retired();
   let all: readonly Resource[] | undefined = builtIn;
   let served: readonly Resource[] | undefined = builtInServed;
   const enter = (resource: Resource) => {
@@ -62,11 +62,12 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
     all = undefined;
     served = undefined;
     const kept = new Set(next && installedOf(next).map(({ storage }) => storage));
-    for (const resource of last === undefined ? [] : installedOf(last)) {
-      for (const path of pathsOf(resource)) byPath.delete(path);
-      if (kept.has(resource.storage)) continue;
-      resource.storage.retire(() => closing.delete(resource.storage));
-    }
+    const former = last === undefined ? [] : installedOf(last);
+    for (const path of former.flatMap(pathsOf)) byPath.delete(path);
+    retired.add(
+      id,
+      former.map(({ storage }) => storage).filter((storage) => !kept.has(storage)),
+    );
   };
   return {
     get resources() {
@@ -90,16 +91,48 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
       custom.set(id, next);
       byId.set(id, next.stored);
       next.served.forEach(enter);
-      for (const { storage } of installedOf(next)) closing.add(storage);
     },
     remove: (group, plural) => {
       const id = formatGroupResource({ group, resource: plural });
       if (custom.has(id)) leave(id, undefined);
     },
     close: () => {
-      for (const storage of closing) storage.close();
+      const current = [...builtIn, ...[...custom.values()].flatMap(installedOf)];
+      for (const { storage } of current) storage.close();
+      retired.close();
     },
   };
+}
+
+/** How often a custom resource may be replaced before the first of the storages that requests may still use is closed. */
+const maxReplaced = 4;
+
+/** The storages of custom resources that have been removed or replaced, until they are closed. */
+class Retired {
+  readonly #storages = new Map<string, Set<ResourceStorage>>();
+
+  /** Adds those that a custom resource had at the same time, and closes the oldest where it has been replaced often. */
+  add(id: string, storages: readonly ResourceStorage[]): void {
+    if (storages.length === 0) return;
+    const all = this.#storages.get(id) ?? new Set();
+    this.#storages.set(id, all);
+    for (const storage of storages) {
+      all.add(storage);
+      storage.retire(() => {
+        all.delete(storage);
+        if (all.size === 0 && this.#storages.get(id) === all) this.#storages.delete(id);
+      });
+    }
+    for (const oldest of all) {
+      if (all.size <= maxReplaced * storages.length) break;
+      all.delete(oldest);
+      oldest.close();
+    }
+  }
+
+  close(): void {
+    for (const all of this.#storages.values()) for (const storage of all) storage.close();
+  }
 }
 
 const installedOf = ({ stored, served }: Installed): readonly Resource[] =>

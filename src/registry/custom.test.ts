@@ -111,6 +111,25 @@ describe('the custom resources of a registry', () => {
     }
   });
 
+  it('keep the caches of the last few definitions that were replaced, for requests in flight', async () => {
+    const { registry, create, target } = custom();
+    await create('gadgets', gadget());
+    const replaced = [];
+    for (let i = 0; i < 6; i++) {
+      const { resource } = target('gadgets');
+      await resource.cache.loaded();
+      replaced.push(resource);
+      registry.install(gadgets({ color: `c${i}` }));
+    }
+    const outcomes = replaced.map(({ cache }) =>
+      cache.loaded().then(
+        () => 'open',
+        () => 'closed',
+      ),
+    );
+    expect(await Promise.all(outcomes)).toEqual(['closed', 'closed', 'open', 'open', 'open', 'open']);
+  });
+
   it('keep their watches when their objects are stored and shown as before', async () => {
     const { registry, create, target } = custom();
     const events = (await registry.watch(target('gadgets'), optionsOf({})))[Symbol.asyncIterator]();

@@ -6,8 +6,6 @@ import { formatType } from './check/format.ts';
 import type { CheckedExpression, Environment } from './environment.ts';
 import { Budget } from './evaluate/budget.ts';
 import { compileExpression } from './evaluate/compile.ts';
-import { encodersLibrary } from './library/encoders.ts';
-import { mathLibrary } from './library/math.ts';
 import { optionalsLibrary } from './library/optionals.ts';
 import { standardLibrary } from './library/standard.ts';
 import { stringsLibrary4 } from './library/strings.ts';
@@ -17,6 +15,8 @@ import { parse } from './syntax/parse.ts';
 import { type CorpusCase, type Declaration, readCorpus } from './testing/corpus.ts';
 import { differences } from './testing/corpus-differences.ts';
 import { fromWire, textOf, typeOf } from './testing/corpus-values.ts';
+import { encodersLibrary } from './testing/encoders.ts';
+import { mathLibrary } from './testing/math.ts';
 import { unchecked } from './testing/unchecked.ts';
 import { CelError, type Value } from './values.ts';
 

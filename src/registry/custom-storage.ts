@@ -11,7 +11,7 @@ export interface CustomStorage {
   readonly fromStored: (object: ApiObject) => boolean;
   /** Brings an object of the request's version to the form in which it is stored; returns the same object where nothing changes. */
   readonly toStored: (object: ApiObject) => ApiObject;
-  /** Whether `fromStored` can change an object whose bytes are in the request's version (there are defaults, …). */
+  /** Whether `fromStored` can change an object whose bytes are in the request's version: the definition has changed. */
   readonly normalizes: boolean;
   /**
    * Converts between versions by calling a webhook. `fromStored` then gets objects of the request's version only, and

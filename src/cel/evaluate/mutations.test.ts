@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Expr } from '../ast.ts';
 import { createEnvironment } from '../check/environment.ts';
-import { encodersLibrary } from '../library/encoders.ts';
 import { listsLibrary } from '../library/lists.ts';
-import { mathLibrary } from '../library/math.ts';
 import { optionalsLibrary } from '../library/optionals.ts';
 import { quantityLibrary } from '../library/quantity.ts';
 import { regexLibrary } from '../library/regex.ts';
@@ -14,6 +12,8 @@ import { twoVariablesLibrary } from '../library/two-variables.ts';
 import { urlLibrary } from '../library/url.ts';
 import { parse } from '../syntax/parse.ts';
 import { readCorpus } from '../testing/corpus.ts';
+import { encodersLibrary } from '../testing/encoders.ts';
+import { mathLibrary } from '../testing/math.ts';
 import { unchecked } from '../testing/unchecked.ts';
 import { CelError, Interruption } from '../values.ts';
 import { Budget } from './budget.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { encodersLibrary } from '../testing/encoders.ts';
+import { mathLibrary } from '../testing/math.ts';
 import { Double, Duration, ListValue, Uint, type Value } from '../values.ts';
-import { encodersLibrary } from './encoders.ts';
 import { listsLibrary } from './lists.ts';
-import { mathLibrary } from './math.ts';
 import { setsLibrary } from './sets.ts';
 import { callOf } from './testing/calls.ts';
 

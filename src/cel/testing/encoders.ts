@@ -1,8 +1,9 @@
-/** Base64. */
+/** Base64 functions of the conformance corpus, which expressions of API objects do not have. */
+
+import { functionOf } from '../library/overloads.ts';
 import type { Library } from '../library.ts';
 import { bytesType, stringType } from '../types.ts';
 import { CelError } from '../values.ts';
-import { functionOf } from './overloads.ts';
 
 /** Padding may be absent; line ends are ignored. */
 function decode(text: string): Uint8Array {

@@ -1,10 +1,10 @@
-/** Mathematical functions. */
+/** Mathematical functions of the conformance corpus, which expressions of API objects do not have. */
 import { compareValues } from '../evaluate/equality.ts';
+import { checkedInt, exactOf, indexNumber } from '../library/integers.ts';
+import { functionOf } from '../library/overloads.ts';
 import type { Library, Overload } from '../library.ts';
 import { boolType, type CelType, doubleType, dynType, intType, listType, uintType } from '../types.ts';
 import { CelError, Double, intOf, type ListValue, Uint, type Value } from '../values.ts';
-import { checkedInt, exactOf, indexNumber } from './integers.ts';
-import { functionOf } from './overloads.ts';
 
 const numbers: readonly (readonly [name: string, type: CelType])[] = [
   ['double', doubleType],

@@ -71,7 +71,13 @@ export interface Client {
   create<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
   /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
   update<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
-  patch<T extends ApiObject>(place: Place, format: 'json' | 'merge', patch: Json, options?: ItemOptions): Promise<T>;
+  /** `strategic` is for built-in kinds only. */
+  patch<T extends ApiObject>(
+    place: Place,
+    format: 'json' | 'merge' | 'strategic',
+    patch: Json,
+    options?: ItemOptions,
+  ): Promise<T>;
   /** Server-side apply. With `force` it takes over fields of other managers, which are a conflict otherwise. */
   apply<T extends ApiObject>(
     place: Place,
@@ -86,7 +92,11 @@ export interface Client {
   request(request: ClientRequest): Promise<ClientResponse>;
 }
 
-const patchTypes = { json: 'application/json-patch+json', merge: 'application/merge-patch+json' };
+const patchTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
 
 export function createClient({ transport, baseHeaders = {} }: ClientOptions): Client {
   const request = async (sent: ClientRequest) => {

@@ -98,6 +98,7 @@ export {
 } from './selectors.ts';
 export {
   boundedCauses,
+  isStatus,
   type Status,
   type StatusCause,
   type StatusDetails,

@@ -197,3 +197,6 @@ export const statusError = {
     new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, { cause }),
   unavailable: (message: string) => new StatusError(503, 'ServiceUnavailable', message),
 };
+
+/** Whether the error is a Status with this code. */
+export const isStatus = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code;

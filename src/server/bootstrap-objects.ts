@@ -5,11 +5,11 @@ import {
   type ApiObject,
   formatGroupResource,
   isJsonObject,
+  isStatus,
   type Json,
   type JsonObject,
   type Names,
   parseGroupVersion,
-  StatusError,
   statusError,
 } from '../meta/index.ts';
 import type { NewEntry, Registry } from '../registry/index.ts';
@@ -103,8 +103,6 @@ export async function commitNew(store: Store, entries: readonly NewEntry[]): Pro
   );
   return ok;
 }
-
-export const isStatus = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code;
 
 /** Creates the object; undefined when its resource is not served. */
 async function createOwn(client: Client, object: BootstrapObject): Promise<ApiObject | undefined> {

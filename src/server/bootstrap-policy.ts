@@ -1,9 +1,9 @@
 import { bootstrapPolicy, type PolicyObject, type PolicyStep, reconcilePolicy } from '../auth/index.ts';
 import type { Client } from '../client/index.ts';
-import { formatGroupResource, type Names, parseGroupVersion, statusError } from '../meta/index.ts';
+import { formatGroupResource, isStatus, type Names, parseGroupVersion, statusError } from '../meta/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
-import { commitNew, isStatus } from './bootstrap-objects.ts';
+import { commitNew } from './bootstrap-objects.ts';
 import type { Log } from './dependencies.ts';
 
 interface BootstrapPolicyOptions {

@@ -1,9 +1,9 @@
 /** The config map `extension-apiserver-authentication`: tells aggregated API servers which CAs and which proxies to trust. */
 import { X509Certificate } from 'node:crypto';
 import type { Client } from '../client/index.ts';
-import { type ApiObject, at, type Names } from '../meta/index.ts';
+import { type ApiObject, at, isStatus, type Names } from '../meta/index.ts';
 import { formatPem, pemBlocks } from '../pki/index.ts';
-import { ensureObject, isStatus } from './bootstrap-objects.ts';
+import { ensureObject } from './bootstrap-objects.ts';
 import type { ServerSettings } from './flags.ts';
 import type { Tls } from './tls.ts';
 

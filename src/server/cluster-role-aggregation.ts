@@ -1,8 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '../client/index.ts';
-import { type ApiObject, type Clock, type JsonObject, type Names, selectorFromObject } from '../meta/index.ts';
+import {
+  type ApiObject,
+  type Clock,
+  isStatus,
+  type JsonObject,
+  type Names,
+  selectorFromObject,
+} from '../meta/index.ts';
 import type { PolicyRule } from '../types/rbac-v1.ts';
-import { isStatus } from './bootstrap-objects.ts';
 import type { Log } from './dependencies.ts';
 
 type ClusterRole = ApiObject & {

@@ -10,12 +10,13 @@ import {
   firstAddress,
   formatCidr,
   formatTime,
+  isStatus,
   type JsonObject,
   jsonEqual,
   type Names,
 } from '../meta/index.ts';
 import { advertisedAddress, type Interfaces } from './advertise-address.ts';
-import { type BootstrapObject, ensureObject, isStatus, ownManager } from './bootstrap-objects.ts';
+import { type BootstrapObject, ensureObject, ownManager } from './bootstrap-objects.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 

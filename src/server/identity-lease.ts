@@ -2,8 +2,17 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '../client/index.ts';
-import { type ApiObject, at, type Clock, formatMicroTime, labelValue, type Names, type Random } from '../meta/index.ts';
-import { ensureObject, isStatus } from './bootstrap-objects.ts';
+import {
+  type ApiObject,
+  at,
+  type Clock,
+  formatMicroTime,
+  isStatus,
+  labelValue,
+  type Names,
+  type Random,
+} from '../meta/index.ts';
+import { ensureObject } from './bootstrap-objects.ts';
 
 export interface IdentityLeaseOptions {
   readonly client: Client;

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../meta/index.ts';
+import { isStatus } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { type RegistrationOptions, registerApiServices } from './api-services.ts';
-import { isStatus } from './bootstrap-objects.ts';
 import { publishClientAuthorities, publishedAuthorities } from './client-authorities.ts';
 import type { Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';

@@ -1,0 +1,5 @@
+import { serviceAccountController } from './service-accounts.ts';
+import type { Controller } from './types.ts';
+
+/** All controllers, in the order in which they start. */
+export const allControllers: readonly Controller[] = [serviceAccountController];

@@ -1,0 +1,6 @@
+/** The controllers: reconcile functions over informers and the client, and what runs them. */
+export { allControllers } from './controllers.ts';
+export type { RunningControllers } from './manager.ts';
+export { startControllers } from './manager.ts';
+export { type ControllerSettings, defaultSettings } from './settings.ts';
+export type { Controller } from './types.ts';

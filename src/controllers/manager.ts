@@ -1,0 +1,130 @@
+import type { Client } from '../client/index.ts';
+import type { Clock, Names, Random } from '../meta/index.ts';
+import { Events } from './events.ts';
+import { Informers } from './informer.ts';
+import type { Log } from './log.ts';
+import { createObjectClient } from './object-client.ts';
+import type { ControllerSettings } from './settings.ts';
+import type { Controller, ControllerContext } from './types.ts';
+import { type QueueObserver, WorkQueue } from './work-queue.ts';
+
+export interface ManagerOptions {
+  readonly controllers: readonly Controller[];
+  readonly settings: ControllerSettings;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Reads everything, for the informers. */
+  readonly reader: Client;
+  /** The client of a controller's service account. */
+  readonly clientOf: (account: string) => Client;
+  /** The metrics of a queue. */
+  readonly observe: (queue: string) => QueueObserver;
+}
+
+/** Controllers that run until they are stopped. */
+export interface RunningControllers {
+  /** Resolves when all informers have been synced and reconciles have begun. */
+  readonly started: Promise<void>;
+  /** No key waits or is being reconciled, and no event waits to be written; delayed keys and periodic tasks aside. */
+  readonly isIdle: () => boolean;
+  readonly informers: Informers;
+  /** Resolves when nothing runs any more. */
+  readonly stop: () => Promise<void>;
+}
+
+const defaultWorkers = 5;
+
+/** Starts controllers over one set of informers. */
+export function startControllers(options: ManagerOptions): RunningControllers {
+  const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const informers = new Informers({ client: reader, names, clock, log, signal });
+  const queues: WorkQueue[] = [];
+  const recorders: Events[] = [];
+  const tasks: PeriodicTask[] = [];
+  for (const { account, start } of controllers) {
+    const api = clientOf(account);
+    const client = createObjectClient(api, informers, names);
+    const events = new Events({ client, clock, log, component: account });
+    recorders.push(events);
+    const context: ControllerContext = {
+      ...{ names, clock, random, log, settings, client, api, informers, events, signal },
+      queue: (name, reconcile, { workers = defaultWorkers } = {}) => {
+        const queue = new WorkQueue({ name, reconcile, workers, clock, log, observer: observe(name) });
+        queues.push(queue);
+        return queue;
+      },
+      every: (ms, task) => {
+        tasks.push(new PeriodicTask(ms, task, clock, log));
+      },
+    };
+    start(context);
+  }
+  const started = informers.synced().then(() => {
+    if (signal.aborted) return;
+    for (const queue of queues) queue.start();
+    for (const task of tasks) task.start();
+  });
+  return {
+    started,
+    informers,
+    isIdle: () =>
+      queues.every((queue) => queue.isIdle) &&
+      recorders.every((recorder) => recorder.isIdle) &&
+      tasks.every((task) => task.isIdle),
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([
+        ...queues.map((queue) => queue.stop()),
+        ...tasks.map((task) => task.stop()),
+        informers.stopped(),
+      ]);
+    },
+  };
+}
+
+/** A task that runs again and again, one run at a time. */
+class PeriodicTask {
+  readonly #ms: number;
+  readonly #task: () => void | Promise<void>;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #cancel = () => {};
+
+  constructor(ms: number, task: () => void | Promise<void>, clock: Clock, log: Log) {
+    this.#ms = ms;
+    this.#task = task;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get isIdle(): boolean {
+    return this.#running === undefined;
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#task();
+    } catch (error) {
+      if (!this.#stopped) this.#log.error('a periodic task of a controller failed', { error });
+    }
+    this.#running = undefined;
+    if (!this.#stopped) this.#cancel = this.#clock.after(this.#ms, () => this.start());
+  }
+}

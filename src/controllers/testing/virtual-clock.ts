@@ -1,0 +1,41 @@
+import type { Clock } from '../../meta/index.ts';
+
+/** A clock that stands still until it is advanced. */
+export class VirtualClock implements Clock {
+  #now: number;
+  readonly #began: number;
+  readonly #timers = new Set<{ readonly due: number; readonly task: () => void }>();
+
+  constructor(start = Date.UTC(2026, 0, 1)) {
+    this.#now = start;
+    this.#began = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now - this.#began;
+  }
+
+  after(ms: number, task: () => void): () => void {
+    const timer = { due: this.#now + Math.max(0, ms), task };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** When the next timer is due; undefined without timers. */
+  get next(): number | undefined {
+    let next: number | undefined;
+    for (const { due } of this.#timers) if (next === undefined || due < next) next = due;
+    return next;
+  }
+
+  /** Sets the time, and runs the timers that are due by then. */
+  set(now: number): void {
+    this.#now = Math.max(this.#now, now);
+    const due = [...this.#timers].filter((timer) => timer.due <= this.#now).sort((a, b) => a.due - b.due);
+    for (const timer of due) if (this.#timers.delete(timer)) timer.task();
+  }
+}

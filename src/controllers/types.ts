@@ -1,0 +1,43 @@
+import type { Client } from '../client/index.ts';
+import type { Clock, Names, Random } from '../meta/index.ts';
+import type { EventRecorder } from './events.ts';
+import type { Informers } from './informer.ts';
+import type { Log } from './log.ts';
+import type { ObjectClient } from './object-client.ts';
+import type { ControllerSettings } from './settings.ts';
+import type { Reconcile, WorkQueue } from './work-queue.ts';
+
+/** A controller as data. */
+export interface Controller {
+  /** As `--controllers` names it. */
+  readonly name: string;
+  /** Former names, which `--controllers` accepts too. */
+  readonly formerNames?: readonly string[];
+  /** Its service account in the system namespace, and its default role `system:controller:<account>`. */
+  readonly account: string;
+  /** `*` does not turn it on. */
+  readonly onlyWhenNamed?: boolean;
+  /** Asks for informers, registers queues. Reconciles begin when all informers have been synced. */
+  readonly start: (context: ControllerContext) => void;
+}
+
+/** What a controller works with. */
+export interface ControllerContext {
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly settings: ControllerSettings;
+  /** Writes as the controller's service account; what it writes is in the informers when it returns. */
+  readonly client: ObjectClient;
+  /** Any request as the controller's service account, for what `client` does not know. */
+  readonly api: Client;
+  readonly informers: Informers;
+  readonly events: EventRecorder;
+  /** Registers a queue of keys, `name` in its metrics, and the function that reconciles one. */
+  readonly queue: (name: string, reconcile: Reconcile, options?: { readonly workers?: number }) => WorkQueue;
+  /** Runs a task when all informers have been synced, and then again `ms` after it has ended. Errors are logged. */
+  readonly every: (ms: number, task: () => void | Promise<void>) => void;
+  /** Aborted when the controller stops. */
+  readonly signal: AbortSignal;
+}

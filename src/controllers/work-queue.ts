@@ -1,0 +1,152 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, StatusError } from '../meta/index.ts';
+import type { Log } from './log.ts';
+
+/**
+ * Makes the object of a key as it should be. Throws to be called again with backoff; the result may ask for another call
+ * later (ms).
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: functions that return nothing are reconcilers too
+export type Reconcile = (key: string) => Promise<{ readonly requeueAfter?: number } | void>;
+
+/** Told of what a queue does, for its metrics. Seconds are monotonic. */
+export interface QueueObserver {
+  readonly added: (depth: number) => void;
+  readonly started: (depth: number, waitedSeconds: number) => void;
+  readonly ended: (workedSeconds: number) => void;
+  readonly retried: () => void;
+}
+
+export interface WorkQueueOptions {
+  readonly name: string;
+  readonly reconcile: Reconcile;
+  /** How many keys are reconciled at a time. */
+  readonly workers: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observer: QueueObserver;
+}
+
+/** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
+const firstBackoffMs = 5;
+const lastBackoffMs = 1_000_000;
+
+/**
+ * A queue of keys to reconcile. A key is in it once however often it is added, and never reconciled by two workers at a
+ * time: one that is added meanwhile is reconciled again afterwards.
+ */
+export class WorkQueue {
+  readonly name: string;
+  readonly #options: WorkQueueOptions;
+  /** Keys to reconcile, with the monotonic time at which they were added (ms). */
+  readonly #waiting = new Map<string, number>();
+  readonly #processing = new Set<string>();
+  readonly #failures = new Map<string, number>();
+  /** Cancels the timers of delayed keys; with the time at which they are due. */
+  readonly #delayed = new Map<string, { readonly due: number; readonly cancel: () => void }>();
+  #state: 'new' | 'running' | 'stopped' = 'new';
+  #idle: (() => void) | undefined;
+
+  constructor(options: WorkQueueOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  add(key: string): void {
+    if (this.#state === 'stopped' || this.#waiting.has(key)) return;
+    this.#waiting.set(key, this.#options.clock.monotonic());
+    this.#options.observer.added(this.#waiting.size);
+    this.#fill();
+  }
+
+  /** Adds the key later; of several times the earliest holds. */
+  addAfter(key: string, ms: number): void {
+    if (this.#state === 'stopped') return;
+    if (ms <= 0) {
+      this.add(key);
+      return;
+    }
+    const due = this.#options.clock.monotonic() + ms;
+    const pending = this.#delayed.get(key);
+    if (pending !== undefined && pending.due <= due) return;
+    pending?.cancel();
+    const cancel = this.#options.clock.after(ms, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { due, cancel });
+  }
+
+  /** How often the key has failed since it last succeeded. */
+  failuresOf(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  /** No key waits, but for delayed ones, and none is being reconciled. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0 && this.#processing.size === 0;
+  }
+
+  /** Workers begin. */
+  start(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'running';
+    this.#fill();
+  }
+
+  /** Resolves when no key is being reconciled; none will be. */
+  stop(): Promise<void> {
+    this.#state = 'stopped';
+    this.#waiting.clear();
+    for (const { cancel } of this.#delayed.values()) cancel();
+    this.#delayed.clear();
+    if (this.#processing.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  /** Hands waiting keys to free workers. */
+  #fill(): void {
+    if (this.#state !== 'running') return;
+    for (const [key, added] of this.#waiting) {
+      if (this.#processing.size >= this.#options.workers) return;
+      if (this.#processing.has(key)) continue;
+      this.#waiting.delete(key);
+      this.#processing.add(key);
+      void this.#process(key, added);
+    }
+  }
+
+  async #process(key: string, added: number): Promise<void> {
+    const { clock, reconcile, observer } = this.#options;
+    // Changes that arrive together are reconciled together, and requests in between.
+    await nextTurn();
+    const began = clock.monotonic();
+    observer.started(this.#waiting.size, (began - added) / 1000);
+    try {
+      const result = this.#state === 'stopped' ? undefined : await reconcile(key);
+      this.#failures.delete(key);
+      if (result?.requeueAfter !== undefined) this.addAfter(key, result.requeueAfter);
+    } catch (error) {
+      this.#retry(key, error);
+    }
+    observer.ended((clock.monotonic() - began) / 1000);
+    this.#processing.delete(key);
+    if (this.#state === 'stopped' && this.#processing.size === 0) this.#idle?.();
+    this.#fill();
+  }
+
+  #retry(key: string, error: unknown): void {
+    if (this.#state === 'stopped') return;
+    const { log, name, observer } = this.#options;
+    const failures = this.failuresOf(key);
+    this.#failures.set(key, failures + 1);
+    observer.retried();
+    // A conflict says that the informer is behind: the next attempt sees the later state.
+    if (!(error instanceof StatusError) || error.code !== 409) {
+      log.warn('a key could not be reconciled', { queue: name, key, error });
+    }
+    this.addAfter(key, Math.min(firstBackoffMs * 2 ** failures, lastBackoffMs));
+  }
+}

@@ -36,7 +36,7 @@ export class Informer<T extends Named> {
   readonly selection: Selection;
   readonly #objects = new Map<string, T>();
   readonly #byNamespace = new Map<string, Map<string, T>>();
-  readonly #indexes: Index<T>[] = [];
+  readonly #indexes = new Map<string, Index<T>>();
   readonly #handlers: ChangeHandler<T>[] = [];
   /** The uids of objects that this process has deleted and whose deletion the watch has not yet shown. */
   readonly #removed = new Set<string>();
@@ -71,11 +71,13 @@ export class Informer<T extends Named> {
     return this.#objects.size;
   }
 
-  /** An index by the values that `valuesOf` gives for each object. Make it before the controllers start. */
-  indexBy(valuesOf: (object: T) => readonly string[]): Index<T> {
+  /** The index of this name, by the values that `valuesOf` gives for each object: made on the first call. */
+  indexBy(name: string, valuesOf: (object: T) => readonly string[]): Index<T> {
+    const found = this.#indexes.get(name);
+    if (found !== undefined) return found;
     const index = new Index(valuesOf);
     for (const object of this.#objects.values()) index.add(object);
-    this.#indexes.push(index);
+    this.#indexes.set(name, index);
     return index;
   }
 
@@ -202,7 +204,7 @@ export class Informer<T extends Named> {
       const inNamespace = this.#byNamespace.get(namespace) ?? new Map<string, T>();
       this.#byNamespace.set(namespace, inNamespace.set(key, object));
     }
-    for (const index of this.#indexes) {
+    for (const index of this.#indexes.values()) {
       if (old !== undefined) index.remove(old);
       index.add(object);
     }
@@ -216,7 +218,7 @@ export class Informer<T extends Named> {
     const inNamespace = this.#byNamespace.get(namespace);
     inNamespace?.delete(key);
     if (inNamespace?.size === 0) this.#byNamespace.delete(namespace);
-    for (const index of this.#indexes) index.remove(held);
+    for (const index of this.#indexes.values()) index.remove(held);
     for (const handler of this.#handlers) handler(undefined, held);
   }
 

@@ -45,10 +45,10 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, start } of controllers) {
+  for (const { account, component = account, start } of controllers) {
     const api = clientOf(account);
     const client = createObjectClient(api, informers, names);
-    const events = new Events({ client, clock, log, component: account });
+    const events = new Events({ client, clock, log, component });
     recorders.push(events);
     const context: ControllerContext = {
       ...{ names, clock, random, log, settings, client, api, informers, events, signal },

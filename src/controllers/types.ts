@@ -15,6 +15,8 @@ export interface Controller {
   readonly formerNames?: readonly string[];
   /** Its service account in the system namespace, and its default role `system:controller:<account>`. */
   readonly account: string;
+  /** The source of its events; the account by default. */
+  readonly component?: string;
   /** `*` does not turn it on. */
   readonly onlyWhenNamed?: boolean;
   /** Asks for informers, registers queues. Reconciles begin when all informers have been synced. */

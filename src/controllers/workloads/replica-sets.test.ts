@@ -1,0 +1,188 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { kinds } from '../kinds.ts';
+import type { Pod } from '../pods.ts';
+import { type TestCluster, testCluster } from '../testing/cluster.ts';
+import { replicaSetController, replicationController } from './replica-sets.ts';
+
+let cluster: TestCluster;
+afterEach(() => cluster.close());
+
+const labels = { app: 'web' };
+const template = {
+  metadata: { labels },
+  spec: { automountServiceAccountToken: false, containers: [{ name: 'c', image: 'example.com/app:1' }] },
+};
+const set = (replicas: number, spec = {}) => ({
+  metadata: { namespace: 'default', name: 'web' },
+  spec: { replicas, selector: { matchLabels: labels }, template, ...spec },
+});
+
+async function start() {
+  cluster = await testCluster([replicaSetController, replicationController]);
+  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  return cluster.client;
+}
+const podsOf = async () => {
+  const pods = await cluster.client.list(kinds.pods, 'default', { labelSelector: 'app=web' });
+  return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+};
+const status = async () => (await cluster.client.get(kinds.replicaSets, 'default', 'web')).status;
+const scale = async (replicas: number) => {
+  await cluster.client.patch(kinds.replicaSets, set(0), 'merge', { spec: { replicas } });
+  await cluster.settle();
+};
+const makeReady = async (pod: Pod, since = cluster.clock.now()) => {
+  const lastTransitionTime = new Date(since).toISOString().replace('.000', '');
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
+  await cluster.client.patch(kinds.pods, pod, 'merge', { status: { phase: 'Running', conditions } }, 'status');
+  await cluster.settle();
+};
+const eventsOf = async (name: string) => {
+  const events = await cluster.client.list(kinds.events, 'default');
+  return events
+    .filter(({ involvedObject }) => involvedObject?.name === name)
+    .map(({ reason, message, source }) => [source?.component, reason, message?.replace(/-[a-z0-9]{5}$/, '-?')]);
+};
+
+describe('replicaset-controller', () => {
+  it('creates pods of the template, which it controls, and reports them in the status', async () => {
+    const client = await start();
+    const { metadata } = await client.create(kinds.replicaSets, set(2));
+    await cluster.settle();
+    const pods = await podsOf();
+    expect(pods).toHaveLength(2);
+    expect(pods[0]?.metadata).toMatchObject({
+      generateName: 'web-',
+      labels,
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          name: 'web',
+          uid: metadata.uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    });
+    expect(await status()).toEqual({ replicas: 2, fullyLabeledReplicas: 2, observedGeneration: 1 });
+    expect(await eventsOf('web')).toEqual([
+      ['replicaset-controller', 'SuccessfulCreate', 'Created pod: web-?'],
+      ['replicaset-controller', 'SuccessfulCreate', 'Created pod: web-?'],
+    ]);
+    expect(cluster.logged).toEqual([]);
+  });
+
+  it('adopts orphans that it selects, and releases pods that it no longer selects', async () => {
+    const client = await start();
+    const loose = { metadata: { namespace: 'default', name: 'loose', labels }, spec: template.spec };
+    await client.create(kinds.pods, loose);
+    await client.create(kinds.replicaSets, set(2));
+    await cluster.settle();
+    expect(await podsOf()).toHaveLength(2);
+    expect((await client.get(kinds.pods, 'default', 'loose')).metadata.ownerReferences).toHaveLength(1);
+    await client.patch(kinds.pods, loose, 'merge', { metadata: { labels: { app: 'debug' } } });
+    await cluster.settle();
+    expect((await client.get(kinds.pods, 'default', 'loose')).metadata.ownerReferences).toBeUndefined();
+    expect(await podsOf()).toHaveLength(2);
+  });
+
+  it('replaces pods that are deleted or have ended', async () => {
+    const client = await start();
+    await client.create(kinds.replicaSets, set(2));
+    await cluster.settle();
+    const [first, second] = await podsOf();
+    await client.delete(kinds.pods, first as Pod, { gracePeriodSeconds: 0 });
+    await client.patch(kinds.pods, second as Pod, 'merge', { status: { phase: 'Failed' } }, 'status');
+    await cluster.settle();
+    const pods = await podsOf();
+    expect(pods.filter(({ status: { phase } = {} }) => phase !== 'Failed')).toHaveLength(2);
+    expect((await status())?.replicas).toBe(2);
+  });
+
+  it('deletes pods that are not ready, and cheap ones, first', async () => {
+    const client = await start();
+    await client.create(kinds.replicaSets, set(3));
+    await cluster.settle();
+    const [cheap, ready] = await podsOf();
+    const cost = { 'controller.kubernetes.io/pod-deletion-cost': '-5' };
+    await client.patch(kinds.pods, cheap as Pod, 'merge', { metadata: { annotations: cost } });
+    await makeReady(cheap as Pod);
+    await makeReady(ready as Pod);
+    expect(await status()).toMatchObject({ readyReplicas: 2, availableReplicas: 2 });
+    await scale(2);
+    expect((await podsOf()).map(({ metadata }) => metadata.name).sort()).toEqual(
+      [cheap?.metadata.name, ready?.metadata.name].sort(),
+    );
+    await scale(1);
+    expect((await podsOf()).map(({ metadata }) => metadata.name)).toEqual([ready?.metadata.name]);
+  });
+
+  it('counts pods as available when they have been ready for minReadySeconds', async () => {
+    const client = await start();
+    await client.create(kinds.replicaSets, set(1, { minReadySeconds: 30 }));
+    await cluster.settle();
+    const [pod] = await podsOf();
+    await makeReady(pod as Pod);
+    expect(await status()).toMatchObject({ readyReplicas: 1 });
+    expect((await status())?.availableReplicas ?? 0).toBe(0);
+    await cluster.advance(29_000);
+    expect((await status())?.availableReplicas ?? 0).toBe(0);
+    await cluster.advance(1_000);
+    expect(await status()).toMatchObject({ availableReplicas: 1 });
+  });
+
+  it('reports a creation that fails as ReplicaFailure, tries again, and takes the condition back', async () => {
+    const client = await start();
+    const hard = { 'count/pods': '0' };
+    const quota = { metadata: { namespace: 'default', name: 'none' }, spec: { hard } };
+    await client.create(kinds.resourceQuotas, quota);
+    await client.update(
+      kinds.resourceQuotas,
+      { ...(await client.get(kinds.resourceQuotas, 'default', 'none')), status: { hard, used: { 'count/pods': '0' } } },
+      'status',
+    );
+    await client.create(kinds.replicaSets, set(3));
+    await cluster.settle();
+    expect((await status())?.conditions).toEqual([
+      {
+        type: 'ReplicaFailure',
+        status: 'True',
+        reason: 'FailedCreate',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+        message: expect.stringContaining('exceeded quota: none'),
+      },
+    ]);
+    // One creation is attempted at first, not three, and one more when the status has changed.
+    expect((await eventsOf('web')).map(([, reason]) => reason)).toEqual(['FailedCreate', 'FailedCreate']);
+    await client.delete(kinds.resourceQuotas, quota);
+    await cluster.advance(60_000);
+    expect(await podsOf()).toHaveLength(3);
+    expect((await status())?.conditions).toBeUndefined();
+  });
+
+  it('leaves the pods alone while it is being deleted', async () => {
+    const client = await start();
+    await client.create(kinds.replicaSets, set(1));
+    await cluster.settle();
+    await client.delete(kinds.replicaSets, set(1), { propagationPolicy: 'Orphan' });
+    const [pod] = await podsOf();
+    await client.delete(kinds.pods, pod as Pod, { gracePeriodSeconds: 0 });
+    await cluster.settle();
+    expect(await podsOf()).toEqual([]);
+  });
+});
+
+describe('replicationcontroller-controller', () => {
+  it('keeps pods of replication controllers', async () => {
+    const client = await start();
+    const { metadata } = await client.create(kinds.replicationControllers, {
+      metadata: { namespace: 'default', name: 'old' },
+      spec: { replicas: 1, selector: labels, template },
+    });
+    await cluster.settle();
+    const [pod] = await podsOf();
+    expect(pod?.metadata.ownerReferences).toMatchObject([{ kind: 'ReplicationController', uid: metadata.uid }]);
+    expect(await eventsOf('old')).toEqual([['replication-controller', 'SuccessfulCreate', 'Created pod: old-?']]);
+  });
+});

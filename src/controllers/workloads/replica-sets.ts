@@ -1,0 +1,30 @@
+import { selectorFromObject } from '../../meta/index.ts';
+import { kinds } from '../kinds.ts';
+import type { Controller } from '../types.ts';
+import { keepReplicas } from './replicas.ts';
+
+export const replicaSetController: Controller = {
+  name: 'replicaset-controller',
+  formerNames: ['replicaset'],
+  account: 'replicaset-controller',
+  start: (context) =>
+    keepReplicas(context, {
+      kind: kinds.replicaSets,
+      queue: 'replicaset',
+      selectorOf: ({ spec }) => selectorFromObject(spec?.selector as never),
+      countsTerminating: true,
+    }),
+};
+
+export const replicationController: Controller = {
+  name: 'replicationcontroller-controller',
+  formerNames: ['replicationcontroller'],
+  account: 'replication-controller',
+  start: (context) =>
+    keepReplicas(context, {
+      kind: kinds.replicationControllers,
+      queue: 'replicationmanager',
+      selectorOf: ({ spec }) => selectorFromObject({ matchLabels: spec?.selector ?? {} }),
+      countsTerminating: false,
+    }),
+};

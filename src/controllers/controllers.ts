@@ -1,10 +1,12 @@
 import { serviceAccountController } from './service-accounts.ts';
 import type { Controller } from './types.ts';
+import { deploymentController } from './workloads/deployments/controller.ts';
 import { replicaSetController, replicationController } from './workloads/replica-sets.ts';
 
 /** All controllers, in the order in which they start. */
 export const allControllers: readonly Controller[] = [
   serviceAccountController,
+  deploymentController,
   replicaSetController,
   replicationController,
 ];

@@ -1,0 +1,106 @@
+import { selectorFromObject } from '../../../meta/index.ts';
+import { keyOf } from '../../kind.ts';
+import { kinds } from '../../kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
+import type { Pod } from '../../pods.ts';
+import type { Controller } from '../../types.ts';
+import { allOf, type Deployment, type ReplicaSet, type Sync } from './model.ts';
+import { syncRevision } from './replica-sets.ts';
+import { rollBack, rollbackTarget } from './rollback.ts';
+import { cleanUp, recreate, rollForward } from './rollout.ts';
+import { isScalingEvent, scale } from './scaling.ts';
+import { syncPaused, syncStatus, writeStatus } from './status.ts';
+
+/** Keeps a replica set for the template of each deployment, and moves pods from one to the next. */
+export const deploymentController: Controller = {
+  name: 'deployment-controller',
+  formerNames: ['deployment'],
+  account: 'deployment-controller',
+  start(context) {
+    const { client, names, informers } = context;
+    const deployments = informers.of(kinds.deployments);
+    const sets = informers.of(kinds.replicaSets);
+    const pods = informers.of(kinds.pods);
+    const setsByOwner = byController(sets);
+    const podsByOwner = byController(pods);
+    const podsOf = (set: ReplicaSet) => podsByOwner.get(set.metadata.uid ?? '');
+    const queue = context.queue('deployment', async (key) => {
+      const found = deployments.getByKey(key);
+      if (found === undefined) return undefined;
+      const sync = { context, deployment: structuredClone(found) };
+      const { spec, metadata } = sync.deployment;
+      if (selectsAll(spec?.selector)) return refuseSelector(sync);
+      const selector = selectorFromObject(spec?.selector as never);
+      const claimant = { client, names, kind: kinds.deployments, owner: found, selector };
+      const candidates = [
+        ...setsByOwner.get(metadata.uid ?? ''),
+        ...setsByOwner.get(orphansIn(metadata.namespace ?? '')),
+      ];
+      const owned = await claim(claimant, kinds.replicaSets, candidates);
+      const requeueAfter = await reconcile(sync, owned, podsOf);
+      return requeueAfter === undefined ? undefined : { requeueAfter };
+    });
+    deployments.onChange((deployment, old) => queue.add(keyOf(deployment ?? (old as Deployment))));
+    sets.onChange((set, old) => {
+      for (const state of [old, set]) {
+        const owner = state && findController(deployments, state);
+        if (owner !== undefined) queue.add(keyOf(owner));
+      }
+      if (set === undefined || controllerOf(set) !== undefined) return;
+      for (const deployment of deployments.list(set.metadata.namespace)) {
+        const { selector } = deployment.spec ?? {};
+        if (selectorFromObject(selector as never).matches(set.metadata.labels)) queue.add(keyOf(deployment));
+      }
+    });
+    // A recreation goes on when the last old pod is gone.
+    pods.onChange((pod, old) => {
+      if (pod !== undefined || old === undefined) return;
+      const set = findController(sets, old);
+      const deployment = set && findController(deployments, set);
+      if (deployment?.spec?.strategy?.type === 'Recreate') queue.add(keyOf(deployment));
+    });
+  },
+};
+
+const selectsAll = (selector: NonNullable<Deployment['spec']>['selector']): boolean =>
+  selector !== undefined && Object.keys(selector).length === 0;
+
+async function refuseSelector(sync: Sync): Promise<undefined> {
+  const { context, deployment } = sync;
+  const message = 'This deployment is selecting all pods. A non-empty selector is required.';
+  context.events.record(deployment, 'Warning', 'SelectingAll', message);
+  const { generation = 0 } = deployment.metadata;
+  if ((deployment.status?.observedGeneration ?? 0) >= generation) return;
+  deployment.status = { ...deployment.status, observedGeneration: generation };
+  await writeStatus(sync);
+}
+
+/** One step towards the declared state; the result says when to look again without a change (ms). */
+async function reconcile(
+  sync: Sync,
+  owned: readonly ReplicaSet[],
+  podsOf: (set: ReplicaSet) => readonly Pod[],
+): Promise<number | undefined> {
+  const { deployment } = sync;
+  if (deployment.metadata.deletionTimestamp !== undefined) {
+    await syncStatus(sync, await syncRevision(sync, owned, false));
+    return undefined;
+  }
+  await syncPaused(sync);
+  const target = rollbackTarget(sync);
+  const paused = deployment.spec?.paused === true;
+  if (!paused && target !== undefined) {
+    await rollBack(sync, owned, target);
+    return undefined;
+  }
+  const found = await syncRevision(sync, owned, false);
+  if (paused || isScalingEvent(sync, found)) {
+    await scale(sync, found);
+    if (paused && target === undefined) await cleanUp(sync, found.old);
+    await syncStatus(sync, found);
+    return undefined;
+  }
+  return deployment.spec?.strategy?.type === 'Recreate'
+    ? recreate(sync, allOf(found), podsOf)
+    : rollForward(sync, allOf(found));
+}

@@ -2,6 +2,7 @@ import { serviceAccountController } from './service-accounts.ts';
 import type { Controller } from './types.ts';
 import { deploymentController } from './workloads/deployments/controller.ts';
 import { replicaSetController, replicationController } from './workloads/replica-sets.ts';
+import { statefulSetController } from './workloads/stateful-sets/controller.ts';
 
 /** All controllers, in the order in which they start. */
 export const allControllers: readonly Controller[] = [
@@ -9,4 +10,5 @@ export const allControllers: readonly Controller[] = [
   deploymentController,
   replicaSetController,
   replicationController,
+  statefulSetController,
 ];

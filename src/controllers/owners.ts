@@ -37,6 +37,8 @@ export interface Claimant<O extends Named> {
   readonly kind: Kind<O>;
   readonly owner: O;
   readonly selector: LabelSelector;
+  /** What it selects must also be a member, if this is given. */
+  readonly isMember?: (object: Named) => boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface Claimant<O extends Named> {
  * that it no longer selects are released, unless it is being deleted.
  */
 export async function claim<T extends Named, O extends Named>(
-  { client, names, kind, owner, selector }: Claimant<O>,
+  { client, names, kind, owner, selector, isMember = () => true }: Claimant<O>,
   dependents: Kind<T>,
   candidates: readonly T[],
 ): Promise<T[]> {
@@ -52,7 +54,7 @@ export async function claim<T extends Named, O extends Named>(
   const claimed: T[] = [];
   let mayAdopt: Promise<boolean> | undefined;
   for (const object of candidates) {
-    const matches = selector.matches(object.metadata.labels);
+    const matches = selector.matches(object.metadata.labels) && isMember(object);
     const reference = controllerOf(object);
     if (reference !== undefined) {
       if (reference.uid !== uid) continue;

@@ -76,12 +76,15 @@ export const isTerminatingNamespace = (error: unknown): boolean =>
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Makes `count` calls in batches that double as long as they succeed, beginning with one; none follows a batch with a
- * failure. So calls that all fail for the same reason are few. Throws the first failure.
+ * Calls `call` with 0 to `count` - 1 in batches that double as long as they succeed, beginning with one; none follows a
+ * batch with a failure. So calls that all fail for the same reason are few. Throws the first failure.
  */
-export async function slowStart(count: number, call: () => Promise<unknown>): Promise<void> {
+export async function slowStart(count: number, call: (i: number) => Promise<unknown>): Promise<void> {
   for (let made = 0, batch = 1; made < count; made += batch, batch = Math.min(2 * batch, count - made)) {
-    const calls = await Promise.allSettled(Array.from({ length: Math.min(batch, count - made) }, call));
+    const first = made;
+    const calls = await Promise.allSettled(
+      Array.from({ length: Math.min(batch, count - first) }, (_, i) => call(first + i)),
+    );
     const failed = calls.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }

@@ -1,0 +1,152 @@
+import { isStatus, selectorFromObject } from '../../../meta/index.ts';
+import {
+  createRevision,
+  hasData,
+  type Revision,
+  renumbered,
+  revisionsOf,
+  templateData,
+  templateOf,
+  truncateHistory,
+} from '../../history.ts';
+import { keyOf } from '../../kind.ts';
+import { kinds } from '../../kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
+import { type Pod, untilAvailable } from '../../pods.ts';
+import type { Controller, ControllerContext } from '../../types.ts';
+import { isMember, replicasOf, revisionOf, type StatefulSet } from './identity.ts';
+import { countsOf, type Pass, sortPods, stepForward } from './pass.ts';
+
+type Status = NonNullable<StatefulSet['status']>;
+
+/** Keeps pods with an identity and storage of their own for each stateful set. */
+export const statefulSetController: Controller = {
+  name: 'statefulset-controller',
+  formerNames: ['statefulset'],
+  account: 'statefulset-controller',
+  start(context) {
+    const { client, names, informers } = context;
+    const sets = informers.of(kinds.statefulSets);
+    const pods = informers.of(kinds.pods);
+    const podsByOwner = byController(pods);
+    const revisionsByOwner = byController(informers.of(kinds.controllerRevisions));
+    informers.of(kinds.persistentVolumeClaims);
+    const queue = context.queue('statefulset', async (key) => {
+      const set = sets.getByKey(key);
+      if (set === undefined) return undefined;
+      const { uid = '', namespace = '' } = set.metadata;
+      const selector = selectorFromObject(set.spec?.selector as never);
+      const revisions = await revisionsOf(context, kinds.statefulSets, set, selector, revisionsByOwner);
+      const owner = { client, names, kind: kinds.statefulSets, owner: set, selector };
+      const candidates = [...podsByOwner.get(uid), ...podsByOwner.get(orphansIn(namespace))];
+      const own = await claim({ ...owner, isMember: (pod) => isMember(set, pod) }, kinds.pods, candidates);
+      return reconcile(context, set, revisions, own);
+    });
+    sets.onChange((set, old) => queue.add(keyOf(set ?? (old as StatefulSet))));
+    pods.onChange((pod, old) => {
+      for (const state of [old, pod]) {
+        const set = state && findController(sets, state);
+        if (set !== undefined) queue.add(keyOf(set));
+      }
+      if (pod === undefined || controllerOf(pod) !== undefined) return;
+      for (const set of sets.list(pod.metadata.namespace)) {
+        if (selectorFromObject(set.spec?.selector as never).matches(pod.metadata.labels)) queue.add(keyOf(set));
+      }
+    });
+  },
+};
+
+async function reconcile(
+  context: ControllerContext,
+  set: StatefulSet,
+  revisions: readonly Revision[],
+  own: readonly Pod[],
+): Promise<{ readonly requeueAfter: number } | undefined> {
+  const { current, update, collisionCount } = await syncRevisions(context, set, revisions);
+  const now = context.clock.now();
+  const pass: Pass = { context, set, current: atRevision(set, current), update: atRevision(set, update), now };
+  const pods = sortPods(pass, own);
+  let failure: unknown;
+  if (set.metadata.deletionTimestamp === undefined) {
+    await stepForward(pass, pods).catch((error: unknown) => {
+      failure = error;
+    });
+  }
+  const all = [...pods.wanted, ...pods.condemned];
+  const status = await writeStatus(pass, { ...countsOf(pass, all), collisionCount });
+  const live = new Set([current.metadata.name, update.metadata.name, ...own.map(revisionOf)]);
+  const limit = set.spec?.revisionHistoryLimit ?? 10;
+  if (limit >= 0) await truncateHistory(context, revisions, ({ metadata }) => live.has(metadata.name), limit);
+  if (failure !== undefined) throw failure;
+  const { minReadySeconds = 0 } = set.spec ?? {};
+  if (minReadySeconds === 0 || (status.readyReplicas ?? 0) === (status.availableReplicas ?? 0)) return undefined;
+  return { requeueAfter: untilAvailable(all, minReadySeconds, now) ?? minReadySeconds * 1000 };
+}
+
+const atRevision = (set: StatefulSet, revision: Revision) => ({
+  set: { ...set, spec: { ...set.spec, template: templateOf(revision) } },
+  revision: revision.metadata.name ?? '',
+});
+
+interface Revisions {
+  readonly current: Revision;
+  readonly update: Revision;
+  readonly collisionCount: number;
+}
+
+/** The revision of the set's template, created or brought to the front if need be, and the one that its pods come from. */
+async function syncRevisions(
+  context: ControllerContext,
+  set: StatefulSet,
+  revisions: readonly Revision[],
+): Promise<Revisions> {
+  const { template = {} } = set.spec ?? {};
+  const data = templateData(template as never);
+  const last = revisions.at(-1);
+  const next = (last?.revision ?? 0) + 1;
+  const equal = revisions.findLast((revision) => hasData(revision, data));
+  let update: Revision;
+  let { collisionCount = 0 } = set.status ?? {};
+  if (equal !== undefined) update = equal === last ? equal : await renumbered(context, equal, next);
+  else {
+    const labels = template.metadata?.labels ?? {};
+    const annotations = set.metadata.annotations ?? {};
+    const wanted = { data, revision: next, labels, annotations, collisionCount };
+    const created = await createRevision(context, kinds.statefulSets, set, wanted);
+    ({ revision: update, collisionCount } = created);
+  }
+  const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;
+  return { current, update, collisionCount };
+}
+
+/** Writes the status if it has changed. A rolling update is complete when all pods are ready and of the update revision. */
+async function writeStatus({ context, set, current, update }: Pass, counts: Status): Promise<Status> {
+  const replicas = replicasOf(set);
+  const rolling = (set.spec?.updateStrategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
+  const { updatedReplicas = 0, readyReplicas = 0 } = counts;
+  const complete = rolling && [updatedReplicas, readyReplicas, counts.replicas].every((count) => count === replicas);
+  const status: Status = {
+    ...counts,
+    ...(complete ? { currentReplicas: updatedReplicas } : {}),
+    observedGeneration: set.metadata.generation ?? 0,
+    currentRevision: complete ? update.revision : current.revision,
+    updateRevision: update.revision,
+  };
+  const before = set.status ?? {};
+  const numbers = ['replicas', 'readyReplicas', 'availableReplicas', 'currentReplicas', 'updatedReplicas'] as const;
+  const unchanged =
+    (status.observedGeneration ?? 0) <= (before.observedGeneration ?? 0) &&
+    numbers.every((name) => (status[name] ?? 0) === (before[name] ?? 0)) &&
+    status.currentRevision === before.currentRevision &&
+    status.updateRevision === before.updateRevision;
+  if (unchanged) return status;
+  try {
+    await context.client.update(kinds.statefulSets, { ...set, status: { ...before, ...status } }, 'status');
+  } catch (error) {
+    if (!isStatus(error, 409)) throw error;
+    const { namespace = '', name = '' } = set.metadata;
+    const live = await context.client.get(kinds.statefulSets, namespace, name);
+    await context.client.update(kinds.statefulSets, { ...live, status: { ...live.status, ...status } }, 'status');
+  }
+  return status;
+}

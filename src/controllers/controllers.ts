@@ -1,3 +1,4 @@
+import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import type { Controller } from './types.ts';
 import { deploymentController } from './workloads/deployments/controller.ts';
@@ -7,6 +8,7 @@ import { statefulSetController } from './workloads/stateful-sets/controller.ts';
 /** All controllers, in the order in which they start. */
 export const allControllers: readonly Controller[] = [
   serviceAccountController,
+  clusterRoleAggregationController,
   deploymentController,
   replicaSetController,
   replicationController,

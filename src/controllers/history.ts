@@ -56,6 +56,8 @@ export interface NewRevision {
   readonly revision: number;
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
+  /** The label of the revision with its hash. */
+  readonly hashLabel: string;
   readonly collisionCount: number;
 }
 
@@ -64,7 +66,7 @@ export async function createRevision<O extends Named>(
   { client, names }: ControllerContext,
   kind: Kind<O>,
   owner: O,
-  { data, revision, labels, annotations, ...wanted }: NewRevision,
+  { data, revision, labels, annotations, hashLabel, ...wanted }: NewRevision,
 ): Promise<{ readonly revision: Revision; readonly collisionCount: number }> {
   const { name: prefix = '', namespace = '' } = owner.metadata;
   for (let collisionCount = wanted.collisionCount; ; collisionCount++) {
@@ -72,7 +74,7 @@ export async function createRevision<O extends Named>(
     const name = `${prefix.slice(0, 223)}-${hash}`;
     const metadata = {
       ...{ namespace, name, annotations },
-      labels: { ...labels, [`controller.${names.labels}/hash`]: hash },
+      labels: { ...labels, [hashLabel]: hash },
       ownerReferences: [controllerReference(kind, owner, names)],
     };
     try {

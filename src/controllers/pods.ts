@@ -1,8 +1,13 @@
 import { parseTime } from '../meta/index.ts';
 import type { Pod as PodSchema } from '../types/core-v1.ts';
+import type { Index, Informer } from './informer.ts';
 import type { Named } from './kind.ts';
 
 export type Pod = PodSchema & Named;
+
+/** The pods by the name of their node; those without a node are not in it. */
+export const byNode = (informer: Informer<Pod>): Index<Pod> =>
+  informer.indexBy('node', ({ spec }) => ((spec?.nodeName ?? '') === '' ? [] : [spec?.nodeName ?? '']));
 
 /** The pod has not ended and is not being deleted. */
 export const isActive = ({ metadata, status }: Pod): boolean =>

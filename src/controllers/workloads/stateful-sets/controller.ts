@@ -111,7 +111,8 @@ async function syncRevisions(
   else {
     const labels = template.metadata?.labels ?? {};
     const annotations = set.metadata.annotations ?? {};
-    const wanted = { data, revision: next, labels, annotations, collisionCount };
+    const hashLabel = `controller.${context.names.labels}/hash`;
+    const wanted = { data, revision: next, labels, annotations, hashLabel, collisionCount };
     const created = await createRevision(context, kinds.statefulSets, set, wanted);
     ({ revision: update, collisionCount } = created);
   }

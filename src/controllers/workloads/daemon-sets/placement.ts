@@ -1,0 +1,226 @@
+import type { NodeObject } from '../../node-selection.ts';
+import { isAvailable, isReady, type Pod } from '../../pods.ts';
+import type { ControllerContext } from '../../types.ts';
+import type { Backoff } from './backoff.ts';
+import {
+  byPlacementAndAge,
+  type DaemonSet,
+  type Fit,
+  fitOf,
+  isUpdated,
+  maxSurge,
+  maxUnavailable,
+  nodeOf,
+} from './model.ts';
+
+/** One reconcile of a daemon set. */
+export interface Pass {
+  readonly context: ControllerContext;
+  readonly set: DaemonSet;
+  /** Of the revision of the present template. */
+  readonly hash: string;
+  readonly nodes: readonly NodeObject[];
+  readonly fits: ReadonlyMap<string, Fit>;
+  readonly now: number;
+}
+
+/** Nodes that need a pod, and pods to delete. */
+export interface Changes {
+  readonly create: readonly string[];
+  readonly remove: readonly Pod[];
+}
+
+export function newPass(context: ControllerContext, set: DaemonSet, hash: string, nodes: readonly NodeObject[]): Pass {
+  const fits = new Map(nodes.map((node) => [node.metadata.name ?? '', fitOf(context.names, set, node)]));
+  return { context, set, hash, nodes, fits, now: context.clock.now() };
+}
+
+/** The pods by their node; ended ones that are being deleted are not counted. */
+export function podsByNode(pods: readonly Pod[]): Map<string, Pod[]> {
+  const found = new Map<string, Pod[]>();
+  for (const pod of pods) {
+    const ended = pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+    const node = ended && pod.metadata.deletionTimestamp !== undefined ? undefined : nodeOf(pod);
+    if (node === undefined) continue;
+    const list = found.get(node);
+    if (list === undefined) found.set(node, [pod]);
+    else list.push(pod);
+  }
+  return found;
+}
+
+const available = ({ set, now }: Pass, pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now);
+const isDeleted = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
+
+/** What makes every node that the set wants have one pod; the result also says when to look at failed pods again (ms). */
+export function placement(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>, backoff: Backoff) {
+  const create: string[] = [];
+  const remove: Pod[] = [];
+  let retryAfter: number | undefined;
+  for (const [node, { shouldRun, mayStay }] of pass.fits) {
+    const there = pods.get(node);
+    if (shouldRun && there === undefined) create.push(node);
+    else if (mayStay) {
+      const running: Pod[] = [];
+      for (const pod of there ?? []) {
+        const wait = removeEnded(pass, node, pod, backoff, running, remove);
+        if (wait !== undefined) retryAfter = Math.min(wait, retryAfter ?? wait);
+      }
+      running.sort(byPlacementAndAge);
+      if (maxSurge(pass.set, 1) === 0) for (const pod of running.slice(1)) remove.push(pod);
+      else if (running.length === 0 && shouldRun) create.push(node);
+      else if (running.length > 1) for (const pod of surplus(pass, running)) remove.push(pod);
+    } else for (const pod of there ?? []) if (!isDeleted(pod)) remove.push(pod);
+  }
+  // Pods that wait for nodes that are gone.
+  for (const [node, waiting] of pods) {
+    if (pass.fits.has(node)) continue;
+    for (const pod of waiting) if ((pod.spec?.nodeName ?? '') === '') remove.push(pod);
+  }
+  return { create, remove, retryAfter };
+}
+
+/** Removes a pod that has ended, a failed one no faster than its backoff allows: the rest of that (ms), if any. */
+function removeEnded(
+  { context, set, now }: Pass,
+  node: string,
+  pod: Pod,
+  backoff: Backoff,
+  running: Pod[],
+  remove: Pod[],
+): number | undefined {
+  if (isDeleted(pod)) return undefined;
+  const { namespace, name } = pod.metadata;
+  const where = `daemon pod ${namespace}/${name} on node ${node}, will try to`;
+  if (pod.status?.phase === 'Failed') {
+    const key = `${set.metadata.uid}/${set.status?.observedGeneration}/${node}`;
+    const left = backoff.next(key, now);
+    if (left > 0) return left;
+    context.events.record(set, 'Warning', 'FailedDaemonPod', `Found failed ${where} kill it`);
+    remove.push(pod);
+  } else if (pod.status?.phase === 'Succeeded') {
+    context.events.record(set, 'Normal', 'SucceededDaemonPod', `Found succeeded ${where} delete it`);
+    remove.push(pod);
+  } else running.push(pod);
+  return undefined;
+}
+
+/** Of several pods on a node all but the oldest old and new one; the old one when it is not ready or no longer needed. */
+function* surplus(pass: Pass, running: readonly Pod[]): Generator<Pod> {
+  let old: Pod | undefined;
+  let updated: Pod | undefined;
+  for (const pod of running) {
+    const isNew = pod.metadata.labels?.['controller-revision-hash'] === pass.hash;
+    if (isNew && updated === undefined) updated = pod;
+    else if (!isNew && old === undefined) old = pod;
+    else yield pod;
+  }
+  if (old !== undefined && updated !== undefined && (!isReady(old) || available(pass, updated))) yield old;
+}
+
+/** The pods of a node: of the present template and of an earlier one. Undefined: there are several of one. */
+function updatedPods({ set, hash }: Pass, pods: readonly Pod[]): { old?: Pod; updated?: Pod } | undefined {
+  const found: { old?: Pod; updated?: Pod } = {};
+  for (const pod of pods.filter((one) => !isDeleted(one))) {
+    const which = isUpdated(set, hash, pod) ? 'updated' : 'old';
+    if (found[which] !== undefined) return undefined;
+    found[which] = pod;
+  }
+  return found;
+}
+
+/** The next step of an update of the pods to the present template. */
+export function rollingUpdate(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>): Changes {
+  const wanted = [...pass.fits].filter(([, { shouldRun }]) => shouldRun).map(([node]) => node);
+  const all = new Map<string, readonly Pod[]>(wanted.map((node) => [node, []]));
+  for (const [node, there] of pods) all.set(node, there);
+  const surge = maxSurge(pass.set, wanted.length);
+  return surge === 0 ? replaceInPlace(pass, all, wanted.length) : replaceBySurge(pass, all, wanted.length, surge);
+}
+
+/** Old pods are deleted as far as enough stay available; those that are not available go at once. */
+function replaceInPlace(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>, desired: number): Changes {
+  const remove: Pod[] = [];
+  const candidates: Pod[] = [];
+  let unavailable = 0;
+  for (const there of pods.values()) {
+    const { old, updated } = updatedPods(pass, there) ?? {};
+    if ((old === undefined) === (updated === undefined)) unavailable++;
+    else if (updated !== undefined) unavailable += available(pass, updated) ? 0 : 1;
+    else if (old !== undefined) {
+      if (available(pass, old)) candidates.push(old);
+      else {
+        remove.push(old);
+        unavailable++;
+      }
+    }
+  }
+  const room = Math.max(0, maxUnavailable(pass.set, desired) - unavailable);
+  return { create: [], remove: [...remove, ...candidates.slice(0, room)] };
+}
+
+/** New pods are created beside old ones, as many as may surge; old ones go when theirs is available. */
+function replaceBySurge(
+  pass: Pass,
+  pods: ReadonlyMap<string, readonly Pod[]>,
+  desired: number,
+  maxSurging: number,
+): Changes {
+  const remove: Pod[] = [];
+  const create: string[] = [];
+  const candidates: string[] = [];
+  const unwanted: Pod[] = [];
+  let surging = 0;
+  let availableNow = 0;
+  for (const [node, there] of pods) {
+    const found = updatedPods(pass, there);
+    if (found === undefined) {
+      surging++;
+      continue;
+    }
+    const { old, updated } = found;
+    const present = old ?? updated;
+    if (present !== undefined && available(pass, present)) availableNow++;
+    if (old === undefined) continue;
+    if (updated !== undefined) {
+      if (available(pass, updated)) remove.push(old);
+      else surging++;
+    } else if (pass.fits.get(node)?.shouldRun !== true) {
+      if (available(pass, old)) unwanted.push(old);
+      else remove.push(old);
+    } else if (available(pass, old)) candidates.push(node);
+    else create.push(node);
+  }
+  const spare = Math.max(0, availableNow - desired);
+  const room = Math.max(0, maxSurging - surging);
+  return {
+    create: [...create, ...candidates.slice(0, room)],
+    remove: [...remove, ...unwanted.slice(0, spare)],
+  };
+}
+
+/** The counts of the status. */
+export function countsOf(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>) {
+  const counts = {
+    desiredNumberScheduled: 0,
+    currentNumberScheduled: 0,
+    numberMisscheduled: 0,
+    numberReady: 0,
+    updatedNumberScheduled: 0,
+    numberAvailable: 0,
+  };
+  for (const [node, { shouldRun }] of pass.fits) {
+    const [pod] = [...(pods.get(node) ?? [])].sort(byPlacementAndAge);
+    if (!shouldRun) {
+      if (pod !== undefined) counts.numberMisscheduled++;
+      continue;
+    }
+    counts.desiredNumberScheduled++;
+    if (pod === undefined) continue;
+    counts.currentNumberScheduled++;
+    if (isReady(pod)) counts.numberReady++;
+    if (available(pass, pod)) counts.numberAvailable++;
+    if (isUpdated(pass.set, pass.hash, pod)) counts.updatedNumberScheduled++;
+  }
+  return { ...counts, numberUnavailable: counts.desiredNumberScheduled - counts.numberAvailable };
+}

@@ -1,5 +1,6 @@
+import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import type { Controller } from './types.ts';
 
 /** All controllers, in the order in which they start. */
-export const allControllers: readonly Controller[] = [serviceAccountController];
+export const allControllers: readonly Controller[] = [garbageCollector, serviceAccountController];

@@ -3,6 +3,7 @@ import type { Clock, Names, Random } from '../meta/index.ts';
 import { Events } from './events.ts';
 import { Informers } from './informer.ts';
 import type { Log } from './log.ts';
+import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext } from './types.ts';
@@ -42,16 +43,17 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const stopping = new AbortController();
   const { signal } = stopping;
   const informers = new Informers({ client: reader, names, clock, log, signal });
+  const metadata = new MetadataFeed({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, start } of controllers) {
+  for (const { account, eventSource = account, start } of controllers) {
     const api = clientOf(account);
     const client = createObjectClient(api, informers, names);
-    const events = new Events({ client, clock, log, component: account });
+    const events = new Events({ client, clock, log, component: eventSource });
     recorders.push(events);
     const context: ControllerContext = {
-      ...{ names, clock, random, log, settings, client, api, informers, events, signal },
+      ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
       queue: (name, reconcile, { workers = defaultWorkers } = {}) => {
         const queue = new WorkQueue({ name, reconcile, workers, clock, log, observer: observe(name) });
         queues.push(queue);
@@ -63,7 +65,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     };
     start(context);
   }
-  const started = informers.synced().then(() => {
+  const started = Promise.all([informers.synced(), metadata.synced()]).then(() => {
     if (signal.aborted) return;
     for (const queue of queues) queue.start();
     for (const task of tasks) task.start();
@@ -72,6 +74,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     started,
     informers,
     isIdle: () =>
+      metadata.isIdle &&
       queues.every((queue) => queue.isIdle) &&
       recorders.every((recorder) => recorder.isIdle) &&
       tasks.every((task) => task.isIdle),
@@ -81,6 +84,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
         ...queues.map((queue) => queue.stop()),
         ...tasks.map((task) => task.stop()),
         informers.stopped(),
+        metadata.stopped(),
       ]);
     },
   };

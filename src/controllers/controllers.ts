@@ -1,6 +1,7 @@
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
+import { namespaceController } from './namespaces/namespace-controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import type { Controller } from './types.ts';
 
 /** All controllers, in the order in which they start. */
-export const allControllers: readonly Controller[] = [garbageCollector, serviceAccountController];
+export const allControllers: readonly Controller[] = [garbageCollector, namespaceController, serviceAccountController];

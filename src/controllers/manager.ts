@@ -54,8 +54,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     recorders.push(events);
     const context: ControllerContext = {
       ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
-      queue: (name, reconcile, { workers = defaultWorkers } = {}) => {
-        const queue = new WorkQueue({ name, reconcile, workers, clock, log, observer: observe(name) });
+      queue: (name, reconcile, { workers = defaultWorkers, ...backoff } = {}) => {
+        const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observer: observe(name) });
         queues.push(queue);
         return queue;
       },

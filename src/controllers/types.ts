@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 import type { MetadataFeed } from './metadata/feed.ts';
 import type { ObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
-import type { Reconcile, WorkQueue } from './work-queue.ts';
+import type { Reconcile, WorkQueue, WorkQueueOptions } from './work-queue.ts';
 
 /** A controller as data. */
 export interface Controller {
@@ -40,7 +40,11 @@ export interface ControllerContext {
   readonly metadata: MetadataFeed;
   readonly events: EventRecorder;
   /** Registers a queue of keys, `name` in its metrics, and the function that reconciles one. */
-  readonly queue: (name: string, reconcile: Reconcile, options?: { readonly workers?: number }) => WorkQueue;
+  readonly queue: (
+    name: string,
+    reconcile: Reconcile,
+    options?: Partial<Pick<WorkQueueOptions, 'workers' | 'lastBackoffMs'>>,
+  ) => WorkQueue;
   /** Runs a task when all informers have been synced, and then again `ms` after it has ended. Errors are logged. */
   readonly every: (ms: number, task: () => void | Promise<void>) => void;
   /** Aborted when the controller stops. */

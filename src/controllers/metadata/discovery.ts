@@ -19,12 +19,12 @@ export interface ServedResources {
   readonly stale: readonly string[];
 }
 
-const noResources: ServedResources = { preferred: [], find: () => undefined, stale: [] };
-
 interface Root {
   readonly path: string;
   etag: string;
-  groups: readonly APIGroupDiscovery[];
+  /** In all versions, those that a group prefers first. */
+  resources: readonly ServedResource[];
+  stale: readonly string[];
 }
 
 /** Reads aggregated discovery. */
@@ -32,11 +32,8 @@ export class Discovery {
   readonly #client: Client;
   readonly #accept: string;
   /** What they returned last. */
-  readonly #roots: readonly Root[] = [
-    { path: '/api', etag: '', groups: [] },
-    { path: '/apis', etag: '', groups: [] },
-  ];
-  #served = noResources;
+  readonly #roots: readonly Root[] = ['/api', '/apis'].map((path) => ({ path, etag: '', resources: [], stale: [] }));
+  #served = servedBy([]);
 
   constructor(client: Client, names: Names) {
     this.#client = client;
@@ -51,7 +48,7 @@ export class Discovery {
   /** Asks the server; the same value as before while nothing has changed. @throws StatusError */
   async read(signal?: AbortSignal): Promise<ServedResources> {
     const changed = await Promise.all(this.#roots.map((root) => this.#update(root, signal)));
-    if (changed.includes(true)) this.#served = servedBy(this.#roots.flatMap(({ groups }) => groups));
+    if (changed.includes(true)) this.#served = servedBy(this.#roots);
     return this.#served;
   }
 
@@ -63,34 +60,43 @@ export class Discovery {
       ...(signal === undefined ? {} : { signal }),
     });
     if (response.status === 304) return false;
-    const { items } = (await readJson(response)) as APIGroupDiscoveryList;
-    root.groups = items ?? [];
+    const { items = [] } = (await readJson(response)) as APIGroupDiscoveryList;
+    root.resources = items.flatMap(resourcesOf);
+    root.stale = items.flatMap(staleVersions);
     root.etag = response.headers['etag'] ?? '';
     return true;
   }
 }
 
-function servedBy(groups: readonly APIGroupDiscovery[]): ServedResources {
-  const preferred: ServedResource[] = [];
+function servedBy(roots: readonly Root[]): ServedResources {
+  const preferred = new Map<string, ServedResource>();
   const byKind = new Map<string, ServedResource>();
-  const stale: string[] = [];
-  for (const { metadata, versions = [] } of groups) {
-    const group = metadata?.name ?? '';
-    const seen = new Set<string>();
-    for (const { version = '', resources = [], freshness } of versions) {
-      const apiVersion = formatGroupVersion({ group, version });
-      if (freshness === 'Stale') stale.push(apiVersion);
-      for (const { resource, responseKind, scope, verbs = [] } of resources) {
-        // A resource that is only there for its subresources has no kind.
-        const kind = responseKind?.kind ?? '';
-        if (resource === undefined || kind === '') continue;
-        const served = { group, apiVersion, kind, resource, namespaced: scope === 'Namespaced', verbs };
-        if (!byKind.has(`${apiVersion} ${kind}`)) byKind.set(`${apiVersion} ${kind}`, served);
-        if (seen.has(resource)) continue;
-        seen.add(resource);
-        preferred.push(served);
-      }
-    }
+  for (const served of roots.flatMap(({ resources }) => resources)) {
+    const { group, apiVersion, kind, resource } = served;
+    if (!byKind.has(`${apiVersion} ${kind}`)) byKind.set(`${apiVersion} ${kind}`, served);
+    if (!preferred.has(`${group}/${resource}`)) preferred.set(`${group}/${resource}`, served);
   }
-  return { preferred, stale, find: (apiVersion, kind) => byKind.get(`${apiVersion} ${kind}`) };
+  return {
+    preferred: [...preferred.values()],
+    stale: roots.flatMap(({ stale }) => stale),
+    find: (apiVersion, kind) => byKind.get(`${apiVersion} ${kind}`),
+  };
 }
+
+function resourcesOf({ metadata, versions = [] }: APIGroupDiscovery): ServedResource[] {
+  const group = metadata?.name ?? '';
+  return versions.flatMap(({ version = '', resources = [] }) =>
+    resources.flatMap(({ resource, responseKind, scope, verbs = [] }) => {
+      // A resource that is only there for its subresources has no kind.
+      const kind = responseKind?.kind ?? '';
+      if (resource === undefined || kind === '') return [];
+      const apiVersion = formatGroupVersion({ group, version });
+      return [{ group, apiVersion, kind, resource, namespaced: scope === 'Namespaced', verbs }];
+    }),
+  );
+}
+
+const staleVersions = ({ metadata, versions = [] }: APIGroupDiscovery): string[] =>
+  versions
+    .filter(({ freshness }) => freshness === 'Stale')
+    .map(({ version = '' }) => formatGroupVersion({ group: metadata?.name ?? '', version }));

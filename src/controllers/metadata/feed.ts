@@ -58,6 +58,8 @@ export class MetadataFeed {
   readonly #lists = new Turns(maxLists);
   /** Those who wait for the first lists. */
   readonly #waiting: (() => void)[] = [];
+  /** What the monitors are made after. */
+  #followed: ServedResources | undefined;
   #refreshing: Promise<void> | undefined;
   #again = false;
   #nextMs = firstRefreshMs;
@@ -85,6 +87,13 @@ export class MetadataFeed {
   /** Whether changes of the resource are told. */
   watches({ group, resource }: ServedResource): boolean {
     return this.#monitors.has(`${group}/${resource}`);
+  }
+
+  /** What the server serves now. @throws StatusError */
+  async discover(): Promise<ServedResources> {
+    const served = await this.#discovery.read(this.#options.signal);
+    if (served !== this.#followed) this.refresh();
+    return served;
   }
 
   /** Reads discovery again, soon. */
@@ -127,9 +136,9 @@ export class MetadataFeed {
     this.#cancelTimer();
     while (this.#again && !signal.aborted) {
       this.#again = false;
-      const before = this.#discovery.served;
       try {
-        if ((await this.#discovery.read(signal)) !== before && !signal.aborted) this.#follow();
+        const served = await this.#discovery.read(signal);
+        if (served !== this.#followed && !signal.aborted) this.#follow(served);
       } catch (error) {
         if (!signal.aborted) log.error('the resources of the server cannot be discovered', { error });
       }
@@ -145,8 +154,8 @@ export class MetadataFeed {
   }
 
   /** Starts and stops monitors, so that those run which discovery tells of. */
-  #follow(): void {
-    const { preferred, stale } = this.#discovery.served;
+  #follow(followed: ServedResources): void {
+    const { preferred, stale } = followed;
     const served = new Map<string, ServedResource>();
     for (const resource of preferred) {
       if (isFollowed(resource)) served.set(`${resource.group}/${resource.resource}`, resource);
@@ -161,6 +170,7 @@ export class MetadataFeed {
     for (const [key, resource] of served) {
       if (!this.#monitors.has(key)) this.#monitors.set(key, this.#start(resource));
     }
+    this.#followed = followed;
     for (const { discovered } of this.#handlers) discovered?.();
   }
 

@@ -83,6 +83,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       await Promise.all([
         ...queues.map((queue) => queue.stop()),
         ...tasks.map((task) => task.stop()),
+        ...recorders.map((recorder) => recorder.stop()),
         informers.stopped(),
       ]);
     },

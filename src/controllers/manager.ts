@@ -4,10 +4,11 @@ import type { Clock, Names, Random } from '../meta/index.ts';
 import { Events } from './events.ts';
 import { Informers } from './informer.ts';
 import type { Log } from './log.ts';
+import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext } from './types.ts';
-import { type QueueObserver, WorkQueue } from './work-queue.ts';
+import { type QueueObserver, type QueueState, WorkQueue } from './work-queue.ts';
 
 export interface ManagerOptions {
   readonly controllers: readonly Controller[];
@@ -21,7 +22,7 @@ export interface ManagerOptions {
   /** The client of a controller's service account. */
   readonly clientOf: (account: string) => Client;
   /** The metrics of a queue. */
-  readonly observe: (queue: string) => QueueObserver;
+  readonly observe: (queue: QueueState) => QueueObserver;
 }
 
 /** Controllers that run until they are stopped. */
@@ -45,18 +46,19 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   // Every informer listens to it.
   setMaxListeners(0, signal);
   const informers = new Informers({ client: reader, names, clock, log, signal });
+  const metadata = new MetadataFeed({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, component = account, start } of controllers) {
+  for (const { account, eventSource = account, start } of controllers) {
     const api = clientOf(account);
     const client = createObjectClient(api, informers, names);
-    const events = new Events({ client, clock, log, component });
+    const events = new Events({ client, clock, log, component: eventSource });
     recorders.push(events);
     const context: ControllerContext = {
-      ...{ names, clock, random, log, settings, client, api, informers, events, signal },
-      queue: (name, reconcile, { workers = defaultWorkers } = {}) => {
-        const queue = new WorkQueue({ name, reconcile, workers, clock, log, observer: observe(name) });
+      ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
+      queue: (name, reconcile, { workers = defaultWorkers, ...backoff } = {}) => {
+        const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
         queues.push(queue);
         return queue;
       },
@@ -66,7 +68,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     };
     start(context);
   }
-  const started = informers.synced().then(() => {
+  const started = Promise.all([informers.synced(), metadata.synced()]).then(() => {
     if (signal.aborted) return;
     for (const queue of queues) queue.start();
     for (const task of tasks) task.start();
@@ -75,6 +77,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     started,
     informers,
     isIdle: () =>
+      metadata.isIdle &&
       queues.every((queue) => queue.isIdle) &&
       recorders.every((recorder) => recorder.isIdle) &&
       tasks.every((task) => task.isIdle),
@@ -83,7 +86,9 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       await Promise.all([
         ...queues.map((queue) => queue.stop()),
         ...tasks.map((task) => task.stop()),
+        ...recorders.map((recorder) => recorder.stop()),
         informers.stopped(),
+        metadata.stopped(),
       ]);
     },
   };

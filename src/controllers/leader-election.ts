@@ -59,6 +59,7 @@ export class LeaderElection {
   #renewed = 0;
   #observed = 0;
   #failure = '';
+  #slowpath = 0;
 
   constructor(options: LeaderElectionOptions) {
     const { client, names, clock, log } = options;
@@ -75,9 +76,9 @@ export class LeaderElection {
     return this.#leading && clock.monotonic() - this.#renewed < settings.renewMs;
   }
 
-  /** No event waits to be written. */
-  get isIdle(): boolean {
-    return this.#events.isIdle;
+  /** How many renewals had to read the lease first. */
+  get slowpath(): number {
+    return this.#slowpath;
   }
 
   /** Resolves when nothing runs any more, and the lease has been released. */
@@ -182,6 +183,7 @@ export class LeaderElection {
         if (!isStatus(error, 409) && !isStatus(error, 404)) throw error;
       }
     }
+    if (this.#leading) this.#slowpath++;
     const found = await this.#client.find(kinds.leases, names.systemNamespace, componentName);
     if (found === undefined) {
       const metadata = { namespace: names.systemNamespace, name: componentName };

@@ -97,6 +97,18 @@ describe('the controllers of a server', () => {
     }
   });
 
+  it('are in the metrics', async () => {
+    const { server, clock } = await start();
+    clock.advance(1_000);
+    await expect.poll(() => accountOf(server)).toBeDefined();
+    const { body } = await server.client.request({ method: 'GET', url: '/metrics', headers: {} });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    expect(text).toMatch(/^workqueue_adds_total\{name="service_account"\} [1-9]/m);
+    expect(text).toMatch(/^leader_election_master_status\{name="kube-controller-manager"\} 1$/m);
+  });
+
   it('need no lease with leaderElect: false', async () => {
     const { server, clock } = await start({ leaderElect: false });
     clock.advance(1_000);

@@ -8,6 +8,7 @@ import {
   startControllers,
   whileHeld,
 } from '../controllers/index.ts';
+import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
@@ -17,6 +18,7 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly settings: ServerSettings;
   readonly names: Names;
   readonly handler: InProcessHandler;
+  readonly metrics: Metrics;
   /** Of an administrator. */
   readonly client: Client;
   /** Whether no other server can have the same store open. */
@@ -32,7 +34,7 @@ const firstMs = 50;
 
 /** Runs the controllers that are on in the process of the server. The result stops them, and resolves when nothing runs. */
 export function runControllers(options: Options): () => Promise<void> {
-  const { settings, names, handler, clock, random, log, opened, authority } = options;
+  const { settings, names, handler, metrics, clock, random, log, opened, authority } = options;
   const controllers = allControllers.filter(({ name }) => settings.controllers.has(name));
   if (controllers.length === 0) return () => Promise.resolve();
   const as = (holds: () => boolean, commonName: string, organizations: readonly string[] = []) => {
@@ -50,7 +52,7 @@ export function runControllers(options: Options): () => Promise<void> {
       settings: { ...defaultSettings, rootCertificates: authority },
       reader: as(holds, user),
       clientOf: (account) => as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups),
-      observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
+      observe: (queue) => metrics.queue(queue),
     });
   const always = () => true;
   const start = async () => {
@@ -63,6 +65,7 @@ export function runControllers(options: Options): () => Promise<void> {
       client: as(always, user),
       lead: () => lead(() => election.holds),
     });
+    metrics.lease(componentName, () => ({ held: election.holds, slowpath: election.slowpath }));
     return election;
   };
   let stopped = false;

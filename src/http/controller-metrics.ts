@@ -1,5 +1,5 @@
 import { histogram, line, type Metric } from './metric.ts';
-import { type Counted, type QueueSeries, queueBounds } from './metrics.ts';
+import { type QueueSeries, queueBounds } from './metrics.ts';
 
 /** A metric with one value for each work queue. */
 const ofQueues = (
@@ -9,18 +9,19 @@ const ofQueues = (
   read: (series: QueueSeries) => number,
 ): Metric => ({
   ...{ name: `workqueue_${name}`, stability: 'ALPHA', help, type },
-  lines: ({ queues }, metric) => [...queues.values()].map((series) => line(metric, series.labels, read(series))),
+  lines: ({ controllers: { queues } }, metric) =>
+    [...queues.values()].map((series) => line(metric, series.labels, read(series))),
 });
 
 const histogramOfQueues = (name: string, help: string, part: 'waited' | 'worked'): Metric => ({
   ...{ name: `workqueue_${name}`, stability: 'ALPHA', help, type: 'histogram' },
-  lines: ({ queues }, metric) =>
+  lines: ({ controllers: { queues } }, metric) =>
     [...queues.values()].map((series) => histogram(metric, series.labels, series[part], queueBounds)),
 });
 
 const ofLeases = (name: string, type: 'counter' | 'gauge', help: string, part: 'held' | 'slowpath'): Metric => ({
   ...{ name: `leader_election_${name}`, stability: 'ALPHA', help, type },
-  lines: ({ leases }: Counted, metric) =>
+  lines: ({ controllers: { leases } }, metric) =>
     [...leases].map(([labels, read]) => line(metric, labels, Number(read()[part]))),
 });
 

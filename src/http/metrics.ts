@@ -176,17 +176,7 @@ export function createMetrics(
       }
       return found;
     },
-    authenticated(result, seconds, user) {
-      let found = authentication.get(result);
-      if (found === undefined) {
-        found = distribution(authenticationBounds);
-        authentication.set(result, found);
-      }
-      observe(found, authenticationBounds, seconds);
-      if (user === undefined) return;
-      const name = userClass(user);
-      users.set(name, (users.get(name) ?? 0) + 1);
-    },
+    authenticated: authenticationCounter(authentication, users),
     authorized: (result) => void authorization.set(result, (authorization.get(result) ?? 0) + 1),
     admission({ plugin, type, operation, rejected }) {
       const key = `${plugin}/${type}/${operation}/${rejected}`;
@@ -206,6 +196,20 @@ export function createMetrics(
     counted,
   };
 }
+
+const authenticationCounter =
+  (attempts: Map<AuthenticationResult, Distribution>, users: Map<string, number>): Metrics['authenticated'] =>
+  (result, seconds, user) => {
+    let found = attempts.get(result);
+    if (found === undefined) {
+      found = distribution(authenticationBounds);
+      attempts.set(result, found);
+    }
+    observe(found, authenticationBounds, seconds);
+    if (user === undefined) return;
+    const name = userClass(user);
+    users.set(name, (users.get(name) ?? 0) + 1);
+  };
 
 const conversionCounter =
   (conversions: Map<string, Distribution>): Metrics['converted'] =>

@@ -1,4 +1,5 @@
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
+import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
@@ -21,6 +22,7 @@ export const allControllers: readonly Controller[] = [
   replicationController,
   statefulSetController,
   daemonSetController,
+  disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,
 ];

@@ -1,13 +1,11 @@
 import { formatTime, isStatus, jsonEqual, parseTime, selectorFromObject } from '../../meta/index.ts';
-import type { PodDisruptionBudget as BudgetSchema } from '../../types/policy-v1.ts';
 import { keyOf, type Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { messageOf } from '../pod-control.ts';
 import { isReady, type Pod, podCondition } from '../pods.ts';
 import type { Controller, ControllerContext } from '../types.ts';
-import { expectedPods } from './expected-pods.ts';
+import { type Budget, expectedPods } from './expected-pods.ts';
 
-export type Budget = BudgetSchema & Named;
 type Status = NonNullable<Budget['status']>;
 
 /** How long an eviction counts as a disruption while its pod is not deleted (ms). */

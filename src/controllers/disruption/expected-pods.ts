@@ -1,4 +1,5 @@
 import type { OwnerReference } from '../../meta/index.ts';
+import type { PodDisruptionBudget as BudgetSchema } from '../../types/policy-v1.ts';
 import { scaledValue } from '../int-or-percent.ts';
 import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
@@ -6,7 +7,8 @@ import { controllerOf } from '../owners.ts';
 import type { Pod } from '../pods.ts';
 import { readScale } from '../scales.ts';
 import type { ControllerContext } from '../types.ts';
-import type { Budget } from './controller.ts';
+
+export type Budget = BudgetSchema & Named;
 
 /** How many pods there should be, and how many of them have to be healthy. */
 export interface ExpectedPods {

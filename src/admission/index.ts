@@ -3,6 +3,7 @@ export { type AdmissionChain, createChain, runMutating, runValidating } from './
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
 export { absentPlugins, admissionPlugins, makePlugins } from './plugins.ts';
 export { systemPriorities } from './priority.ts';
+export { evaluatorFor, scopesOf } from './quota-evaluators.ts';
 export type {
   AdmissionPlugin,
   AdmissionRequest,

@@ -9,6 +9,8 @@ export type { CheckedExpression, Environment } from './environment.ts';
 export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
+export { jsonOf } from './json.ts';
+export { jsonPatchType, literalTypeMismatches, mutationLibrary, objectType } from './library/mutation.ts';
 export type { Library } from './library.ts';
 export { compileRegex, maxKeptPatterns, sizeOfPattern } from './regex.ts';
 export {
@@ -30,6 +32,7 @@ export {
 } from './types.ts';
 export {
   CelError,
+  ConstructedValue,
   CostLimitExceeded,
   Double,
   Duration,

@@ -1,3 +1,4 @@
+import type { AccessAttributes, AccessDecision } from '../cel/index.ts';
 import type {
   Annotate,
   ApiObject,
@@ -169,6 +170,9 @@ export type ResourceAuthorizer = (
   attributes: ResourceAttributes,
 ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
 
+/** Asks the server's authorizers what an expression asks. */
+export type AccessAuthorizer = (attributes: AccessAttributes) => Awaitable<AccessDecision>;
+
 /** The resource of a kind (a REST mapping). */
 export interface KindPlace {
   readonly group: string;
@@ -186,6 +190,7 @@ export interface PluginInitializer {
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
   readonly authorize: ResourceAuthorizer;
+  readonly authorizeAccess: AccessAuthorizer;
   /** Undefined when the kind is not served. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

@@ -3,12 +3,21 @@ export { baseLibraries } from './base-libraries.ts';
 export { check } from './check/check.ts';
 export { createEnvironment } from './check/environment.ts';
 export { ExpressionError } from './check/error.ts';
+export { typeName } from './check/format.ts';
 export { librariesOfNew, librariesOfStored } from './check/versions.ts';
 export { estimateCost } from './cost/estimate.ts';
 export type { CheckedExpression, Environment } from './environment.ts';
 export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
+export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './library/authorizer.ts';
+export {
+  type AccessAttributes,
+  type AccessDecision,
+  type Decide,
+  evaluateWithDecisions,
+  type KnownDecisions,
+} from './library/decisions.ts';
 export type { Library } from './library.ts';
 export { compileRegex, maxKeptPatterns, sizeOfPattern } from './regex.ts';
 export {
@@ -21,6 +30,7 @@ export {
   intType,
   listType,
   mapType,
+  nullType,
   type ObjectField,
   type ObjectType,
   optionalType,

@@ -1,5 +1,5 @@
 import type { KindPlace, PluginInitializer } from '../admission/index.ts';
-import type { Authorizer } from '../auth/index.ts';
+import { type Authorizer, selectorAttributes } from '../auth/index.ts';
 import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
 import { requestedOrganizations } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -38,6 +38,10 @@ export function pluginInitializer({
     },
     namespace: (name) => registry().objects.namespace(name),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
+    authorizeAccess: ({ selectors, ...attributes }) => {
+      const withSelectors = registry().features.AuthorizeWithSelectors;
+      return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
+    },
     findKind,
     tolerationSeconds: {
       notReady: settings.defaultNotReadyTolerationSeconds,

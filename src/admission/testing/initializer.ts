@@ -66,6 +66,10 @@ export function fakeInitializer(
       allowed: !denies(attributes),
       reason: denies(attributes) ? 'no rule allows it' : '',
     }),
+    authorizeAccess: ({ verb, resource }) => ({
+      allowed: resource !== undefined && !denies({ verb, ...resource }),
+      reason: '',
+    }),
     findKind: (apiVersion, kind) =>
       kind === 'Unknown'
         ? undefined

@@ -11,8 +11,11 @@ export type {
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  Reinvocation,
+  RequestVersions,
   ResourceAuthorizer,
   ResourceKey,
+  ServedKind,
   StepTimer,
   Stored,
 } from './types.ts';

@@ -7,10 +7,12 @@ export type {
   AdmissionPlugin,
   AdmissionRequest,
   Awaitable,
+  CallWebhook,
   KindPlace,
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  RegisteredWebhook,
   Reinvocation,
   RequestVersions,
   ResourceAuthorizer,
@@ -18,4 +20,6 @@ export type {
   ServedKind,
   StepTimer,
   Stored,
+  WebhookObserver,
 } from './types.ts';
+export { WebhookFailure } from './types.ts';

@@ -1,19 +1,27 @@
 import type { KindPlace, PluginInitializer } from '../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../auth/index.ts';
-import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import type { Metrics } from '../http/index.ts';
+import { type Clock, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
 import { requestedOrganizations } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 import type { ServerSettings } from './flags.ts';
+import type { RegisteredWebhooks } from './registered-webhooks.ts';
+
+/** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
+const maxReviews = 256;
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
 interface InitializerOptions {
   readonly names: Names;
   readonly random: Random;
+  readonly clock: Clock;
   readonly authorize: Authorizer;
+  readonly webhooks: RegisteredWebhooks;
+  readonly metrics: Pick<Metrics, 'webhooks'>;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -23,7 +31,10 @@ interface InitializerOptions {
 export function pluginInitializer({
   names,
   random,
+  clock,
   authorize,
+  webhooks,
+  metrics,
   settings,
   registry,
 }: InitializerOptions): PluginInitializer {
@@ -31,6 +42,9 @@ export function pluginInitializer({
   return {
     names,
     random,
+    clock,
+    webhook: (registered) => webhooks.postTo(registered, maxReviews),
+    webhookObserver: metrics.webhooks,
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),

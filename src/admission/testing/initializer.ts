@@ -66,6 +66,9 @@ export function fakeInitializer(
       allowed: !denies(attributes),
       reason: denies(attributes) ? 'no rule allows it' : '',
     }),
+    clock: { now: () => 0, monotonic: () => 0 },
+    webhook: () => () => Promise.reject(new Error('no webhooks')),
+    webhookObserver: { called: () => {}, rejected: () => {}, failedOpen: () => {}, conditions: () => {} },
     authorizeAccess: ({ verb, resource }) => ({
       allowed: resource !== undefined && !denies({ verb, ...resource }),
       reason: '',
@@ -109,6 +112,7 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
     oldObject: undefined,
     user: { name: 'u', groups: [] },
     dryRun: false,
+    began: 0,
     options: () => ({ kind: `${operation.charAt(0)}${operation.slice(1).toLowerCase()}Options` }),
     versions: oneVersion(served, () => request),
     warn: (text) => warnings.push(text),

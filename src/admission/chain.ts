@@ -49,6 +49,11 @@ export const createChain = (plugins: readonly AdmissionPlugin[], timing = untime
 export async function runMutating(chain: AdmissionChain, request: AdmissionRequest): Promise<boolean> {
   const phase = pluginsFor(chain, request).admit;
   await runPhase(phase, request, chain.timing.clock);
+  const { reinvocation } = request;
+  if (reinvocation?.needed === true) {
+    reinvocation.again = true;
+    await runPhase(phase, request, chain.timing.clock);
+  }
   return phase.steps.length > 0 && request.object !== undefined;
 }
 

@@ -12,8 +12,11 @@ export type {
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  Reinvocation,
+  RequestVersions,
   ResourceAuthorizer,
   ResourceKey,
+  ServedKind,
   StepTimer,
   Stored,
 } from './types.ts';

@@ -3,6 +3,7 @@ import type {
   Annotate,
   ApiObject,
   GroupVersionKind,
+  JsonObject,
   Names,
   ObjectMeta,
   Random,
@@ -34,12 +35,51 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly oldObject: T | undefined;
   readonly user: User;
   readonly dryRun: boolean;
+  /**
+   * CreateOptions, UpdateOptions or DeleteOptions with apiVersion and kind, as webhooks get them: a patch has those of
+   * the create or update that it becomes. Undefined for CONNECT. Made anew by each call.
+   */
+  readonly options: () => JsonObject | undefined;
+  /** The objects of this request in the versions in which its resource is served. */
+  readonly versions: RequestVersions;
+  /** Set by a plugin that mutates by what is configured in the cluster; both phases see the same request. */
+  reinvocation?: Reinvocation;
   /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
+}
+
+/** The second run of the mutating phase: later mutations may concern plugins that ran before. */
+export interface Reinvocation {
+  /** The phase runs once more, with all plugins. */
+  needed: boolean;
+  /** This is the second run. */
+  again: boolean;
+}
+
+/** A resource or subresource in a version in which it is served, and the kind of the objects in its requests. */
+export interface ServedKind {
+  readonly kind: GroupVersionKind;
+  readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
+}
+
+export interface RequestVersions {
+  /** The same resource (or subresource) in every group and version in which it is served, the request's own first. */
+  readonly equivalents: readonly ServedKind[];
+  /**
+   * The object or oldObject in that version, with apiVersion and kind, as it is now: reads after a mutation see it.
+   * Read-only. While mutating admission creates an object, it has no generated name, uid, creationTimestamp and
+   * generation. @throws StatusError when a webhook does not convert it
+   */
+  readonly read: (part: 'object' | 'oldObject', as: ServedKind) => Awaitable<JsonObject | undefined>;
+  /**
+   * Replaces the object by its mutated form in that version: decoded, defaulted, converted; `request.object` changes in
+   * place. @throws StatusError 400 for a value of the wrong type or another namespace
+   */
+  readonly write: (as: ServedKind, value: JsonObject) => Awaitable<void>;
 }
 
 export interface WithMetadata {
@@ -109,6 +149,14 @@ export interface ObjectLookup {
     namespace: string,
     latest?: boolean,
   ) => Awaitable<readonly Stored<R>[]>;
+  /**
+   * What `compute` makes of all objects of a resource, without those that are corrupt; computed again only when one has
+   * changed. Includes every write that this server has answered. `compute` must not throw.
+   */
+  readonly derived: <R extends ResourceKey, T>(
+    resource: R,
+    compute: (objects: readonly Stored<R>[]) => T,
+  ) => () => Awaitable<T>;
 }
 
 /** A request for a resource, for the authorizer. */

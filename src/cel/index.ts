@@ -10,6 +10,7 @@ export type { CheckedExpression, Environment } from './environment.ts';
 export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
+export { jsonOf } from './json.ts';
 export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './library/authorizer.ts';
 export {
   type AccessAttributes,
@@ -18,6 +19,7 @@ export {
   evaluateWithDecisions,
   type KnownDecisions,
 } from './library/decisions.ts';
+export { jsonPatchType, literalTypeMismatches, mutationLibrary, objectType } from './library/mutation.ts';
 export type { Library } from './library.ts';
 export { compileRegex, maxKeptPatterns, sizeOfPattern } from './regex.ts';
 export {
@@ -40,6 +42,7 @@ export {
 } from './types.ts';
 export {
   CelError,
+  ConstructedValue,
   CostLimitExceeded,
   Double,
   Duration,

@@ -34,6 +34,7 @@ export function pluginInitializer({
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
+      derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
     },
     namespace: (name) => registry().objects.namespace(name),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
@@ -49,6 +50,15 @@ export function pluginInitializer({
     createNamespace: (name) => createNamespace(registry(), name),
     updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
     requestedOrganizations,
+  };
+}
+
+/** A function that is made by its first call. */
+function onFirstCall<T>(make: () => () => T): () => T {
+  let made: (() => T) | undefined;
+  return () => {
+    made ??= make();
+    return made();
   };
 }
 

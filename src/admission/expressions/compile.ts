@@ -16,6 +16,7 @@ import {
   librariesOfStored,
   listType,
   mapType,
+  mutationLibrary,
   nullType,
   type ObjectField,
   type ObjectType,
@@ -76,6 +77,10 @@ const admissionLibraries: ExpressionLibraries = {
   ofNew: librariesOfNew(libraries, '1.33'),
   ofStored: librariesOfStored(libraries),
 };
+const mutationLibraries: ExpressionLibraries = {
+  ofNew: [...admissionLibraries.ofNew, mutationLibrary],
+  ofStored: [...admissionLibraries.ofStored, mutationLibrary],
+};
 
 export interface CompilerOptions {
   /** Whether expressions have `params`. */
@@ -104,6 +109,8 @@ export interface ExpressionOptions {
   readonly isStored: boolean;
   /** Whether it has `authorizer`; default true. */
   readonly authorizer?: boolean;
+  /** Whether it may construct objects and patches; default false. */
+  readonly mutates?: boolean;
 }
 
 /** Types of variables that nest deeper are dyn for the expressions after them. */
@@ -138,8 +145,8 @@ export class ExpressionCompiler {
     return compiled;
   }
 
-  compile(source: string, { returns, isStored, authorizer = true }: ExpressionOptions): Compilation {
-    const environment = this.#environment(isStored, authorizer);
+  compile(source: string, { returns, isStored, authorizer = true, mutates = false }: ExpressionOptions): Compilation {
+    const environment = this.#environment(isStored, authorizer, mutates);
     try {
       const checked = check(environment, source);
       const mismatch = returns && mismatchOf(checked.type, returns);
@@ -168,7 +175,7 @@ export class ExpressionCompiler {
     }
   }
 
-  #environment(isStored: boolean, authorizer: boolean): Environment {
+  #environment(isStored: boolean, authorizer: boolean, mutates: boolean): Environment {
     const { params, composed, libraries: own = admissionLibraries, objectType = dynType, paramsType } = this.#options;
     const variables: { name: VariableName; type: CelType }[] = [
       { name: 'object', type: objectType },
@@ -184,7 +191,8 @@ export class ExpressionCompiler {
       );
     }
     if (composed) variables.push({ name: 'variables', type: this.variablesType });
-    return createEnvironment({ variables, libraries: isStored ? own.ofStored : own.ofNew });
+    const { ofStored, ofNew } = mutates ? mutationLibraries : own;
+    return createEnvironment({ variables, libraries: isStored ? ofStored : ofNew });
   }
 }
 

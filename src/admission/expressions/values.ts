@@ -34,7 +34,7 @@ export function objectType(name: string, types: { readonly [field: string]: CelT
 
 function readerOf(type: CelType): ReadJson {
   if (type.kind === 'timestamp') return readTime;
-  if (type.kind === 'object') return (json) => (isJsonObject(json) ? new ObjectValue(type, json) : readDyn(json));
+  if ('identifiers' in type) return (json) => (isJsonObject(json) ? new ObjectValue(type, json) : readDyn(json));
   if (type.kind !== 'list') return readDyn;
   const read = readerOf(type.element);
   return (json) => (Array.isArray(json) ? new ListValue(json, read) : readDyn(json));

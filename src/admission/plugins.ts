@@ -78,13 +78,18 @@ export const absentPlugins: readonly string[] = [
   'ValidatingAdmissionWebhook',
 ];
 
-/** The enabled plugins in order. A name that is both enabled and disabled is disabled. */
+/** The names of the enabled plugins in order. A name that is both enabled and disabled is disabled. */
+export const enabledPlugins = (enabled: readonly string[], disabled: readonly string[]): string[] =>
+  admissionPlugins
+    .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
+    .map(({ name }) => name);
+
+/** The enabled plugins in order. */
 export function makePlugins(
   initializer: PluginInitializer,
   enabled: readonly string[],
   disabled: readonly string[],
 ): AdmissionPlugin[] {
-  return admissionPlugins
-    .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
-    .map(({ make }) => make(initializer));
+  const names = new Set(enabledPlugins(enabled, disabled));
+  return admissionPlugins.filter(({ name }) => names.has(name)).map(({ make }) => make(initializer));
 }

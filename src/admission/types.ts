@@ -11,6 +11,7 @@ import type {
 import type { ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
+import type { PluginConfigurations } from './configuration/formats.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -135,6 +136,8 @@ type Quota = ObjectOf<typeof ResourceQuota>;
 export interface PluginInitializer {
   readonly names: Names;
   readonly random: Random;
+  /** The configurations of enabled plugins. */
+  readonly configurations: PluginConfigurations;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
   readonly authorize: ResourceAuthorizer;

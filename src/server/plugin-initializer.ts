@@ -1,4 +1,4 @@
-import type { KindPlace, PluginInitializer } from '../admission/index.ts';
+import type { KindPlace, PluginConfigurations, PluginInitializer } from '../admission/index.ts';
 import type { Authorizer } from '../auth/index.ts';
 import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
 import { requestedOrganizations } from '../pki/index.ts';
@@ -14,6 +14,7 @@ interface InitializerOptions {
   readonly names: Names;
   readonly random: Random;
   readonly authorize: Authorizer;
+  readonly configurations: PluginConfigurations;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -24,6 +25,7 @@ export function pluginInitializer({
   names,
   random,
   authorize,
+  configurations,
   settings,
   registry,
 }: InitializerOptions): PluginInitializer {
@@ -31,6 +33,7 @@ export function pluginInitializer({
   return {
     names,
     random,
+    configurations,
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),

@@ -239,6 +239,12 @@ export interface ServerOptions {
    */
   readonly disableAdmissionPlugins?: string | readonly string[] | undefined;
   /**
+   * Configurations of admission plugins, as in [admission.md](admission.md).
+   *
+   * The path of a file. Nothing by default. The flag `--admission-control-config-file`.
+   */
+  readonly admissionControlConfigFile?: string | undefined;
+  /**
    * How long pods stay on a node that is no longer ready, when they do not say so themselves.
    *
    * A whole number of seconds from 0 to 1000000000. `300` by default. The flag

@@ -53,6 +53,7 @@ export function fakeInitializer(
   return {
     names,
     random: { uuid: () => '0', integer: () => 0 },
+    configurations: {},
     namespace: () => ({ terminating: false }),
     objects: {
       get: (resource, namespace, name) =>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringifyYaml } from '../codec/index.ts';
 import type { ApiObject } from '../meta/index.ts';
 import { namesFor } from '../meta/index.ts';
-import { readPluginConfigurations } from './admission-configuration.ts';
+import { readCallCredentials, readPluginConfigurations } from './admission-configuration.ts';
 import { createServer } from './server.ts';
 
 let folder: string;
@@ -203,6 +203,17 @@ describe('a start error names', () => {
       `: plugins[0].path=${JSON.stringify(path)}: apiVersion and kind: "Pod" of "v1" must be`,
     );
   });
+});
+
+it('names the kubeconfigs with the credentials for webhooks', async () => {
+  const users = [{ name: '*', user: { token: 't' } }];
+  const kubeConfigFile = write('users.kubeconfig', { kind: 'Config', users });
+  const found = await readCallCredentials({ MutatingAdmissionWebhook: { kubeConfigFile } });
+  expect(await found.MutatingAdmissionWebhook?.userFor('a', '443')?.authorization?.()).toBe('Bearer t');
+  expect(found.ValidatingAdmissionWebhook).toBeUndefined();
+  await expect(readCallCredentials({ ValidatingAdmissionWebhook: { kubeConfigFile: '/absent' } })).rejects.toThrow(
+    'kubeConfigFile of ValidatingAdmissionWebhook="/absent" cannot be read: there is no such file',
+  );
 });
 
 it('configures the plugins of a server', async () => {

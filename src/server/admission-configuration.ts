@@ -16,6 +16,7 @@ import type { ServerSettings } from './flags.ts';
 import { readFileOf } from './read-file.ts';
 import { StartError } from './start-error.ts';
 import { didYouMean } from './suggest.ts';
+import { readWebhookCredentials, type WebhookCredentials } from './webhook-kubeconfig.ts';
 
 /** A configuration that has been read, and where it is, for messages. */
 interface Found {
@@ -116,3 +117,19 @@ async function readYaml(setting: string, path: string): Promise<Json> {
     throw new StartError(`${where}: ${error.message}`, error);
   }
 }
+
+/** The credentials for the webhooks of each plugin that calls those of the API; undefined: none. @throws StartError */
+export async function readCallCredentials(
+  configurations: PluginConfigurations,
+): Promise<{ readonly [plugin in CallingPlugin]: WebhookCredentials | undefined }> {
+  const read = (plugin: CallingPlugin) => {
+    const path = configurations[plugin]?.kubeConfigFile;
+    return path === undefined ? undefined : readWebhookCredentials(`kubeConfigFile of ${plugin}`, path);
+  };
+  return {
+    MutatingAdmissionWebhook: await read('MutatingAdmissionWebhook'),
+    ValidatingAdmissionWebhook: await read('ValidatingAdmissionWebhook'),
+  };
+}
+
+type CallingPlugin = 'MutatingAdmissionWebhook' | 'ValidatingAdmissionWebhook';

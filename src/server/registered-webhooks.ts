@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { dialFailure } from '../http/index.ts';
 import { type ByteString, isJsonObject, readJsonText } from '../meta/index.ts';
 import { createWebhookClient, type WebhookAnswer, type WebhookClient } from './webhook-client.ts';
+import type { WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 
 /** Where a webhook is that an object of the API registers, and how it is trusted. */
 export interface WebhookRegistration {
@@ -22,8 +23,8 @@ interface ServicePlace {
 export type PostToWebhook = (body: ByteString) => Promise<Uint8Array>;
 
 export interface RegisteredWebhooks {
-  /** `seconds`: the timeout of a request. */
-  postTo(registration: WebhookRegistration, seconds: number): PostToWebhook;
+  /** `seconds`: the timeout of a request. Without `credentials` the webhook is called without. */
+  postTo(registration: WebhookRegistration, seconds: number, credentials?: WebhookCredentials): PostToWebhook;
   /** Aborts all requests, and closes all connections. */
   close(): void;
 }
@@ -43,14 +44,22 @@ const maxAnswer = 8 * 1024 * 1024;
 /** How many clients are kept; the connections of others are closed when they have been idle. */
 const maxClients = 256;
 
+type ClientMaker = (
+  registration: WebhookRegistration,
+  seconds: number,
+  credentials: WebhookCredentials | undefined,
+) => WebhookClient;
+
+const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization: undefined };
+
 /** The webhooks that objects of the API register. Those with the same registration share their connections. */
 export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
   const clients = new Map<string, WebhookClient>();
   const closing = new AbortController();
-  const clientOf = (registration: WebhookRegistration, seconds: number): WebhookClient => {
+  const clientOf: ClientMaker = (registration, seconds, credentials) => {
     const { url, service, caBundle } = registration;
-    const key = JSON.stringify([url, service, caBundle, seconds]);
-    const client = clients.get(key) ?? makeClient(registration, seconds);
+    const key = JSON.stringify([url, service, caBundle, seconds, credentials?.path]);
+    const client = clients.get(key) ?? makeClient(registration, seconds, credentials);
     clients.delete(key);
     clients.set(key, client);
     for (const oldest of clients.keys()) {
@@ -59,8 +68,9 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     }
     return client;
   };
-  const makeClient = (registration: WebhookRegistration, seconds: number): WebhookClient => {
+  const makeClient: ClientMaker = (registration, seconds, credentials) => {
     const { service } = registration;
+    const url = urlOf(registration, seconds);
     const pem = Buffer.from(registration.caBundle ?? '', 'base64').toString();
     const locate =
       typeof registration.url === 'string' || !service
@@ -68,17 +78,18 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
         : () => locateService(service.namespace ?? '', service.name ?? '', service.port ?? 443);
     return createWebhookClient(
       {
-        url: urlOf(registration, seconds),
+        url,
         ca: pem.trim() === '' ? undefined : pem,
         serverName: locate && serverNameOf(service),
-        ...{ skipVerify: false, cert: undefined, key: undefined, authorization: undefined },
+        skipVerify: false,
+        ...(credentials?.userFor(url.hostname, url.port || '443') ?? anonymous),
       },
       { timeoutMs: seconds * 1_000, maxAnswer, maxRequests, ...(locate === undefined ? {} : { locate }) },
     );
   };
   return {
-    postTo: (registration, seconds) => async (body) => {
-      const client = clientOf(registration, seconds);
+    postTo: (registration, seconds, credentials) => async (body) => {
+      const client = clientOf(registration, seconds, credentials);
       const answer = await client.post(body, closing.signal).catch((error: unknown) => {
         const text = textOf(registration, seconds);
         throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, new URL(text))}`, { cause: error });

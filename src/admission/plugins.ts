@@ -10,6 +10,7 @@ import { denyExternalIps } from './external-ips.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceAutoProvision, namespaceExists } from './namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
 import { ownerReferencesPermission } from './owner-references.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
@@ -41,7 +42,7 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'LimitPodHardAntiAffinityTopology', on: false, make: limitAntiAffinity },
   { name: 'LimitRanger', on: true, make: limitRanger },
   { name: 'ServiceAccount', on: true, make: serviceAccount },
-  // NodeRestriction belongs here.
+  { name: 'NodeRestriction', on: false, make: nodeRestriction },
   { name: 'TaintNodesByCondition', on: true, make: taintNodes },
   { name: 'AlwaysPullImages', on: false, make: alwaysPullImages },
   { name: 'PodSecurity', on: true, make: podSecurity },
@@ -73,7 +74,6 @@ export const absentPlugins: readonly string[] = [
   'ImagePolicyWebhook',
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
-  'NodeRestriction',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ];

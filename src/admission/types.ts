@@ -1,6 +1,7 @@
 import type {
   Annotate,
   ApiObject,
+  Features,
   GroupVersionKind,
   Names,
   ObjectMeta,
@@ -136,6 +137,7 @@ type Quota = ObjectOf<typeof ResourceQuota>;
 export interface PluginInitializer {
   readonly names: Names;
   readonly random: Random;
+  readonly features: Features;
   /** The configurations of enabled plugins. */
   readonly configurations: PluginConfigurations;
   readonly namespace: NamespaceLookup;
@@ -152,6 +154,8 @@ export interface PluginInitializer {
   readonly createNamespace: (name: string) => Promise<void>;
   /** Default toleration seconds of pods for the not-ready and unreachable taints. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
-  /** The organizations of the subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
-  readonly requestedOrganizations: (request: string) => readonly string[] | undefined;
+  /** The subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
+  readonly requestedSubject: (
+    request: string,
+  ) => { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
 }

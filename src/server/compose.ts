@@ -147,9 +147,12 @@ export async function compose(
   return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
 }
 
-const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {
+const pluginsOf = (
+  options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
+) => {
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
-  return makePlugins(pluginInitializer(options), on, off);
+  const features = resolveFeatures(options.settings.featureGates);
+  return makePlugins(pluginInitializer({ ...options, features }), on, off);
 };
 
 const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock']): Promise<NodeProxy> =>

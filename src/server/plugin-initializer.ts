@@ -1,7 +1,7 @@
 import type { KindPlace, PluginConfigurations, PluginInitializer } from '../admission/index.ts';
 import type { Authorizer } from '../auth/index.ts';
-import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
-import { requestedOrganizations } from '../pki/index.ts';
+import { type Features, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { requestedSubject } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
@@ -13,6 +13,7 @@ type Quota = ObjectOf<typeof ResourceQuota>;
 interface InitializerOptions {
   readonly names: Names;
   readonly random: Random;
+  readonly features: Features;
   readonly authorize: Authorizer;
   readonly configurations: PluginConfigurations;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
@@ -24,6 +25,7 @@ interface InitializerOptions {
 export function pluginInitializer({
   names,
   random,
+  features,
   authorize,
   configurations,
   settings,
@@ -33,6 +35,7 @@ export function pluginInitializer({
   return {
     names,
     random,
+    features,
     configurations,
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
@@ -47,7 +50,7 @@ export function pluginInitializer({
     },
     createNamespace: (name) => createNamespace(registry(), name),
     updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
-    requestedOrganizations,
+    requestedSubject,
   };
 }
 

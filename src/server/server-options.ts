@@ -222,7 +222,7 @@ export interface ServerOptions {
   readonly allowPrivileged?: boolean | undefined;
   /**
    * Admission plugins to switch on beside those that are on anyway: `AlwaysAdmit`, `NamespaceAutoProvision`,
-   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `AlwaysPullImages`, `PodNodeSelector`,
+   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `NodeRestriction`, `AlwaysPullImages`, `PodNodeSelector`,
    * `PodTolerationRestriction`, `ExtendedResourceToleration`, `OwnerReferencesPermissionEnforcement`,
    * `DenyServiceExternalIPs`, `AlwaysDeny`.
    *

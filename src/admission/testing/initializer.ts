@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  defaultFeatures,
   formatGroupResource,
   type JsonObject,
   jsonCopy,
@@ -53,6 +54,7 @@ export function fakeInitializer(
   return {
     names,
     random: { uuid: () => '0', integer: () => 0 },
+    features: defaultFeatures,
     configurations: {},
     namespace: () => ({ terminating: false }),
     objects: {
@@ -77,7 +79,7 @@ export function fakeInitializer(
     updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },
-    requestedOrganizations: () => [],
+    requestedSubject: () => ({ commonName: '', organizations: [] }),
   };
 }
 

@@ -7,6 +7,7 @@ export {
   decodeConfiguration,
   type PluginConfigurations,
 } from './configuration/formats.ts';
+export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
 export { absentPlugins, admissionPlugins, enabledPlugins, makePlugins } from './plugins.ts';
 export { systemPriorities } from './priority.ts';
@@ -14,12 +15,20 @@ export type {
   AdmissionPlugin,
   AdmissionRequest,
   Awaitable,
+  CallingPlugin,
+  CallWebhook,
   KindPlace,
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  RegisteredWebhook,
+  Reinvocation,
+  RequestVersions,
   ResourceAuthorizer,
   ResourceKey,
+  ServedKind,
   StepTimer,
   Stored,
+  WebhookObserver,
 } from './types.ts';
+export { WebhookFailure } from './types.ts';

@@ -24,6 +24,8 @@ import { serviceAccount } from './service-account.ts';
 import { storageProtection } from './storage-protection.ts';
 import { taintNodes } from './taint-nodes.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
+import { mutatingWebhooks } from './webhooks/mutating.ts';
+import { validatingWebhooks } from './webhooks/validating.ts';
 
 /** An available plugin. */
 interface PluginEntry {
@@ -62,7 +64,9 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
   { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
-  // Mutating and validating policies and webhooks belong here; only ResourceQuota and AlwaysDeny run after them.
+  // Mutating and validating policies belong here.
+  { name: 'MutatingAdmissionWebhook', on: true, make: mutatingWebhooks },
+  { name: 'ValidatingAdmissionWebhook', on: true, make: validatingWebhooks },
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
@@ -73,9 +77,7 @@ export const absentPlugins: readonly string[] = [
   'EventRateLimit',
   'ImagePolicyWebhook',
   'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
   'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
 ];
 
 /** The names of the enabled plugins in order. A name that is both enabled and disabled is disabled. */

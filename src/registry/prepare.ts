@@ -12,6 +12,7 @@ import {
   type Random,
   StatusError,
   type Steps,
+  setKey,
   statusError,
 } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
@@ -216,6 +217,40 @@ function partialMetadata(
   const names = reset.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
   if (names.some(([name]) => name === undefined)) return metadataOf(before, { managedFields: given.managedFields });
   return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
+}
+
+/**
+ * Undoes what mutating admission has written beyond the part of the object that the request writes.
+ * @throws StatusError 400 for another namespace
+ */
+export function keepToPart(
+  { target, context }: WriteRequest,
+  pending: PendingObject,
+  old: ApiObject | undefined,
+): void {
+  if (pending.rewritten !== true) return;
+  const { object } = pending;
+  const { definition, storageVersion } = target.resource;
+  defaultNamespace(target, object.metadata);
+  object.metadata = metadataOf(object.metadata);
+  const partial = partialWriteOf(target);
+  if (partial !== undefined && old !== undefined) {
+    const kept = copyOf(old);
+    kept.metadata = partialMetadata(partial, object.metadata, kept.metadata);
+    if (partial.type === 'status') setField(kept, 'status', object['status']);
+    else partial.partialUpdate.apply(kept, object, context);
+    replaceContent(object, kept);
+  } else if (hasStatus(target) && old !== undefined) {
+    setField(object, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
+  } else if (hasStatus(target) && definition.strategy.createsWithStatus !== true && object['status'] !== undefined) {
+    setField(object, 'status', storageVersion.type.decode({}).value['status']);
+  }
+}
+
+/** Gives an object the fields of another one, in place. */
+export function replaceContent(object: JsonObject, next: JsonObject): void {
+  for (const key of Object.keys(object)) delete object[key];
+  for (const [key, value] of Object.entries(next)) if (value !== undefined) setKey(object, key, value);
 }
 
 /** Writes a projection that was sent into the object. @throws StatusError 409, 422 */

@@ -32,6 +32,10 @@ export interface PendingObject {
   readonly deleteAfterMark?: boolean;
   /** Its name was generated. */
   readonly generated: boolean;
+  /** Mutating admission is over. */
+  admitted?: boolean;
+  /** Mutating admission has replaced the object. */
+  rewritten?: boolean;
 }
 
 /** Reverts a side effect of an admission plugin. */

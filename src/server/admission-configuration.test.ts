@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringifyYaml } from '../codec/index.ts';
 import type { ApiObject } from '../meta/index.ts';
 import { namesFor } from '../meta/index.ts';
-import { readCallCredentials, readPluginConfigurations } from './admission-configuration.ts';
+import { readAdmission } from './admission-configuration.ts';
 import { createServer } from './server.ts';
 
 let folder: string;
@@ -31,7 +31,8 @@ async function read(content: object | string, enableAdmissionPlugins: readonly s
     enableAdmissionPlugins,
     disableAdmissionPlugins: [],
   };
-  return readPluginConfigurations(settings, namesFor(domain), { warn: (text) => warnings.push(text) });
+  const log = { warn: (text: string) => warnings.push(text) };
+  return (await readAdmission(settings, namesFor(domain), log)).configurations;
 }
 
 const file = (...plugins: object[]) => ({
@@ -98,7 +99,7 @@ describe('the file of --admission-control-config-file', () => {
 
   it('is not needed', async () => {
     const settings = { admissionControlConfigFile: undefined, enableAdmissionPlugins: [], disableAdmissionPlugins: [] };
-    expect(await readPluginConfigurations(settings, namesFor(domain), { warn: () => {} })).toEqual({});
+    expect((await readAdmission(settings, namesFor(domain), { warn: () => {} })).configurations).toEqual({});
   });
 });
 
@@ -208,11 +209,21 @@ describe('a start error names', () => {
 it('names the kubeconfigs with the credentials for webhooks', async () => {
   const users = [{ name: '*', user: { token: 't' } }];
   const kubeConfigFile = write('users.kubeconfig', { kind: 'Config', users });
-  const found = await readCallCredentials({ MutatingAdmissionWebhook: { kubeConfigFile } });
-  expect(await found.MutatingAdmissionWebhook?.userFor('a', '443')?.authorization?.()).toBe('Bearer t');
-  expect(found.ValidatingAdmissionWebhook).toBeUndefined();
-  await expect(readCallCredentials({ ValidatingAdmissionWebhook: { kubeConfigFile: '/absent' } })).rejects.toThrow(
+  const configure = (name: string, path: string) => {
+    const apiVersion = `apiserver.config.${domain}/v1`;
+    const configuration = { apiVersion, kind: 'WebhookAdmissionConfiguration', kubeConfigFile: path };
+    const admissionControlConfigFile = write('admission.yaml', file({ name, configuration }));
+    const settings = { admissionControlConfigFile, enableAdmissionPlugins: [], disableAdmissionPlugins: [] };
+    return readAdmission(settings, namesFor(domain), { warn: () => {} });
+  };
+  const { credentials } = await configure('MutatingAdmissionWebhook', kubeConfigFile);
+  expect(await credentials.MutatingAdmissionWebhook?.userFor('a', '443')?.authorization?.()).toBe('Bearer t');
+  expect(credentials.ValidatingAdmissionWebhook).toBeUndefined();
+  await expect(configure('ValidatingAdmissionWebhook', '/absent')).rejects.toThrow(
     'kubeConfigFile of ValidatingAdmissionWebhook="/absent" cannot be read: there is no such file',
+  );
+  await expect(configure('ValidatingAdmissionWebhook', 'relative')).rejects.toThrow(
+    'plugins[0].configuration: kubeConfigFile: Invalid value: "relative": must be an absolute file path',
   );
 });
 

@@ -3,6 +3,7 @@ import {
   absentPlugins,
   admissionConfigurationFormat,
   admissionPlugins,
+  type CallingPlugin,
   type ConfigurationFormat,
   configurationFormats,
   decodeConfiguration,
@@ -32,12 +33,28 @@ type PluginSettings = Pick<
 const flagName = '--admission-control-config-file';
 const formats = new Map<string, ConfigurationFormat>(Object.entries<ConfigurationFormat>(configurationFormats));
 
+/** What the files say that configure admission. */
+interface AdmissionFiles {
+  readonly configurations: PluginConfigurations;
+  readonly credentials: { readonly [plugin in CallingPlugin]: WebhookCredentials | undefined };
+}
+
+/** Reads the file of `--admission-control-config-file`, and those that it names. @throws StartError */
+export async function readAdmission(
+  settings: PluginSettings,
+  names: Names,
+  log: Pick<Log, 'warn'>,
+): Promise<AdmissionFiles> {
+  const configurations = await readPluginConfigurations(settings, names, log);
+  return { configurations, credentials: await readCredentials(configurations) };
+}
+
 /**
  * The configurations of the enabled plugins, those of the file of `--admission-control-config-file`. Warns of those of
  * other plugins.
  * @throws StartError
  */
-export async function readPluginConfigurations(
+async function readPluginConfigurations(
   settings: PluginSettings,
   names: Names,
   log: Pick<Log, 'warn'>,
@@ -119,9 +136,7 @@ async function readYaml(setting: string, path: string): Promise<Json> {
 }
 
 /** The credentials for the webhooks of each plugin that calls those of the API; undefined: none. @throws StartError */
-export async function readCallCredentials(
-  configurations: PluginConfigurations,
-): Promise<{ readonly [plugin in CallingPlugin]: WebhookCredentials | undefined }> {
+async function readCredentials(configurations: PluginConfigurations): Promise<AdmissionFiles['credentials']> {
   const read = (plugin: CallingPlugin) => {
     const path = configurations[plugin]?.kubeConfigFile;
     return path === undefined ? undefined : readWebhookCredentials(`kubeConfigFile of ${plugin}`, path);
@@ -131,5 +146,3 @@ export async function readCallCredentials(
     ValidatingAdmissionWebhook: await read('ValidatingAdmissionWebhook'),
   };
 }
-
-type CallingPlugin = 'MutatingAdmissionWebhook' | 'ValidatingAdmissionWebhook';

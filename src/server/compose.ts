@@ -26,7 +26,7 @@ import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
-import { readPluginConfigurations } from './admission-configuration.ts';
+import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
@@ -90,7 +90,7 @@ export async function compose(
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
   const nodeProxy = await nodeProxyOf(settings, clock);
-  const configurations = await readPluginConfigurations(settings, names, log);
+  const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
@@ -112,7 +112,10 @@ export async function compose(
     writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: pluginsOf({ settings, configurations, names, random, authorize, registry: () => registry }),
+    admission: pluginsOf({
+      ...{ ...configured, settings, names, clock, random, authorize, webhooks, metrics },
+      registry: () => registry,
+    }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
   const nonResource = createNonResourceHandler({

@@ -13,8 +13,10 @@ import type {
   AdmissionRequest,
   ObjectLookup,
   PluginInitializer,
+  RequestVersions,
   ResourceAttributes,
   ResourceKey,
+  ServedKind,
 } from '../types.ts';
 
 /** The names of the reference server. */
@@ -61,10 +63,18 @@ export function fakeInitializer(
       get: (resource, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
+      derived: (resource, compute) => () => compute(inPlace(resource, '').map(({ object }) => object) as never),
     } as ObjectLookup,
     authorize: (_, attributes) => ({
       allowed: !denies(attributes),
       reason: denies(attributes) ? 'no rule allows it' : '',
+    }),
+    clock: { now: () => 0, monotonic: () => 0 },
+    webhook: () => () => Promise.reject(new Error('no webhooks')),
+    webhookObserver: { called: () => {}, rejected: () => {}, failedOpen: () => {}, conditions: () => {} },
+    authorizeAccess: ({ verb, resource }) => ({
+      allowed: resource !== undefined && !denies({ verb, ...resource }),
+      reason: '',
     }),
     findKind: (apiVersion, kind) =>
       kind === 'Unknown'
@@ -90,10 +100,14 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
   const [plural = '', group = ''] = resource.split(/\.(.*)/s);
   const metadata = { name: 'x', ...((object['metadata'] as JsonObject | undefined) ?? {}) };
   const { warnings = [], ...rest } = part;
-  return {
-    operation: rest.oldObject === undefined ? 'CREATE' : 'UPDATE',
+  const served = {
     kind: { group, version: 'v1', kind: 'Any' },
     resource: { group, version: 'v1', resource: plural },
+  };
+  const operation = rest.operation ?? (rest.oldObject === undefined ? 'CREATE' : 'UPDATE');
+  const request: AdmissionRequest = {
+    operation,
+    ...served,
     subresource: '',
     namespace: 'n',
     name: 'x',
@@ -101,10 +115,25 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
     oldObject: undefined,
     user: { name: 'u', groups: [] },
     dryRun: false,
+    began: 0,
+    options: () => ({ kind: `${operation.charAt(0)}${operation.slice(1).toLowerCase()}Options` }),
+    versions: oneVersion(served, () => request),
     warn: (text) => warnings.push(text),
     ...rest,
   };
+  return request;
 }
+
+/** The objects of a request for a resource that is served in its own version only. */
+const oneVersion = (served: ServedKind, request: () => AdmissionRequest): RequestVersions => ({
+  equivalents: [served],
+  read: (part) => request()[part],
+  write: (_, value) => {
+    const { object = {} as ApiObject } = request();
+    for (const key of Object.keys(object)) delete object[key];
+    Object.assign(object, jsonCopy(value));
+  },
+});
 
 /** The object after both phases, or the reason in the message of the rejection. */
 export async function outcome(plugin: AdmissionPlugin, request: AdmissionRequest): Promise<JsonObject | string> {

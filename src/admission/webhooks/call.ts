@@ -68,15 +68,7 @@ export async function review(request: AdmissionRequest, as: ServedKind, calling:
     const text = once(() => writeRequest(request, as, object, oldObject));
     const values = once(() => {
       const seen = { ...request, namespace: namespaceOf(request) };
-      const { options } = request;
-      return new RequestValues({
-        request: seen,
-        matched: as,
-        object,
-        oldObject,
-        options,
-        authorize: calling.authorizeAccess,
-      });
+      return new RequestValues({ request: seen, matched: as, object, oldObject, authorize: calling.authorizeAccess });
     });
     return { as, object, oldObject, text, values };
   } catch (error) {

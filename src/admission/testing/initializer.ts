@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  defaultFeatures,
   formatGroupResource,
   type JsonObject,
   jsonCopy,
@@ -55,6 +56,8 @@ export function fakeInitializer(
   return {
     names,
     random: { uuid: () => '0', integer: () => 0 },
+    features: defaultFeatures,
+    configurations: {},
     namespace: () => ({ terminating: false }),
     objects: {
       get: (resource, namespace, name) =>
@@ -86,7 +89,7 @@ export function fakeInitializer(
     updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },
-    requestedOrganizations: () => [],
+    requestedSubject: () => ({ commonName: '', organizations: [] }),
   };
 }
 

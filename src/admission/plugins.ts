@@ -15,6 +15,7 @@ import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
 import { podTolerations } from './pod-tolerations.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
+import { validatingPolicies } from './policies/validating-policies.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota.ts';
 import { resourceTolerations } from './resource-tolerations.ts';
@@ -61,7 +62,9 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
   { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
-  // Mutating and validating policies and webhooks belong here; only ResourceQuota and AlwaysDeny run after them.
+  // Mutating policies and webhooks belong here.
+  { name: 'ValidatingAdmissionPolicy', on: true, make: validatingPolicies },
+  // Validating webhooks belong here; only ResourceQuota and AlwaysDeny run after them.
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
@@ -74,7 +77,6 @@ export const absentPlugins: readonly string[] = [
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   'NodeRestriction',
-  'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ];
 

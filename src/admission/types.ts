@@ -2,6 +2,7 @@ import type { AccessAttributes, AccessDecision } from '../cel/index.ts';
 import type {
   Annotate,
   ApiObject,
+  Clock,
   GroupVersionKind,
   JsonObject,
   Names,
@@ -115,6 +116,19 @@ export interface StepLabels {
 /** Returns the observer of a latency (seconds). Called once for each set of labels of each resource. */
 export type StepTimer = (step: StepLabels) => (seconds: number) => void;
 
+export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
+
+/** What a ValidatingAdmissionPolicy made of a request, for metrics. */
+export interface PolicyCheck {
+  readonly policy: string;
+  readonly binding: string;
+  readonly error: 'compile_error' | 'out_of_budget' | 'invalid_error';
+  readonly action: 'allow' | 'deny' | 'audit' | 'warn';
+}
+
+/** Receives the checks of policies that do not simply allow a request, and how long each took. */
+export type PolicyObserver = (check: PolicyCheck, seconds: number) => void;
+
 export type Awaitable<T> = T | Promise<T>;
 
 /** The state of a namespace; undefined if it does not exist. */
@@ -189,6 +203,8 @@ export interface PluginInitializer {
   readonly random: Random;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
+  readonly clock: AdmissionClock;
+  readonly policyChecked: PolicyObserver;
   readonly authorize: ResourceAuthorizer;
   readonly authorizeAccess: AccessAuthorizer;
   /** Undefined when the kind is not served. */

@@ -1,6 +1,6 @@
 import type { KindPlace, PluginInitializer } from '../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../auth/index.ts';
-import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { type Clock, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
 import { requestedOrganizations } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
@@ -13,6 +13,7 @@ type Quota = ObjectOf<typeof ResourceQuota>;
 interface InitializerOptions {
   readonly names: Names;
   readonly random: Random;
+  readonly clock: Clock;
   readonly authorize: Authorizer;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
@@ -23,6 +24,7 @@ interface InitializerOptions {
 export function pluginInitializer({
   names,
   random,
+  clock,
   authorize,
   settings,
   registry,
@@ -31,6 +33,8 @@ export function pluginInitializer({
   return {
     names,
     random,
+    clock,
+    policyChecked: () => {},
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),

@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../../cel/index.ts';
 import { type JsonObject, quote } from '../../meta/index.ts';
+import { namespaceOf } from '../matching.ts';
 import type { AccessAuthorizer, AdmissionRequest, ServedKind } from '../types.ts';
 import { type Compilation, type ExpressionCompiler, ExpressionFault, type VariableName } from './compile.ts';
 import { namespaceType, requestType } from './declarations.ts';
@@ -70,15 +71,17 @@ export class RequestValues {
   }
 
   get requestResource(): Value {
-    const { resource, subresource, namespace, name } = this.#inputs.request;
-    const { version: _, ...place } = resource;
-    return new ResourceCheckValue(this.authorizer, { ...place, subresource, namespace, name });
+    const { request } = this.#inputs;
+    const { subresource, name } = request;
+    const { version: _, ...place } = request.resource;
+    return new ResourceCheckValue(this.authorizer, { ...place, subresource, namespace: namespaceOf(request), name });
   }
 }
 
 /** The AdmissionRequest; empty fields are absent. */
 function requestJson({ request, matched }: RequestInputs): JsonObject {
-  const { operation, kind, resource, subresource, namespace, name, user, dryRun } = request;
+  const { operation, kind, resource, subresource, name, user, dryRun } = request;
+  const namespace = namespaceOf(request);
   const { uid = '', groups, extra = {} } = user;
   const json: JsonObject = {
     kind: { ...matched.kind },

@@ -38,7 +38,7 @@ export function stored(resource: string, name: string, fields: JsonObject = {}, 
 export function pluralOf(key: ResourceKey): string {
   const name = typeof key === 'string' ? (key.split('.')[0] ?? '') : key.name.replace(/^.*\./, '').toLowerCase();
   if (typeof key === 'string') return name;
-  return name.endsWith('s') ? `${name}es` : `${name}s`;
+  return name.endsWith('s') ? `${name}es` : `${name.replace(/cy$/, 'cie')}s`;
 }
 
 /** A plugin initializer over these objects, whose authorizer denies the attributes for which `denies` holds. */
@@ -80,6 +80,8 @@ export function fakeInitializer(
             resource: `${kind.toLowerCase()}s`,
             namespaced: kind !== 'Node',
           },
+    clock: { now: () => 0, monotonic: () => 0 },
+    policyChecked: () => {},
     updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },

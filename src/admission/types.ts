@@ -10,7 +10,7 @@ import type {
   ResourcePlace,
   User,
 } from '../meta/index.ts';
-import type { ObjectOf, StructSchema } from '../schema/index.ts';
+import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 
@@ -77,9 +77,12 @@ export interface RequestVersions {
   readonly read: (part: 'object' | 'oldObject', as: ServedKind) => Awaitable<JsonObject | undefined>;
   /**
    * Replaces the object by its mutated form in that version: decoded, defaulted, converted; `request.object` changes in
-   * place. @throws StatusError 400 for a value of the wrong type or another namespace
+   * place. @throws StatusError 400 for a value of the wrong type or another namespace, and if `strict` for fields that
+   * are not declared, except in custom resources
    */
-  readonly write: (as: ServedKind, value: JsonObject) => Awaitable<void>;
+  readonly write: (as: ServedKind, value: JsonObject, strict?: boolean) => Awaitable<void>;
+  /** The type of the object in that version. */
+  readonly type: (as: ServedKind) => CompiledType;
 }
 
 export interface WithMetadata {

@@ -6,6 +6,8 @@ import {
   namesFor,
   parseGroupVersion,
 } from '../../meta/index.ts';
+import { compile } from '../../schema/index.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
 import { createChain, runMutating, runValidating } from '../chain.ts';
 import type {
   AdmissionPlugin,
@@ -126,6 +128,7 @@ const oneVersion = (served: ServedKind, request: () => AdmissionRequest): Reques
     for (const key of Object.keys(object)) delete object[key];
     Object.assign(object, jsonCopy(value));
   },
+  type: () => compile(ObjectMeta, names),
 });
 
 /** The object after both phases, or the reason in the message of the rejection. */

@@ -1,5 +1,6 @@
 /** Admission control: the chain that runs mutating and validating plugins on every write, and the plugins. */
 export { type AdmissionChain, createChain, runMutating, runValidating } from './chain.ts';
+export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
 export { absentPlugins, admissionPlugins, makePlugins } from './plugins.ts';
 export { systemPriorities } from './priority.ts';

@@ -10,8 +10,8 @@ import {
   ResourceCheckValue,
   type Value,
 } from '../../cel/index.ts';
-import { type GroupVersionKind, type JsonObject, quote } from '../../meta/index.ts';
-import type { AccessAuthorizer, AdmissionRequest } from '../types.ts';
+import { type JsonObject, quote } from '../../meta/index.ts';
+import type { AccessAuthorizer, AdmissionRequest, ServedKind } from '../types.ts';
 import { type Compilation, type ExpressionCompiler, ExpressionFault, type VariableName } from './compile.ts';
 import { namespaceType, requestType } from './declarations.ts';
 import { readDyn } from './values.ts';
@@ -23,15 +23,11 @@ export const maxCallCost = 1_000_000;
 export interface RequestInputs {
   readonly request: Pick<
     AdmissionRequest,
-    'operation' | 'kind' | 'resource' | 'subresource' | 'namespace' | 'name' | 'user' | 'dryRun'
+    'operation' | 'kind' | 'resource' | 'subresource' | 'namespace' | 'name' | 'user' | 'dryRun' | 'options'
   >;
-  readonly matched: {
-    readonly kind: GroupVersionKind;
-    readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
-  };
+  readonly matched: ServedKind;
   readonly object: JsonObject | undefined;
   readonly oldObject: JsonObject | undefined;
-  readonly options: () => JsonObject | undefined;
   readonly authorize: AccessAuthorizer;
 }
 
@@ -81,7 +77,7 @@ export class RequestValues {
 }
 
 /** The AdmissionRequest; empty fields are absent. */
-function requestJson({ request, matched, options }: RequestInputs): JsonObject {
+function requestJson({ request, matched }: RequestInputs): JsonObject {
   const { operation, kind, resource, subresource, namespace, name, user, dryRun } = request;
   const { uid = '', groups, extra = {} } = user;
   const json: JsonObject = {
@@ -91,7 +87,7 @@ function requestJson({ request, matched, options }: RequestInputs): JsonObject {
     requestResource: { ...resource },
     operation,
     dryRun,
-    options: options() ?? null,
+    options: request.options() ?? null,
     userInfo: {
       ...(user.name === '' ? {} : { username: user.name }),
       ...(uid === '' ? {} : { uid }),

@@ -2,6 +2,7 @@
 import {
   authorizerType,
   baseLibraries,
+  boolType,
   CelError,
   type CelType,
   check,
@@ -16,10 +17,12 @@ import {
   listType,
   mapType,
   mutationLibrary,
+  nullType,
   type ObjectField,
   type ObjectType,
   type Program,
   resourceCheckType,
+  stringType,
   typeName,
 } from '../../cel/index.ts';
 import { defaultFeatures, expressionTypes } from '../../meta/index.ts';
@@ -91,6 +94,13 @@ export interface CompilerOptions {
   /** The type of `params`; default: dyn. */
   readonly paramsType?: CelType;
 }
+
+/** The types of results by the purpose of the expression. */
+export const resultTypes = {
+  condition: [boolType],
+  message: [stringType],
+  annotation: [stringType, nullType],
+} satisfies { readonly [purpose: string]: readonly CelType[] };
 
 export interface ExpressionOptions {
   /** The result has one of these types exactly; absent: any. */

@@ -32,11 +32,11 @@ function requestOf(
       name,
       user: { name: 'ann', groups: ['g'], extra: { 'example.com/k': ['v'] } },
       dryRun: false,
+      options: () => ({ kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'm' }),
     },
     matched: { kind: { ...apps, kind: 'Deployment' }, resource: { ...apps, resource: 'deployments' } },
     object,
     oldObject: undefined,
-    options: () => ({ kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'm' }),
     authorize,
   });
 }

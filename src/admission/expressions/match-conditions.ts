@@ -1,8 +1,8 @@
 /** Match conditions: expressions that decide whether a webhook or a policy is concerned. */
-import { Budget, boolType } from '../../cel/index.ts';
+import { Budget } from '../../cel/index.ts';
 import type { JsonObject } from '../../meta/index.ts';
 import { Activation, type RequestValues } from './activation.ts';
-import { type Compilation, ExpressionCompiler } from './compile.ts';
+import { type Compilation, ExpressionCompiler, resultTypes } from './compile.ts';
 import { evaluate, OutOfBudget } from './evaluate.ts';
 
 /** What all match conditions of a webhook or policy may cost. */
@@ -23,7 +23,7 @@ export function compileMatchConditions(conditions: readonly MatchCondition[] = [
   return {
     conditions: conditions.map(({ name = '', expression = '' }) => ({
       name,
-      compiled: compiler.compile(expression, { returns: [boolType], isStored: true }),
+      compiled: compiler.compile(expression, { returns: resultTypes.condition, isStored: true }),
     })),
   };
 }

@@ -249,8 +249,8 @@ describe('policies', () => {
       policy({
         validations: [
           { expression: '', message: ' ', messageExpression: ' ', reason: 'Odd' },
-          { expression: 'a\nb' },
-          { expression: 'a', message: 'b\nc' },
+          { expression: 'true\n|| false' },
+          { expression: 'true', message: 'b\nc' },
         ],
       }),
       ['spec.validations[0].expression', 'Required', required('expression is not specified')],
@@ -268,8 +268,8 @@ describe('policies', () => {
       policy({
         auditAnnotations: [
           { key: 'a b', valueExpression: '' },
-          { key: 'c', valueExpression: '1' },
-          { key: 'c', valueExpression: '1' },
+          { key: 'c', valueExpression: "'1'" },
+          { key: 'c', valueExpression: "'1'" },
         ],
       }),
       ['spec.auditAnnotations[0].key', 'Invalid', invalid('x/a b', says.qualified)],

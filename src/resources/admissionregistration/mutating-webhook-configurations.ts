@@ -1,6 +1,7 @@
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf } from '../shared/field-rules.ts';
+import { validateWebhookExpressions } from './expressions.validation.ts';
 import { groupDefaults, strategyDefaults, webhookColumns } from './shared.ts';
 import { defaultWebhook, validateWebhook } from './webhooks.validation.ts';
 
@@ -21,5 +22,6 @@ export const mutatingWebhookConfigurations = resource({
       }
     },
     validate: ({ webhooks }) => eachOf(webhooks, 'webhooks', validateWebhook),
+    validateInSteps: ({ webhooks }, old) => validateWebhookExpressions(webhooks, old && (old.webhooks ?? [])),
   },
 });

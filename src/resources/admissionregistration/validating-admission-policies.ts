@@ -4,6 +4,7 @@ import { age, name } from '../shared/columns.ts';
 import { validateConditions } from '../shared/conditions.ts';
 import { resource } from '../shared/define.ts';
 import { validatePolicy } from './admission-policies.validation.ts';
+import { validatePolicyExpressions } from './expressions.validation.ts';
 import { defaultPolicy, groupDefaults, paramKindColumn, strategyDefaults } from './shared.ts';
 
 export const validatingAdmissionPolicies = resource({
@@ -23,5 +24,6 @@ export const validatingAdmissionPolicies = resource({
       ...validatePolicy(spec, metadata.name ?? ''),
       ...validateConditions(status?.conditions, 'status.conditions'),
     ],
+    validateInSteps: ({ spec = {} }, old) => validatePolicyExpressions(spec, old && (old.spec ?? {})),
   },
 });

@@ -2,6 +2,7 @@ import type { AccessAttributes, AccessDecision } from '../cel/index.ts';
 import type {
   Annotate,
   ApiObject,
+  Features,
   GroupVersionKind,
   JsonObject,
   Names,
@@ -194,6 +195,7 @@ export interface PluginInitializer {
   readonly objects: ObjectLookup;
   readonly authorize: ResourceAuthorizer;
   readonly authorizeAccess: AccessAuthorizer;
+  readonly features: Pick<Features, 'MutatingAdmissionPolicy'>;
   /** Undefined when the kind is not served. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

@@ -72,6 +72,7 @@ export function fakeInitializer(
       allowed: resource !== undefined && !denies({ verb, ...resource }),
       reason: '',
     }),
+    features: { MutatingAdmissionPolicy: true },
     findKind: (apiVersion, kind) =>
       kind === 'Unknown'
         ? undefined

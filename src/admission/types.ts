@@ -3,6 +3,7 @@ import type {
   Annotate,
   ApiObject,
   Clock,
+  Features,
   GroupVersionKind,
   JsonObject,
   Names,
@@ -11,7 +12,7 @@ import type {
   ResourcePlace,
   User,
 } from '../meta/index.ts';
-import type { ObjectOf, StructSchema } from '../schema/index.ts';
+import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 
@@ -78,9 +79,12 @@ export interface RequestVersions {
   readonly read: (part: 'object' | 'oldObject', as: ServedKind) => Awaitable<JsonObject | undefined>;
   /**
    * Replaces the object by its mutated form in that version: decoded, defaulted, converted; `request.object` changes in
-   * place. @throws StatusError 400 for a value of the wrong type or another namespace
+   * place. @throws StatusError 400 for a value of the wrong type or another namespace, and if `strict` for fields that
+   * are not declared, except in custom resources
    */
-  readonly write: (as: ServedKind, value: JsonObject) => Awaitable<void>;
+  readonly write: (as: ServedKind, value: JsonObject, strict?: boolean) => Awaitable<void>;
+  /** The type of the object in that version. */
+  readonly type: (as: ServedKind) => CompiledType;
 }
 
 export interface WithMetadata {
@@ -207,6 +211,7 @@ export interface PluginInitializer {
   readonly policyChecked: PolicyObserver;
   readonly authorize: ResourceAuthorizer;
   readonly authorizeAccess: AccessAuthorizer;
+  readonly features: Pick<Features, 'MutatingAdmissionPolicy'>;
   /** Undefined when the kind is not served. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

@@ -6,6 +6,7 @@ import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
+import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 
 type Quota = ObjectOf<typeof ResourceQuota>;
@@ -15,7 +16,10 @@ interface InitializerOptions {
   readonly random: Random;
   readonly clock: Clock;
   readonly authorize: Authorizer;
-  readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
+  readonly settings: Pick<
+    ServerSettings,
+    'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds' | 'featureGates'
+  >;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
 }
@@ -46,6 +50,7 @@ export function pluginInitializer({
       const withSelectors = registry().features.AuthorizeWithSelectors;
       return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
     },
+    features: resolveFeatures(settings.featureGates),
     findKind,
     tolerationSeconds: {
       notReady: settings.defaultNotReadyTolerationSeconds,

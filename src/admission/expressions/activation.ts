@@ -19,6 +19,8 @@ import { readDyn } from './values.ts';
 
 /** What one evaluation of an expression may cost. */
 export const maxCallCost = 1_000_000;
+/** The longest chain of variables that need each other: deeper ones may exhaust the stack. */
+const maxVariableDepth = 200;
 
 /** A request as expressions see it, in the version in which it matched. */
 export interface RequestInputs {
@@ -160,6 +162,8 @@ class VariablesValue extends ObjectValue {
   readonly #activation: Activation;
   readonly #known = new Map<string, Value | CelError>();
   #cost = 0;
+  /** How many variables are being evaluated, each for the one before. */
+  #depth = 0;
 
   constructor({ variables, variablesType }: ExpressionCompiler, activation: Activation) {
     super(variablesType, {});
@@ -193,6 +197,8 @@ class VariablesValue extends ObjectValue {
     if (compiled instanceof ExpressionFault) {
       return new CelError(`composited variable ${quote(name)} fails to compile: ${compiled.message}`);
     }
+    if (this.#depth === maxVariableDepth) throw new RangeError('the variables nest too deeply');
+    this.#depth++;
     const budget = new Budget(maxCallCost);
     try {
       return compiled.program.evaluate(this.#activation.values(compiled.slots), budget);
@@ -200,6 +206,7 @@ class VariablesValue extends ObjectValue {
       if (!(thrown instanceof CelError || thrown instanceof CostLimitExceeded)) throw thrown;
       return new CelError(`composited variable ${quote(name)} fails to evaluate: ${thrown.message}`);
     } finally {
+      this.#depth--;
       this.#cost += maxCallCost - budget.remaining;
     }
   }

@@ -6,6 +6,8 @@ import {
   namesFor,
   parseGroupVersion,
 } from '../../meta/index.ts';
+import { compile } from '../../schema/index.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
 import { createChain, runMutating, runValidating } from '../chain.ts';
 import type {
   AdmissionPlugin,
@@ -70,6 +72,7 @@ export function fakeInitializer(
       allowed: resource !== undefined && !denies({ verb, ...resource }),
       reason: '',
     }),
+    features: { MutatingAdmissionPolicy: true },
     findKind: (apiVersion, kind) =>
       kind === 'Unknown'
         ? undefined
@@ -128,6 +131,7 @@ const oneVersion = (served: ServedKind, request: () => AdmissionRequest): Reques
     for (const key of Object.keys(object)) delete object[key];
     Object.assign(object, jsonCopy(value));
   },
+  type: () => compile(ObjectMeta, names),
 });
 
 /** The object after both phases, or the reason in the message of the rejection. */

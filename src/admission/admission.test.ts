@@ -187,7 +187,10 @@ describe('handles', () => {
     const concerned = makePlugins(fakeInitializer(), [], []).filter(({ handles }) => handles?.(place) ?? true);
     expect(concerned.map(({ name }) => name)).toEqual([
       'NamespaceLifecycle',
+      'MutatingAdmissionPolicy',
+      'MutatingAdmissionWebhook',
       'ValidatingAdmissionPolicy',
+      'ValidatingAdmissionWebhook',
       'ResourceQuota',
     ]);
   });

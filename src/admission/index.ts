@@ -8,10 +8,12 @@ export type {
   AdmissionPlugin,
   AdmissionRequest,
   Awaitable,
+  CallWebhook,
   KindPlace,
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  RegisteredWebhook,
   Reinvocation,
   RequestVersions,
   ResourceAuthorizer,
@@ -19,4 +21,6 @@ export type {
   ServedKind,
   StepTimer,
   Stored,
+  WebhookObserver,
 } from './types.ts';
+export { WebhookFailure } from './types.ts';

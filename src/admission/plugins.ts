@@ -15,6 +15,7 @@ import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
 import { podTolerations } from './pod-tolerations.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
+import { mutatingPolicies } from './policies/mutating-policies.ts';
 import { validatingPolicies } from './policies/validating-policies.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota.ts';
@@ -24,6 +25,8 @@ import { serviceAccount } from './service-account.ts';
 import { storageProtection } from './storage-protection.ts';
 import { taintNodes } from './taint-nodes.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
+import { mutatingWebhooks } from './webhooks/mutating.ts';
+import { validatingWebhooks } from './webhooks/validating.ts';
 
 /** An available plugin. */
 interface PluginEntry {
@@ -62,9 +65,11 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
   { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
-  // Mutating policies and webhooks belong here.
+  { name: 'MutatingAdmissionPolicy', on: true, make: mutatingPolicies },
+  { name: 'MutatingAdmissionWebhook', on: true, make: mutatingWebhooks },
   { name: 'ValidatingAdmissionPolicy', on: true, make: validatingPolicies },
-  // Validating webhooks belong here; only ResourceQuota and AlwaysDeny run after them.
+  { name: 'ValidatingAdmissionWebhook', on: true, make: validatingWebhooks },
+  // Only ResourceQuota and AlwaysDeny run after them.
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
@@ -74,10 +79,7 @@ export const absentPlugins: readonly string[] = [
   'ClusterTrustBundleAttest',
   'EventRateLimit',
   'ImagePolicyWebhook',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
   'NodeRestriction',
-  'ValidatingAdmissionWebhook',
 ];
 
 /** The enabled plugins in order. A name that is both enabled and disabled is disabled. */

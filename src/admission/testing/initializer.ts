@@ -6,7 +6,7 @@ import {
   namesFor,
   parseGroupVersion,
 } from '../../meta/index.ts';
-import { compile } from '../../schema/index.ts';
+import { compile, type StructSchema } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
 import { createChain, runMutating, runValidating } from '../chain.ts';
 import type {
@@ -68,6 +68,9 @@ export function fakeInitializer(
       allowed: !denies(attributes),
       reason: denies(attributes) ? 'no rule allows it' : '',
     }),
+    clock: { now: () => 0, monotonic: () => 0 },
+    webhook: () => () => Promise.reject(new Error('no webhooks')),
+    webhookObserver: { called: () => {}, rejected: () => {}, failedOpen: () => {}, conditions: () => {} },
     authorizeAccess: ({ verb, resource }) => ({
       allowed: resource !== undefined && !denies({ verb, ...resource }),
       reason: '',
@@ -83,8 +86,8 @@ export function fakeInitializer(
             resource: `${kind.toLowerCase()}s`,
             namespaced: kind !== 'Node',
           },
-    clock: { now: () => 0, monotonic: () => 0 },
     policyChecked: () => {},
+    mutationChecked: () => {},
     updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },
@@ -92,13 +95,13 @@ export function fakeInitializer(
   };
 }
 
-type Part = Partial<AdmissionRequest> & { readonly warnings?: string[] };
+type Part = Partial<AdmissionRequest> & { readonly warnings?: string[]; readonly schema?: StructSchema };
 
 /** A create request for the object in the namespace `n`, overridden by `part`; an update with an `oldObject`. */
 export function requestFor(resource: string, object: JsonObject, part: Part = {}): AdmissionRequest {
   const [plural = '', group = ''] = resource.split(/\.(.*)/s);
   const metadata = { name: 'x', ...((object['metadata'] as JsonObject | undefined) ?? {}) };
-  const { warnings = [], ...rest } = part;
+  const { warnings = [], schema = ObjectMeta, ...rest } = part;
   const served = {
     kind: { group, version: 'v1', kind: 'Any' },
     resource: { group, version: 'v1', resource: plural },
@@ -114,8 +117,9 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
     oldObject: undefined,
     user: { name: 'u', groups: [] },
     dryRun: false,
+    began: 0,
     options: () => ({ kind: `${operation.charAt(0)}${operation.slice(1).toLowerCase()}Options` }),
-    versions: oneVersion(served, () => request),
+    versions: oneVersion(served, schema, () => request),
     warn: (text) => warnings.push(text),
     ...rest,
   };
@@ -123,7 +127,7 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
 }
 
 /** The objects of a request for a resource that is served in its own version only. */
-const oneVersion = (served: ServedKind, request: () => AdmissionRequest): RequestVersions => ({
+const oneVersion = (served: ServedKind, schema: StructSchema, request: () => AdmissionRequest): RequestVersions => ({
   equivalents: [served],
   read: (part) => request()[part],
   write: (_, value) => {
@@ -131,7 +135,7 @@ const oneVersion = (served: ServedKind, request: () => AdmissionRequest): Reques
     for (const key of Object.keys(object)) delete object[key];
     Object.assign(object, jsonCopy(value));
   },
-  type: () => compile(ObjectMeta, names),
+  type: () => compile(schema, names),
 });
 
 /** The object after both phases, or the reason in the message of the rejection. */

@@ -30,6 +30,7 @@ export function mutatingPolicies(initializer: PluginInitializer): AdmissionPlugi
   };
   return {
     name: 'MutatingAdmissionPolicy',
+    replaces: true,
     handles: ({ operation, resource }) =>
       features.MutatingAdmissionPolicy && operation !== 'DELETE' && !excluded.has(resource),
     mutate: (request) => {

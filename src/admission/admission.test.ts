@@ -187,7 +187,9 @@ describe('handles', () => {
     const concerned = makePlugins(fakeInitializer(), [], []).filter(({ handles }) => handles?.(place) ?? true);
     expect(concerned.map(({ name }) => name)).toEqual([
       'NamespaceLifecycle',
+      'MutatingAdmissionWebhook',
       'ValidatingAdmissionPolicy',
+      'ValidatingAdmissionWebhook',
       'ResourceQuota',
     ]);
   });

@@ -8,10 +8,13 @@ export type {
   AdmissionPlugin,
   AdmissionRequest,
   Awaitable,
+  CallWebhook,
   KindPlace,
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  PolicyObserver,
+  RegisteredWebhook,
   Reinvocation,
   RequestVersions,
   ResourceAuthorizer,
@@ -19,4 +22,6 @@ export type {
   ServedKind,
   StepTimer,
   Stored,
+  WebhookObserver,
 } from './types.ts';
+export { WebhookFailure } from './types.ts';

@@ -24,6 +24,8 @@ import { serviceAccount } from './service-account.ts';
 import { storageProtection } from './storage-protection.ts';
 import { taintNodes } from './taint-nodes.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
+import { mutatingWebhooks } from './webhooks/mutating.ts';
+import { validatingWebhooks } from './webhooks/validating.ts';
 
 /** An available plugin. */
 interface PluginEntry {
@@ -62,9 +64,10 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
   { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
-  // Mutating policies and webhooks belong here.
+  // Mutating policies belong here.
+  { name: 'MutatingAdmissionWebhook', on: true, make: mutatingWebhooks },
   { name: 'ValidatingAdmissionPolicy', on: true, make: validatingPolicies },
-  // Validating webhooks belong here; only ResourceQuota and AlwaysDeny run after them.
+  { name: 'ValidatingAdmissionWebhook', on: true, make: validatingWebhooks },
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
@@ -75,9 +78,7 @@ export const absentPlugins: readonly string[] = [
   'EventRateLimit',
   'ImagePolicyWebhook',
   'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
   'NodeRestriction',
-  'ValidatingAdmissionWebhook',
 ];
 
 /** The enabled plugins in order. A name that is both enabled and disabled is disabled. */

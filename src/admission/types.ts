@@ -2,6 +2,7 @@ import type { AccessAttributes, AccessDecision } from '../cel/index.ts';
 import type {
   Annotate,
   ApiObject,
+  ByteString,
   Clock,
   Features,
   GroupVersionKind,
@@ -37,6 +38,8 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly oldObject: T | undefined;
   readonly user: User;
   readonly dryRun: boolean;
+  /** When the server began with the request, in milliseconds since 1970. */
+  readonly began: number;
   /**
    * CreateOptions, UpdateOptions or DeleteOptions with apiVersion and kind, as webhooks get them: a patch has those of
    * the create or update that it becomes. Undefined for CONNECT. Made anew by each call.
@@ -79,8 +82,8 @@ export interface RequestVersions {
   readonly read: (part: 'object' | 'oldObject', as: ServedKind) => Awaitable<JsonObject | undefined>;
   /**
    * Replaces the object by its mutated form in that version: decoded, defaulted, converted; `request.object` changes in
-   * place. @throws StatusError 400 for a value of the wrong type or another namespace, and if `strict` for fields that
-   * are not declared, except in custom resources
+   * place. @throws StatusError 400 for a value of the wrong type, and if `strict` for fields that are not declared, except
+   * in custom resources
    */
   readonly write: (as: ServedKind, value: JsonObject, strict?: boolean) => Awaitable<void>;
   /** The type of the object in that version. */
@@ -106,6 +109,8 @@ export interface AdmissionPlugin {
   /** Called once for each operation and resource; others never reach the plugin. Absent: handles all. */
   readonly handles?: (place: AdmissionPlace) => boolean;
   readonly mutate?: (request: AdmissionRequest) => void | Promise<void>;
+  /** It replaces objects through `versions.write`, which sets defaults, and never changes them in place. */
+  readonly replaces?: boolean;
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>;
 }
 
@@ -120,8 +125,6 @@ export interface StepLabels {
 /** Returns the observer of a latency (seconds). Called once for each set of labels of each resource. */
 export type StepTimer = (step: StepLabels) => (seconds: number) => void;
 
-export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
-
 /** What a ValidatingAdmissionPolicy made of a request, for metrics. */
 export interface PolicyCheck {
   readonly policy: string;
@@ -132,6 +135,65 @@ export interface PolicyCheck {
 
 /** Receives the checks of policies that do not simply allow a request, and how long each took. */
 export type PolicyObserver = (check: PolicyCheck, seconds: number) => void;
+/** Where a webhook is that an object of the API registers, and how it is trusted. */
+export interface RegisteredWebhook {
+  readonly url?: string | null;
+  readonly service?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly path?: string | null;
+    readonly port?: number | null;
+  } | null;
+  /** CA bundle: PEM in base64. Empty: the authorities that Node trusts. */
+  readonly caBundle?: string;
+}
+
+/**
+ * Posts JSON to a webhook, within a time (ms), and returns the body of its response. Rejects with an Error whose message
+ * says why there is none.
+ */
+export type CallWebhook = (body: ByteString, timeoutMs: number) => Promise<Uint8Array>;
+
+/** A webhook has answered with another status than success. */
+export class WebhookFailure extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+interface HookLabels {
+  readonly name: string;
+  readonly type: 'admit' | 'validating';
+}
+
+/** Receives what becomes of calls of webhooks, for metrics. */
+export interface WebhookObserver {
+  /** `code`: the HTTP status of the outcome, 0 for an internal error. */
+  readonly called: (
+    call: HookLabels & { readonly operation: AdmissionOperation; readonly code: number; readonly rejected: boolean },
+    seconds: number,
+  ) => void;
+  readonly rejected: (
+    call: HookLabels & {
+      readonly operation: AdmissionOperation;
+      readonly code: number;
+      readonly cause: 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error';
+    },
+  ) => void;
+  /** A webhook failed whose failures are ignored. */
+  readonly failedOpen: (call: HookLabels) => void;
+  /** The match conditions of a webhook have been evaluated. */
+  readonly conditions: (
+    of: { readonly name: string; readonly type: 'admit' | 'validate'; readonly operation: AdmissionOperation },
+    result: 'match' | 'no match' | 'error',
+    seconds: number,
+  ) => void;
+}
+
+export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
 
 export type Awaitable<T> = T | Promise<T>;
 
@@ -209,6 +271,8 @@ export interface PluginInitializer {
   readonly objects: ObjectLookup;
   readonly clock: AdmissionClock;
   readonly policyChecked: PolicyObserver;
+  readonly webhook: (registered: RegisteredWebhook) => CallWebhook;
+  readonly webhookObserver: WebhookObserver;
   readonly authorize: ResourceAuthorizer;
   readonly authorizeAccess: AccessAuthorizer;
   readonly features: Pick<Features, 'MutatingAdmissionPolicy'>;

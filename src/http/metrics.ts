@@ -2,7 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import type { Clock } from '../meta/index.ts';
-import type { Observer, Registry, Resource } from '../registry/index.ts';
+import type { Observer, PolicyObserver, Registry, Resource, WebhookObserver } from '../registry/index.ts';
+import { emptyWebhookCounts, policyObserver, type WebhookCounts, webhookObserver } from './admission-metrics.ts';
+import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
 
@@ -29,12 +31,6 @@ export interface Series {
   watchEvents: number;
 }
 
-export interface Distribution {
-  /** One more than the bounds, for `+Inf`; not cumulative. */
-  readonly counts: Float64Array;
-  sum: number;
-}
-
 /** The duration of an admission plugin, or of all plugins together. */
 export interface AdmissionSeries {
   readonly labels: string;
@@ -53,6 +49,9 @@ export interface Counted {
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** The durations of conversions by webhooks, by labels. */
   readonly conversions: ReadonlyMap<string, Distribution>;
+  readonly webhooks: WebhookCounts;
+  /** The durations of checks by validating policies, by labels. */
+  readonly policyChecks: ReadonlyMap<string, Distribution>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
@@ -78,6 +77,8 @@ export interface Metrics {
   authenticated(result: AuthenticationResult, seconds: number, user?: string): void;
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
+  readonly webhooks: WebhookObserver;
+  readonly policyChecked: PolicyObserver;
   /** `definition`: the name of the custom resource definition. */
   converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
   /** Declarative validation differed from handwritten validation, or failed. */
@@ -106,11 +107,13 @@ export function createMetrics(
   const authorization = new Map<AuthorizationResult, number>();
   const admission = new Map<string, AdmissionSeries>();
   const conversions = new Map<string, Distribution>();
+  const webhooks = emptyWebhookCounts();
+  const policyChecks = new Map<string, Distribution>();
   const rules = { mismatches: 0, failures: 0 };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{ series, authentication, users, authorization, admission, conversions, rules, audit, tokens },
-    ...{ inFlight, registry, startTime },
+    ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, audit, tokens },
+    ...{ policyChecks, inFlight, registry, startTime },
   };
 
   return {
@@ -136,17 +139,7 @@ export function createMetrics(
       }
       return found;
     },
-    authenticated(result, seconds, user) {
-      let found = authentication.get(result);
-      if (found === undefined) {
-        found = distribution(authenticationBounds);
-        authentication.set(result, found);
-      }
-      observe(found, authenticationBounds, seconds);
-      if (user === undefined) return;
-      const name = userClass(user);
-      users.set(name, (users.get(name) ?? 0) + 1);
-    },
+    authenticated: authenticationCounter(authentication, users),
     authorized: (result) => void authorization.set(result, (authorization.get(result) ?? 0) + 1),
     admission({ plugin, type, operation, rejected }) {
       const key = `${plugin}/${type}/${operation}/${rejected}`;
@@ -159,12 +152,25 @@ export function createMetrics(
       const { seconds } = found;
       return (value) => observe(seconds, admissionBounds, value);
     },
+    webhooks: webhookObserver(webhooks),
+    policyChecked: policyObserver(policyChecks),
     converted: conversionCounter(conversions),
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,
     counted,
   };
 }
+
+const authenticationCounter =
+  (authentication: Map<AuthenticationResult, Distribution>, users: Map<string, number>): Metrics['authenticated'] =>
+  (result, seconds, user) => {
+    const found = authentication.get(result) ?? distribution(authenticationBounds);
+    authentication.set(result, found);
+    observe(found, authenticationBounds, seconds);
+    if (user === undefined) return;
+    const name = userClass(user);
+    users.set(name, (users.get(name) ?? 0) + 1);
+  };
 
 const conversionCounter =
   (conversions: Map<string, Distribution>): Metrics['converted'] =>
@@ -233,25 +239,3 @@ export function countRequest(series: Series, code: number, seconds: number, size
   observe(series.duration, durationBounds, seconds);
   if (size !== undefined) observe(series.size, sizeBounds, size);
 }
-
-/** Observes a value. */
-function observe(distribution: Distribution, bounds: readonly number[], value: number): void {
-  let i = 0;
-  while (i < bounds.length && value > (bounds[i] as number)) i++;
-  distribution.counts[i] = (distribution.counts[i] as number) + 1;
-  distribution.sum += value;
-}
-
-/** An empty histogram. */
-export const distribution = (bounds: readonly number[]): Distribution => ({
-  counts: new Float64Array(bounds.length + 1),
-  sum: 0,
-});
-
-/** Labels in the text format. */
-export const labelText = (labels: { readonly [label: string]: string }): string =>
-  Object.entries(labels)
-    .map(
-      ([label, value]) => `${label}="${value.replace(/["\\\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`))}"`,
-    )
-    .join(',');

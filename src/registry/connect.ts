@@ -31,6 +31,7 @@ export async function connect(
       oldObject: undefined,
       user: requester,
       dryRun: false,
+      began: registry.clock.now(),
       options: () => undefined,
       versions: new ObjectVersions({ registry, target, object, oldObject: undefined }),
       warn: (text: string) => warnings.add(text),

@@ -219,7 +219,10 @@ function partialMetadata(
   return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
 }
 
-/** Undoes what mutating admission has written beyond the part of the object that the request writes. */
+/**
+ * Undoes what mutating admission has written beyond the part of the object that the request writes.
+ * @throws StatusError 400 for another namespace
+ */
 export function keepToPart(
   { target, context }: WriteRequest,
   pending: PendingObject,
@@ -228,6 +231,8 @@ export function keepToPart(
   if (pending.rewritten !== true) return;
   const { object } = pending;
   const { definition, storageVersion } = target.resource;
+  defaultNamespace(target, object.metadata);
+  object.metadata = metadataOf(object.metadata);
   const partial = partialWriteOf(target);
   if (partial !== undefined && old !== undefined) {
     const kept = copyOf(old);

@@ -61,11 +61,12 @@ export function admissionRequest(
     subresource: target.subresource,
     namespace: target.namespace,
     // As in the reference server, a deletion of a collection names no object.
-    name: deletes && change.ofCollection === true ? '' : nameOf(pending),
+    name: deletes && change.ofCollection === true ? '' : target.name || nameOf(pending),
     object,
     oldObject,
     user: options.requester,
     dryRun,
+    began: context.now,
     options: () => optionsOf(request, operation),
     versions: new ObjectVersions({ registry, target, object, oldObject, pending, context }),
     warn: (text) => options.warnings.add(text),

@@ -14,7 +14,7 @@ import type { RegistryContext } from './context.ts';
 import { fromStorage, requestKind, toStorage } from './convert.ts';
 import type { WriteContext } from './definition.ts';
 import { metadataOf } from './metadata.ts';
-import { defaultNamespace, replaceContent } from './prepare.ts';
+import { replaceContent } from './prepare.ts';
 import type { Resource } from './resource.ts';
 import type { Target } from './types.ts';
 import type { PendingObject } from './write-request.ts';
@@ -93,7 +93,6 @@ export class ObjectVersions implements RequestVersions {
     const { metadata: before } = object;
     const stored = pending !== undefined && !hasOwnKind(target);
     if (stored) {
-      defaultNamespace(target, next.metadata);
       next.metadata = metadataOf(next.metadata, this.#serverFields(next.metadata, before));
     }
     replaceContent(object, next);

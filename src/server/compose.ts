@@ -111,7 +111,7 @@ export async function compose(
     writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: pluginsOf({ settings, names, clock, random, authorize, registry: () => registry }),
+    admission: pluginsOf({ settings, names, clock, random, authorize, webhooks, metrics, registry: () => registry }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
   const nonResource = createNonResourceHandler({

@@ -1,5 +1,6 @@
 import type { KindPlace, PluginInitializer } from '../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../auth/index.ts';
+import type { Metrics } from '../http/index.ts';
 import { type Clock, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
 import { requestedOrganizations } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -8,6 +9,10 @@ import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
+import type { RegisteredWebhooks } from './registered-webhooks.ts';
+
+/** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
+const maxReviews = 256;
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
@@ -16,6 +21,8 @@ interface InitializerOptions {
   readonly random: Random;
   readonly clock: Clock;
   readonly authorize: Authorizer;
+  readonly webhooks: RegisteredWebhooks;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
   readonly settings: Pick<
     ServerSettings,
     'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds' | 'featureGates'
@@ -30,6 +37,8 @@ export function pluginInitializer({
   random,
   clock,
   authorize,
+  webhooks,
+  metrics,
   settings,
   registry,
 }: InitializerOptions): PluginInitializer {
@@ -38,7 +47,9 @@ export function pluginInitializer({
     names,
     random,
     clock,
-    policyChecked: () => {},
+    policyChecked: metrics.policyChecked,
+    webhook: (registered) => webhooks.postTo(registered, maxReviews),
+    webhookObserver: metrics.webhooks,
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),

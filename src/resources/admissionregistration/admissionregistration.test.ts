@@ -64,8 +64,8 @@ describe('webhooks', () => {
     [
       'a service',
       service({ name: '', namespace: '', port: 0, path: '/a//B/' }),
-      [`${client}.service.name`, 'Required', required('service name is required')],
-      [`${client}.service.namespace`, 'Required', required('service namespace is required')],
+      [`${client}.service.name`, 'Required', 'Required value'],
+      [`${client}.service.namespace`, 'Required', 'Required value'],
       [`${client}.service.path`, 'Invalid', invalid('/a//B/', 'segment[1] may not be empty')],
       [`${client}.service.path`, 'Invalid', invalid('/a//B/', `segment[2]: ${says.subdomain}`)],
       [`${client}.service.port`, 'Invalid', invalid(0, `port is not valid: ${says.port}`)],

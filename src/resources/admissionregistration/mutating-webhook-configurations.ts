@@ -10,7 +10,6 @@ export const mutatingWebhookConfigurations = resource({
   plural: 'mutatingwebhookconfigurations',
   kind: 'MutatingWebhookConfiguration',
   schema: MutatingWebhookConfiguration,
-  unimplemented: 'this server does not call webhooks yet',
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,

@@ -10,7 +10,6 @@ export const validatingWebhookConfigurations = resource({
   plural: 'validatingwebhookconfigurations',
   kind: 'ValidatingWebhookConfiguration',
   schema: ValidatingWebhookConfiguration,
-  unimplemented: 'this server does not call webhooks yet',
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,

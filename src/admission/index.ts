@@ -13,6 +13,7 @@ export type {
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  PolicyObserver,
   RegisteredWebhook,
   Reinvocation,
   RequestVersions,

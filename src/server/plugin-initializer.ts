@@ -22,7 +22,7 @@ interface InitializerOptions {
   readonly clock: Clock;
   readonly authorize: Authorizer;
   readonly webhooks: RegisteredWebhooks;
-  readonly metrics: Pick<Metrics, 'webhooks'>;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
   readonly settings: Pick<
     ServerSettings,
     'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds' | 'featureGates'
@@ -47,7 +47,7 @@ export function pluginInitializer({
     names,
     random,
     clock,
-    policyChecked: () => {},
+    policyChecked: metrics.policyChecked,
     mutationChecked: () => {},
     webhook: (registered) => webhooks.postTo(registered, maxReviews),
     webhookObserver: metrics.webhooks,

@@ -25,7 +25,7 @@ interface InitializerOptions {
   readonly configurations: PluginConfigurations;
   readonly credentials: Readonly<Record<CallingPlugin, WebhookCredentials | undefined>>;
   readonly webhooks: RegisteredWebhooks;
-  readonly metrics: Pick<Metrics, 'webhooks'>;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -52,6 +52,8 @@ export function pluginInitializer({
     clock,
     features,
     configurations,
+    policyChecked: metrics.policyChecked,
+    mutationChecked: () => {},
     webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
     webhookObserver: metrics.webhooks,
     objects: {

@@ -233,7 +233,8 @@ export interface ServerOptions {
    * Admission plugins to switch off, of those that are on: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`,
    * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
    * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
-   * `CertificateSigning`, `CertificateSubjectRestriction`, `DefaultIngressClass`, `PodTopologyLabels`, `ResourceQuota`.
+   * `CertificateSigning`, `CertificateSubjectRestriction`, `DefaultIngressClass`, `PodTopologyLabels`,
+   * `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionWebhook`, `ResourceQuota`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
    */

@@ -4,7 +4,7 @@ export { checkMembers, checkPatched } from './bounds.ts';
 export { anyElement, type FieldFilter, setOf } from './field-set.ts';
 export { applyJsonPatch, readOperations, unknownMembers, visitedBy } from './json-patch.ts';
 export { reasonOfJsonPatch } from './json-patch-errors.ts';
-export { sameManagedFields } from './managed-fields.ts';
+export { admittedManagedFields, sameManagedFields } from './managed-fields.ts';
 export { managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';
 export { mergeValues } from './merge-values.ts';

@@ -1,3 +1,4 @@
+import { admittedManagedFields } from '../merge/index.ts';
 import {
   type ApiObject,
   fieldError,
@@ -219,20 +220,25 @@ function partialMetadata(
   return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
 }
 
+const invalidManagers =
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests';
+
 /**
  * Undoes what mutating admission has written beyond the part of the object that the request writes.
  * @throws StatusError 400 for another namespace
  */
 export function keepToPart(
-  { target, context }: WriteRequest,
-  pending: PendingObject,
+  { target, context, options }: WriteRequest,
+  { object, rewritten }: PendingObject,
   old: ApiObject | undefined,
 ): void {
-  if (pending.rewritten !== true) return;
-  const { object } = pending;
+  if (rewritten === undefined) return;
   const { definition, storageVersion } = target.resource;
   defaultNamespace(target, object.metadata);
-  object.metadata = metadataOf(object.metadata);
+  const admitted = admittedManagedFields(object.metadata.managedFields, rewritten.managedFields);
+  if (admitted === undefined) options.warnings.add(invalidManagers);
+  const { entries: managedFields } = admitted ?? { entries: rewritten.managedFields };
+  object.metadata = metadataOf(object.metadata, { managedFields });
   const partial = partialWriteOf(target);
   if (partial !== undefined && old !== undefined) {
     const kept = copyOf(old);

@@ -149,6 +149,27 @@ describe('the object of a request in another version', () => {
     expect(seen).toEqual([expect.stringContaining('v2')]);
   });
 
+  it('keeps its managed fields when they are replaced by invalid ones', async () => {
+    let managedFields: JsonObject[] = [{ manager: 'x', operation: 'Odd', apiVersion: 'v1', fieldsType: 'FieldsV1' }];
+    const {
+      write,
+      create: make,
+      read,
+    } = admitting(async ({ versions }) => {
+      const [as] = versions.equivalents as [ServedKind];
+      const object = (await versions.read('object', as)) as JsonObject;
+      await versions.write(as, { ...object, metadata: { ...(object['metadata'] as JsonObject), managedFields } });
+    });
+    const warnings = new Set<string>();
+    const options = { warnings, fieldManager: 'me' };
+    await write('configmaps', {}, create({ metadata: { name: 'a' }, data: { a: '1' } }), options);
+    expect((await read('configmaps', 'a')).metadata.managedFields).toMatchObject([{ manager: 'me' }]);
+    expect([...warnings]).toEqual([expect.stringMatching(/^\.metadata\.managedFields was in an invalid state/)]);
+    managedFields = [];
+    const other = await make('configmaps', { metadata: { name: 'b' }, data: { a: '1' } });
+    expect(other.metadata.managedFields).toBeUndefined();
+  });
+
   it('cannot be moved to another namespace, and keeps the part that the request does not write', async () => {
     let change: (object: JsonObject) => JsonObject = (object) => ({ ...object, status: { ready: 7 } });
     const {

@@ -97,7 +97,7 @@ export class ObjectVersions implements RequestVersions {
     }
     replaceContent(object, next);
     if (!stored) return;
-    pending.rewritten = true;
+    pending.rewritten ??= { managedFields: before.managedFields };
     if (context !== undefined) target.resource.definition.strategy.defaults?.(object, context);
   }
 

@@ -1,15 +1,9 @@
 import { type ByteString, encodeText, featureList, featureMetric, formatGroupResource } from '../meta/index.ts';
+import { conditionBounds, policyBounds, type WebhookCounts, webhookBounds } from './admission-metrics.ts';
 import { controllerMetrics } from './controller-metrics.ts';
+import { distribution, labelText } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
-import {
-  admissionBounds,
-  authenticationBounds,
-  type Counted,
-  distribution,
-  durationBounds,
-  labelText,
-  sizeBounds,
-} from './metrics.ts';
+import { admissionBounds, authenticationBounds, type Counted, durationBounds, sizeBounds } from './metrics.ts';
 
 /** The target size of a piece (bytes). */
 const pieceSize = 64 * 1024;
@@ -230,6 +224,53 @@ const metrics: readonly Metric[] = [
     lines: ({ admission }, name) => admissionTimes(name, admission, false),
   },
   {
+    name: 'apiserver_admission_webhook_admission_duration_seconds',
+    stability: 'STABLE',
+    help: 'Time that admission webhooks took.',
+    type: 'histogram',
+    lines: ({ webhooks }, name) =>
+      [...webhooks.durations].map(([labels, times]) => histogram(name, labels, times, webhookBounds)),
+  },
+  webhookCounter('webhook_request_total', 'Calls of admission webhooks.', 'requests'),
+  webhookCounter('webhook_rejection_count', 'Requests rejected by or for an admission webhook.', 'rejections'),
+  webhookCounter('webhook_fail_open_count', 'Failures of admission webhooks that are ignored.', 'failedOpen'),
+  webhookCounter(
+    'match_condition_evaluation_errors_total',
+    'Match conditions that could not be evaluated.',
+    'conditionErrors',
+  ),
+  webhookCounter('match_condition_exclusions_total', 'Requests that match conditions excluded.', 'conditionExclusions'),
+  {
+    name: 'apiserver_admission_match_condition_evaluation_seconds',
+    stability: 'ALPHA',
+    help: 'Time to evaluate match conditions.',
+    type: 'histogram',
+    lines: ({ webhooks }, name) =>
+      [...webhooks.conditionTimes].map(([labels, times]) => histogram(name, labels, times, conditionBounds)),
+  },
+  {
+    name: 'apiserver_validating_admission_policy_check_total',
+    stability: 'BETA',
+    help: 'Checks by validating admission policies that did not simply allow a request, by what followed.',
+    type: 'counter',
+    lines: ({ policyChecks }, name) =>
+      [...policyChecks].map(([labels, { counts }]) =>
+        line(
+          name,
+          labels,
+          counts.reduce((sum, count) => sum + count, 0),
+        ),
+      ),
+  },
+  {
+    name: 'apiserver_validating_admission_policy_check_duration_seconds',
+    stability: 'BETA',
+    help: 'Time that these checks took.',
+    type: 'histogram',
+    lines: ({ policyChecks }, name) =>
+      [...policyChecks].map(([labels, times]) => histogram(name, labels, times, policyBounds)),
+  },
+  {
     name: 'apiserver_crd_conversion_webhook_duration_seconds',
     stability: 'ALPHA',
     help: 'Time that conversion webhooks took.',
@@ -295,6 +336,18 @@ function serviceAccountTokens(name: string, help: string, count: keyof Counted['
     help,
     type: 'counter',
     lines: ({ tokens: { serviceAccount } }, metric) => [line(metric, '', serviceAccount[count])],
+  };
+}
+
+type CounterName = 'requests' | 'rejections' | 'failedOpen' | 'conditionErrors' | 'conditionExclusions';
+
+function webhookCounter(name: string, help: string, count: CounterName & keyof WebhookCounts): Metric {
+  return {
+    name: `apiserver_admission_${name}`,
+    stability: 'ALPHA',
+    help,
+    type: 'counter',
+    lines: ({ webhooks }, metric) => [...webhooks[count]].map(([labels, value]) => line(metric, labels, value)),
   };
 }
 

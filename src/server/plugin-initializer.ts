@@ -1,19 +1,31 @@
-import type { KindPlace, PluginInitializer } from '../admission/index.ts';
-import type { Authorizer } from '../auth/index.ts';
-import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
-import { requestedOrganizations } from '../pki/index.ts';
+import type { CallingPlugin, KindPlace, PluginConfigurations, PluginInitializer } from '../admission/index.ts';
+import { type Authorizer, selectorAttributes } from '../auth/index.ts';
+import type { Metrics } from '../http/index.ts';
+import { type Clock, type Features, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { requestedSubject } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 import type { ServerSettings } from './flags.ts';
+import type { RegisteredWebhooks } from './registered-webhooks.ts';
+import type { WebhookCredentials } from './webhook-kubeconfig.ts';
+
+/** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
+const maxReviews = 256;
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
 interface InitializerOptions {
   readonly names: Names;
   readonly random: Random;
+  readonly clock: Clock;
+  readonly features: Features;
   readonly authorize: Authorizer;
+  readonly configurations: PluginConfigurations;
+  readonly credentials: Readonly<Record<CallingPlugin, WebhookCredentials | undefined>>;
+  readonly webhooks: RegisteredWebhooks;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -23,7 +35,13 @@ interface InitializerOptions {
 export function pluginInitializer({
   names,
   random,
+  clock,
+  features,
   authorize,
+  configurations,
+  credentials,
+  webhooks,
+  metrics,
   settings,
   registry,
 }: InitializerOptions): PluginInitializer {
@@ -31,12 +49,24 @@ export function pluginInitializer({
   return {
     names,
     random,
+    clock,
+    features,
+    configurations,
+    policyChecked: metrics.policyChecked,
+    mutationChecked: () => {},
+    webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
+    webhookObserver: metrics.webhooks,
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
+      derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
     },
     namespace: (name) => registry().objects.namespace(name),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
+    authorizeAccess: ({ selectors, ...attributes }) => {
+      const withSelectors = registry().features.AuthorizeWithSelectors;
+      return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
+    },
     findKind,
     tolerationSeconds: {
       notReady: settings.defaultNotReadyTolerationSeconds,
@@ -44,7 +74,16 @@ export function pluginInitializer({
     },
     createNamespace: (name) => createNamespace(registry(), name),
     updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
-    requestedOrganizations,
+    requestedSubject,
+  };
+}
+
+/** A function that is made by its first call. */
+function onFirstCall<T>(make: () => () => T): () => T {
+  let made: (() => T) | undefined;
+  return () => {
+    made ??= make();
+    return made();
   };
 }
 

@@ -16,6 +16,7 @@ import type {
 import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
+import type { PluginConfigurations } from './configuration/formats.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -125,6 +126,8 @@ export interface StepLabels {
 /** Returns the observer of a latency (seconds). Called once for each set of labels of each resource. */
 export type StepTimer = (step: StepLabels) => (seconds: number) => void;
 
+export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
+
 /** What a ValidatingAdmissionPolicy made of a request, for metrics. */
 export interface PolicyCheck {
   readonly policy: string;
@@ -193,7 +196,15 @@ export interface WebhookObserver {
   ) => void;
 }
 
-export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
+/** What became of a mutation of a MutatingAdmissionPolicy, for metrics. */
+export interface MutationCheck {
+  readonly policy: string;
+  readonly binding: string;
+  readonly error: PolicyCheck['error'] | 'no_error';
+}
+
+/** Receives every mutation that was tried, and how long it took. */
+export type MutationObserver = (check: MutationCheck, seconds: number) => void;
 
 export type Awaitable<T> = T | Promise<T>;
 
@@ -263,19 +274,26 @@ export interface KindPlace {
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
+/** A plugin that calls the webhooks of the API. */
+export type CallingPlugin = 'MutatingAdmissionWebhook' | 'ValidatingAdmissionWebhook';
+
 /** The dependencies of plugins, provided by the server. */
 export interface PluginInitializer {
   readonly names: Names;
   readonly random: Random;
+  readonly features: Features;
+  /** The configurations of enabled plugins. */
+  readonly configurations: PluginConfigurations;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
   readonly clock: AdmissionClock;
   readonly policyChecked: PolicyObserver;
-  readonly webhook: (registered: RegisteredWebhook) => CallWebhook;
+  readonly mutationChecked: MutationObserver;
+  /** `plugin`: the one that calls, whose credentials are used. */
+  readonly webhook: (registered: RegisteredWebhook, plugin: CallingPlugin) => CallWebhook;
   readonly webhookObserver: WebhookObserver;
   readonly authorize: ResourceAuthorizer;
   readonly authorizeAccess: AccessAuthorizer;
-  readonly features: Pick<Features, 'MutatingAdmissionPolicy'>;
   /** Undefined when the kind is not served. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**
@@ -287,6 +305,8 @@ export interface PluginInitializer {
   readonly createNamespace: (name: string) => Promise<void>;
   /** Default toleration seconds of pods for the not-ready and unreachable taints. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
-  /** The organizations of the subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
-  readonly requestedOrganizations: (request: string) => readonly string[] | undefined;
+  /** The subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
+  readonly requestedSubject: (
+    request: string,
+  ) => { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
 }

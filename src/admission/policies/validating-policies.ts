@@ -29,7 +29,7 @@ export function validatingPolicies(initializer: PluginInitializer): AdmissionPlu
 }
 
 /** The resources that policies do not apply to: policies themselves, and reviews, which a cluster cannot do without. */
-function excludedFrom({ domain }: Names): ReadonlySet<string> {
+export function excludedFrom({ domain }: Names): ReadonlySet<string> {
   const policies = [
     'validatingadmissionpolicies',
     'validatingadmissionpolicybindings',

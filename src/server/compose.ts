@@ -112,10 +112,7 @@ export async function compose(
     writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: pluginsOf({
-      ...{ ...configured, settings, names, clock, random, authorize, webhooks, metrics },
-      registry: () => registry,
-    }),
+    admission: pluginsOf({ ...configured, ...later, settings, names, clock, random, authorize, webhooks, metrics }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
   const nonResource = createNonResourceHandler({

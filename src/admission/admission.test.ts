@@ -182,12 +182,14 @@ describe('handles', () => {
     expect(asked).toEqual(['CREATE configmaps/', 'UPDATE configmaps/', 'DELETE configmaps/', 'CONNECT configmaps/']);
   });
 
-  it('leaves NamespaceLifecycle, webhooks and ResourceQuota for the creation of a config map', () => {
+  it('leaves the plugins that are for all objects, for the creation of a config map', () => {
     const place = { operation: 'CREATE', resource: 'configmaps', subresource: '' } as const;
     const concerned = makePlugins(fakeInitializer(), [], []).filter(({ handles }) => handles?.(place) ?? true);
     expect(concerned.map(({ name }) => name)).toEqual([
       'NamespaceLifecycle',
+      'MutatingAdmissionPolicy',
       'MutatingAdmissionWebhook',
+      'ValidatingAdmissionPolicy',
       'ValidatingAdmissionWebhook',
       'ResourceQuota',
     ]);

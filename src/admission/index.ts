@@ -21,6 +21,7 @@ export type {
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  PolicyObserver,
   RegisteredWebhook,
   Reinvocation,
   RequestVersions,

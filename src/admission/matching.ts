@@ -142,13 +142,13 @@ function suits(rule: CompiledRule, request: AdmissionRequest, { resource }: Serv
   );
 }
 
-const isNamespace = ({ resource: { group, resource } }: ServedKind): boolean =>
+const isNamespace = ({ resource: { group, resource } }: Pick<ServedKind, 'resource'>): boolean =>
   group === '' && resource === 'namespaces';
 
 const isClusterScoped = (request: AdmissionRequest): boolean => isNamespace(request) || request.namespace === '';
 
 /** The namespace of a request, as webhooks and expressions see it: that of a namespace is the namespace itself. */
-export const namespaceOf = (request: AdmissionRequest): string =>
+export const namespaceOf = (request: Pick<AdmissionRequest, 'resource' | 'name' | 'namespace'>): string =>
   isNamespace(request) ? request.name : request.namespace;
 
 const labelsOf = ({ labels }: ObjectMeta) => labels ?? {};

@@ -23,6 +23,8 @@ import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
 import { podTolerations } from './pod-tolerations.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
+import { mutatingPolicies } from './policies/mutating-policies.ts';
+import { validatingPolicies } from './policies/validating-policies.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota.ts';
 import { resourceTolerations } from './resource-tolerations.ts';
@@ -74,15 +76,17 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
   { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
-  // Mutating and validating policies belong here.
+  { name: 'MutatingAdmissionPolicy', on: true, make: mutatingPolicies },
   { name: 'MutatingAdmissionWebhook', on: true, make: mutatingWebhooks },
+  { name: 'ValidatingAdmissionPolicy', on: true, make: validatingPolicies },
   { name: 'ValidatingAdmissionWebhook', on: true, make: validatingWebhooks },
+  // Only ResourceQuota and AlwaysDeny run after them.
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
 
 /** Plugins of the reference server that are not implemented: they cannot be enabled. */
-export const absentPlugins: readonly string[] = ['MutatingAdmissionPolicy', 'ValidatingAdmissionPolicy'];
+export const absentPlugins: readonly string[] = [];
 
 /** The names of the enabled plugins in order. A name that is both enabled and disabled is disabled. */
 export const enabledPlugins = (enabled: readonly string[], disabled: readonly string[]): string[] =>

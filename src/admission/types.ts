@@ -13,7 +13,7 @@ import type {
   ResourcePlace,
   User,
 } from '../meta/index.ts';
-import type { ObjectOf, StructSchema } from '../schema/index.ts';
+import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 import type { PluginConfigurations } from './configuration/formats.ts';
@@ -83,9 +83,12 @@ export interface RequestVersions {
   readonly read: (part: 'object' | 'oldObject', as: ServedKind) => Awaitable<JsonObject | undefined>;
   /**
    * Replaces the object by its mutated form in that version: decoded, defaulted, converted; `request.object` changes in
-   * place. @throws StatusError 400 for a value of the wrong type
+   * place. @throws StatusError 400 for a value of the wrong type, and if `strict` for fields that are not declared, except
+   * in custom resources
    */
-  readonly write: (as: ServedKind, value: JsonObject) => Awaitable<void>;
+  readonly write: (as: ServedKind, value: JsonObject, strict?: boolean) => Awaitable<void>;
+  /** The type of the object in that version. */
+  readonly type: (as: ServedKind) => CompiledType;
 }
 
 export interface WithMetadata {
@@ -123,6 +126,18 @@ export interface StepLabels {
 /** Returns the observer of a latency (seconds). Called once for each set of labels of each resource. */
 export type StepTimer = (step: StepLabels) => (seconds: number) => void;
 
+export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
+
+/** What a ValidatingAdmissionPolicy made of a request, for metrics. */
+export interface PolicyCheck {
+  readonly policy: string;
+  readonly binding: string;
+  readonly error: 'compile_error' | 'out_of_budget' | 'invalid_error';
+  readonly action: 'allow' | 'deny' | 'audit' | 'warn';
+}
+
+/** Receives the checks of policies that do not simply allow a request, and how long each took. */
+export type PolicyObserver = (check: PolicyCheck, seconds: number) => void;
 /** Where a webhook is that an object of the API registers, and how it is trusted. */
 export interface RegisteredWebhook {
   readonly url?: string | null;
@@ -181,7 +196,15 @@ export interface WebhookObserver {
   ) => void;
 }
 
-export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
+/** What became of a mutation of a MutatingAdmissionPolicy, for metrics. */
+export interface MutationCheck {
+  readonly policy: string;
+  readonly binding: string;
+  readonly error: PolicyCheck['error'] | 'no_error';
+}
+
+/** Receives every mutation that was tried, and how long it took. */
+export type MutationObserver = (check: MutationCheck, seconds: number) => void;
 
 export type Awaitable<T> = T | Promise<T>;
 
@@ -264,6 +287,8 @@ export interface PluginInitializer {
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
   readonly clock: AdmissionClock;
+  readonly policyChecked: PolicyObserver;
+  readonly mutationChecked: MutationObserver;
   /** `plugin`: the one that calls, whose credentials are used. */
   readonly webhook: (registered: RegisteredWebhook, plugin: CallingPlugin) => CallWebhook;
   readonly webhookObserver: WebhookObserver;

@@ -1,4 +1,4 @@
-import type { WebhookObserver } from '../registry/index.ts';
+import type { PolicyObserver, WebhookObserver } from '../registry/index.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 
 /** Upper bounds of the histograms, as in the reference server. */
@@ -62,6 +62,20 @@ export function webhookObserver(counts: WebhookCounts): WebhookObserver {
     },
   };
 }
+
+export const policyBounds = [0.0000005, 0.001, 0.01, 0.1, 1];
+/** How many checks of policies have series of their own. */
+const maxPolicySeries = 4_000;
+
+/** Counts the checks of policies, with their durations, by labels. */
+export const policyObserver =
+  (checks: Map<string, Distribution>): PolicyObserver =>
+  ({ policy, binding, error, action }, seconds) => {
+    const labels = { enforcement_action: action, error_type: error, policy, policy_binding: binding };
+    const isKnown = checks.size < maxPolicySeries || checks.has(labelText(labels));
+    const counted = isKnown ? labels : { ...labels, policy: 'other', policy_binding: 'other' };
+    observeIn(checks, counted, policyBounds, seconds);
+  };
 
 type Labels = { readonly [label: string]: string };
 

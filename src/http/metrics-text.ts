@@ -1,5 +1,5 @@
 import { type ByteString, encodeText, featureList, featureMetric, formatGroupResource } from '../meta/index.ts';
-import { conditionBounds, type WebhookCounts, webhookBounds } from './admission-metrics.ts';
+import { conditionBounds, policyBounds, type WebhookCounts, webhookBounds } from './admission-metrics.ts';
 import { type Distribution, distribution, labelText } from './distribution.ts';
 import { admissionBounds, authenticationBounds, type Counted, durationBounds, sizeBounds } from './metrics.ts';
 
@@ -256,6 +256,28 @@ const metrics: readonly Metric[] = [
     type: 'histogram',
     lines: ({ webhooks }, name) =>
       [...webhooks.conditionTimes].map(([labels, times]) => histogram(name, labels, times, conditionBounds)),
+  },
+  {
+    name: 'apiserver_validating_admission_policy_check_total',
+    stability: 'BETA',
+    help: 'Checks by validating admission policies that did not simply allow a request, by what followed.',
+    type: 'counter',
+    lines: ({ policyChecks }, name) =>
+      [...policyChecks].map(([labels, { counts }]) =>
+        line(
+          name,
+          labels,
+          counts.reduce((sum, count) => sum + count, 0),
+        ),
+      ),
+  },
+  {
+    name: 'apiserver_validating_admission_policy_check_duration_seconds',
+    stability: 'BETA',
+    help: 'Time that these checks took.',
+    type: 'histogram',
+    lines: ({ policyChecks }, name) =>
+      [...policyChecks].map(([labels, times]) => histogram(name, labels, times, policyBounds)),
   },
   {
     name: 'apiserver_crd_conversion_webhook_duration_seconds',

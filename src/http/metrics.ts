@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import type { Clock } from '../meta/index.ts';
-import type { Observer, Registry, Resource, WebhookObserver } from '../registry/index.ts';
-import { emptyWebhookCounts, type WebhookCounts, webhookObserver } from './admission-metrics.ts';
+import type { Observer, PolicyObserver, Registry, Resource, WebhookObserver } from '../registry/index.ts';
+import { emptyWebhookCounts, policyObserver, type WebhookCounts, webhookObserver } from './admission-metrics.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -50,6 +50,8 @@ export interface Counted {
   /** The durations of conversions by webhooks, by labels. */
   readonly conversions: ReadonlyMap<string, Distribution>;
   readonly webhooks: WebhookCounts;
+  /** The durations of checks by validating policies, by labels. */
+  readonly policyChecks: ReadonlyMap<string, Distribution>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
@@ -76,6 +78,7 @@ export interface Metrics {
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
   readonly webhooks: WebhookObserver;
+  readonly policyChecked: PolicyObserver;
   /** `definition`: the name of the custom resource definition. */
   converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
   /** Declarative validation differed from handwritten validation, or failed. */
@@ -105,11 +108,12 @@ export function createMetrics(
   const admission = new Map<string, AdmissionSeries>();
   const conversions = new Map<string, Distribution>();
   const webhooks = emptyWebhookCounts();
+  const policyChecks = new Map<string, Distribution>();
   const rules = { mismatches: 0, failures: 0 };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
     ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, audit, tokens },
-    ...{ inFlight, registry, startTime },
+    ...{ policyChecks, inFlight, registry, startTime },
   };
 
   return {
@@ -149,6 +153,7 @@ export function createMetrics(
       return (value) => observe(seconds, admissionBounds, value);
     },
     webhooks: webhookObserver(webhooks),
+    policyChecked: policyObserver(policyChecks),
     converted: conversionCounter(conversions),
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,

@@ -64,6 +64,7 @@ export const featureGates = {
   MutableCSINodeAllocatableCount: alpha(
     field('csidriver.spec.nodeAllocatableUpdatePeriodSeconds', 'volumeError.errorCode'),
   ),
+  MutatingAdmissionPolicy: alpha('MutatingAdmissionPolicies, which `--runtime-config` serves, change objects'),
   NodeInclusionPolicyInPodTopologySpread: stable(field('topologySpreadConstraints[].nodeAffinityPolicy')),
   OpenAPIEnums: beta('OpenAPI lists the enum values of fields'),
   PodLevelResources: alpha(field('pod.spec.resources')),

@@ -14,7 +14,7 @@ const rows: readonly Row[] = [
      HPAScaleToZero InformerResourceVersion InPlacePodVerticalScalingExclusiveCPUs InTreePluginPortworxUnregister
      KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletInUserNamespace
      KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI
-     KubeletServiceAccountTokenForCredentialProviders LoggingAlphaOptions MemoryQoS MutatingAdmissionPolicy
+     KubeletServiceAccountTokenForCredentialProviders LoggingAlphaOptions MemoryQoS
      PodAndContainerStatsFromCRI PodLogsQuerySplitStreams PodTopologyLabelsAdmission
      QOSReserved ReduceDefaultCrashLoopBackOffDecay RuntimeClassInImageCriAPI StorageCapacityScoring StorageVersionAPI
      StrictIPCIDRValidation TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy

@@ -131,6 +131,24 @@ describe('the object of a request in another version', () => {
     expect(metadata.creationTimestamp).toBeDefined();
   });
 
+  it('has a type, and may be refused for fields that it does not declare', async () => {
+    const seen: unknown[] = [];
+    const { create: make } = admitting(async (request) => {
+      const { versions } = request;
+      const as = other(request);
+      seen.push(versions.type(as).schema.name);
+      const object = (await versions.read('object', as)) as JsonObject;
+      await versions.write(as, { ...object, spec: { size: 1, unknown: 2 } });
+      await versions.write(as, { ...object, spec: { size: 1, unknown: 2 } }, true);
+    });
+    const value = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } };
+    await expect(make('widgets', value)).rejects.toMatchObject({
+      code: 400,
+      message: 'strict decoding error: unknown field "spec.unknown"',
+    });
+    expect(seen).toEqual([expect.stringContaining('v2')]);
+  });
+
   it('cannot be moved to another namespace, and keeps the part that the request does not write', async () => {
     let change: (object: JsonObject) => JsonObject = (object) => ({ ...object, status: { ready: 7 } });
     const {

@@ -1,5 +1,13 @@
 import type { Awaitable, RequestVersions, ServedKind } from '../admission/index.ts';
-import { type ApiObject, formatGroupResource, type JsonObject, type ObjectMeta } from '../meta/index.ts';
+import {
+  type ApiObject,
+  formatGroupResource,
+  type JsonObject,
+  type ObjectMeta,
+  type Path,
+  statusError,
+  unknownField,
+} from '../meta/index.ts';
 import { type CompiledType, compile } from '../schema/index.ts';
 import type { Catalog } from './catalog.ts';
 import type { RegistryContext } from './context.ts';
@@ -42,14 +50,19 @@ export class ObjectVersions implements RequestVersions {
     return target.resource.format.custom === undefined ? fromStorage(to, object) : customIn(target, object, to);
   }
 
-  write(as: ServedKind, value: JsonObject): Awaitable<void> {
+  write(as: ServedKind, value: JsonObject, strict = false): Awaitable<void> {
     const { target } = this.#of;
-    if (hasOwnKind(target)) return this.#replace(decode(target, value));
+    if (hasOwnKind(target)) return this.#replace(decode(target, value, strict));
     const to = this.#targetOf(as);
-    const decoded = decode(to, value);
+    const decoded = decode(to, value, strict);
     if (target.resource.format.custom === undefined) return this.#replace(toStorage(to, decoded));
     const converted = customIn(to, decoded, target);
     return converted instanceof Promise ? converted.then((own) => this.#replace(own)) : this.#replace(converted);
+  }
+
+  type(as: ServedKind): CompiledType {
+    const { target } = this.#of;
+    return decodedKind(hasOwnKind(target) ? target : this.#targetOf(as)).type;
   }
 
   #targetOf({ resource: { group, version, resource } }: ServedKind): Target {
@@ -109,9 +122,12 @@ function hasOwnKind(target: Target): boolean {
 }
 
 /** @throws StatusError 400 for a value of the wrong type */
-function decode(target: Target, value: JsonObject): ApiObject {
+function decode(target: Target, value: JsonObject, strict: boolean): ApiObject {
   const { kind, apiVersion, type } = decodedKind(target);
-  const object = type.decode(value).value as ApiObject;
+  const { value: object, unknown } = type.decode(value) as { value: ApiObject; unknown: readonly Path[] };
+  if (strict && unknown.length > 0 && target.resource.definition.custom === undefined) {
+    throw statusError.badRequest(`strict decoding error: ${unknown.map(unknownField).join(', ')}`);
+  }
   const { kind: _, apiVersion: __, metadata, ...rest } = object;
   const decoded = { kind, apiVersion, ...rest };
   const served = subresourceOf(target);

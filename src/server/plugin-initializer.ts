@@ -24,7 +24,7 @@ interface InitializerOptions extends AdmissionFiles {
   readonly features: Features;
   readonly authorize: Authorizer;
   readonly webhooks: RegisteredWebhooks;
-  readonly metrics: Pick<Metrics, 'webhooks'>;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -52,6 +52,8 @@ export function pluginInitializer({
     clock,
     features,
     configurations,
+    policyChecked: metrics.policyChecked,
+    mutationChecked: () => {},
     webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
     webhookObserver: metrics.webhooks,
     reviewImages:

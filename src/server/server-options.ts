@@ -234,7 +234,8 @@ export interface ServerOptions {
    * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
    * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
    * `CertificateSigning`, `ClusterTrustBundleAttest`, `CertificateSubjectRestriction`, `DefaultIngressClass`,
-   * `PodTopologyLabels`, `MutatingAdmissionWebhook`, `ValidatingAdmissionWebhook`, `ResourceQuota`.
+   * `PodTopologyLabels`, `MutatingAdmissionPolicy`, `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`,
+   * `ValidatingAdmissionWebhook`, `ResourceQuota`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
    */

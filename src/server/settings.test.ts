@@ -41,13 +41,6 @@ describe('readSettings', () => {
       enableAdmissionPlugins: ['OwnerReferencesPermissionEnforcement', 'PodSecurity'],
       disableAdmissionPlugins: ['Priority', 'LimitRanger'],
     });
-    // Plugins that are not implemented may be disabled, but not enabled.
-    expect(await read(['--disable-admission-plugins=MutatingAdmissionPolicy'])).toMatchObject({
-      disableAdmissionPlugins: ['MutatingAdmissionPolicy'],
-    });
-    expect(await problems(['--enable-admission-plugins=MutatingAdmissionPolicy'])).toEqual([
-      '--enable-admission-plugins="MutatingAdmissionPolicy" names the admission plugin "MutatingAdmissionPolicy", which this server does not have',
-    ]);
     expect(await problems(['--disable-admission-plugins=PodSecurty'])).toEqual([
       '--disable-admission-plugins="PodSecurty" names an unknown admission plugin "PodSecurty"; did you mean "PodSecurity"?',
     ]);

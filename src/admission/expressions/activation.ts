@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../../cel/index.ts';
 import { type JsonObject, quote } from '../../meta/index.ts';
+import { namespaceOf } from '../matching.ts';
 import type { AccessAuthorizer, AdmissionRequest, ServedKind } from '../types.ts';
 import { type Compilation, type ExpressionCompiler, ExpressionFault, type VariableName } from './compile.ts';
 import { namespaceType, requestType } from './declarations.ts';
@@ -18,6 +19,8 @@ import { readDyn } from './values.ts';
 
 /** What one evaluation of an expression may cost. */
 export const maxCallCost = 1_000_000;
+/** The longest chain of variables that need each other: deeper ones may exhaust the stack. */
+const maxVariableDepth = 200;
 
 /** A request as expressions see it, in the version in which it matched. */
 export interface RequestInputs {
@@ -70,15 +73,17 @@ export class RequestValues {
   }
 
   get requestResource(): Value {
-    const { resource, subresource, namespace, name } = this.#inputs.request;
-    const { version: _, ...place } = resource;
-    return new ResourceCheckValue(this.authorizer, { ...place, subresource, namespace, name });
+    const { request } = this.#inputs;
+    const { subresource, name } = request;
+    const { version: _, ...place } = request.resource;
+    return new ResourceCheckValue(this.authorizer, { ...place, subresource, namespace: namespaceOf(request), name });
   }
 }
 
 /** The AdmissionRequest; empty fields are absent. */
 function requestJson({ request, matched }: RequestInputs): JsonObject {
-  const { operation, kind, resource, subresource, namespace, name, user, dryRun } = request;
+  const { operation, kind, resource, subresource, name, user, dryRun } = request;
+  const namespace = namespaceOf(request);
   const { uid = '', groups, extra = {} } = user;
   const json: JsonObject = {
     kind: { ...matched.kind },
@@ -157,6 +162,8 @@ class VariablesValue extends ObjectValue {
   readonly #activation: Activation;
   readonly #known = new Map<string, Value | CelError>();
   #cost = 0;
+  /** How many variables are being evaluated, each for the one before. */
+  #depth = 0;
 
   constructor({ variables, variablesType }: ExpressionCompiler, activation: Activation) {
     super(variablesType, {});
@@ -190,6 +197,8 @@ class VariablesValue extends ObjectValue {
     if (compiled instanceof ExpressionFault) {
       return new CelError(`composited variable ${quote(name)} fails to compile: ${compiled.message}`);
     }
+    if (this.#depth === maxVariableDepth) throw new RangeError('the variables nest too deeply');
+    this.#depth++;
     const budget = new Budget(maxCallCost);
     try {
       return compiled.program.evaluate(this.#activation.values(compiled.slots), budget);
@@ -197,6 +206,7 @@ class VariablesValue extends ObjectValue {
       if (!(thrown instanceof CelError || thrown instanceof CostLimitExceeded)) throw thrown;
       return new CelError(`composited variable ${quote(name)} fails to evaluate: ${thrown.message}`);
     } finally {
+      this.#depth--;
       this.#cost += maxCallCost - budget.remaining;
     }
   }

@@ -11,6 +11,7 @@ import {
   dynType,
   type Environment,
   ExpressionError,
+  jsonPatchType,
   type Library,
   librariesOfNew,
   librariesOfStored,
@@ -20,6 +21,7 @@ import {
   nullType,
   type ObjectField,
   type ObjectType,
+  objectType,
   type Program,
   resourceCheckType,
   stringType,
@@ -100,6 +102,8 @@ export const resultTypes = {
   condition: [boolType],
   message: [stringType],
   annotation: [stringType, nullType],
+  applyConfiguration: [objectType],
+  jsonPatch: [listType(jsonPatchType)],
 } satisfies { readonly [purpose: string]: readonly CelType[] };
 
 export interface ExpressionOptions {

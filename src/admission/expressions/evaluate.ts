@@ -14,10 +14,12 @@ import { type Compilation, type CompiledExpression, ExpressionFault } from './co
 /** What all expressions of a policy may cost for one parameter; audit annotations have as much again. */
 export const maxPolicyCost = 10_000_000;
 
+export const outOfBudget = 'validation failed due to running out of cost budget';
+
 /** The budget of all expressions is used up. */
 export class OutOfBudget extends Error {
   constructor() {
-    super('validation failed due to running out of cost budget, no further validation rules will be run');
+    super(`${outOfBudget}, no further validation rules will be run`);
   }
 }
 

@@ -7,6 +7,8 @@ import {
   namesFor,
   parseGroupVersion,
 } from '../../meta/index.ts';
+import { compile, type StructSchema } from '../../schema/index.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
 import { createChain, runMutating, runValidating } from '../chain.ts';
 import type {
   AdmissionPlugin,
@@ -39,7 +41,7 @@ export function stored(resource: string, name: string, fields: JsonObject = {}, 
 export function pluralOf(key: ResourceKey): string {
   const name = typeof key === 'string' ? (key.split('.')[0] ?? '') : key.name.replace(/^.*\./, '').toLowerCase();
   if (typeof key === 'string') return name;
-  return name.endsWith('s') ? `${name}es` : `${name}s`;
+  return name.endsWith('s') ? `${name}es` : `${name.replace(/cy$/, 'cie')}s`;
 }
 
 /** A plugin initializer over these objects, whose authorizer denies the attributes for which `denies` holds. */
@@ -56,7 +58,7 @@ export function fakeInitializer(
   return {
     names,
     random: { uuid: () => '0', integer: () => 0 },
-    features: defaultFeatures,
+    features: { ...defaultFeatures, MutatingAdmissionPolicy: true },
     configurations: {},
     namespace: () => ({ terminating: false }),
     objects: {
@@ -87,6 +89,8 @@ export function fakeInitializer(
             resource: `${kind.toLowerCase()}s`,
             namespaced: kind !== 'Node',
           },
+    policyChecked: () => {},
+    mutationChecked: () => {},
     updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },
@@ -94,13 +98,13 @@ export function fakeInitializer(
   };
 }
 
-type Part = Partial<AdmissionRequest> & { readonly warnings?: string[] };
+type Part = Partial<AdmissionRequest> & { readonly warnings?: string[]; readonly schema?: StructSchema };
 
 /** A create request for the object in the namespace `n`, overridden by `part`; an update with an `oldObject`. */
 export function requestFor(resource: string, object: JsonObject, part: Part = {}): AdmissionRequest {
   const [plural = '', group = ''] = resource.split(/\.(.*)/s);
   const metadata = { name: 'x', ...((object['metadata'] as JsonObject | undefined) ?? {}) };
-  const { warnings = [], ...rest } = part;
+  const { warnings = [], schema = ObjectMeta, ...rest } = part;
   const served = {
     kind: { group, version: 'v1', kind: 'Any' },
     resource: { group, version: 'v1', resource: plural },
@@ -118,7 +122,7 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
     dryRun: false,
     began: 0,
     options: () => ({ kind: `${operation.charAt(0)}${operation.slice(1).toLowerCase()}Options` }),
-    versions: oneVersion(served, () => request),
+    versions: oneVersion(served, schema, () => request),
     warn: (text) => warnings.push(text),
     ...rest,
   };
@@ -126,7 +130,7 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
 }
 
 /** The objects of a request for a resource that is served in its own version only. */
-const oneVersion = (served: ServedKind, request: () => AdmissionRequest): RequestVersions => ({
+const oneVersion = (served: ServedKind, schema: StructSchema, request: () => AdmissionRequest): RequestVersions => ({
   equivalents: [served],
   read: (part) => request()[part],
   write: (_, value) => {
@@ -134,6 +138,7 @@ const oneVersion = (served: ServedKind, request: () => AdmissionRequest): Reques
     for (const key of Object.keys(object)) delete object[key];
     Object.assign(object, jsonCopy(value));
   },
+  type: () => compile(schema, names),
 });
 
 /** The object after both phases, or the reason in the message of the rejection. */

@@ -10,7 +10,7 @@ import {
 } from '../../meta/index.ts';
 import { RequestValues } from '../expressions/activation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
-import { matchRequest, namespaceOf } from '../matching.ts';
+import { matchRequest } from '../matching.ts';
 import {
   type AdmissionClock,
   type AdmissionRequest,
@@ -66,10 +66,8 @@ export async function review(request: AdmissionRequest, as: ServedKind, calling:
     const object = await versions.read('object', as);
     const oldObject = await versions.read('oldObject', as);
     const text = once(() => writeRequest(request, as, object, oldObject));
-    const values = once(() => {
-      const seen = { ...request, namespace: namespaceOf(request) };
-      return new RequestValues({ request: seen, matched: as, object, oldObject, authorize: calling.authorizeAccess });
-    });
+    const authorize = calling.authorizeAccess;
+    const values = once(() => new RequestValues({ request, matched: as, object, oldObject, authorize }));
     return { as, object, oldObject, text, values };
   } catch (error) {
     throw statusError.internal(error instanceof Error ? error.message : 'the object cannot be converted', error);

@@ -4,7 +4,6 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  jsonCopy,
   jsonEqual,
   jsonType,
   quote,
@@ -13,20 +12,11 @@ import {
 } from '../../meta/index.ts';
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { isConfiguration } from '../matching.ts';
+import { Invocations } from '../reinvocations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { ask, type Calling, concerning, type Reviewed, review, unusable } from './call.ts';
 import { type Hook, hooksOf } from './configurations.ts';
 import type { Answer } from './review.ts';
-
-/** What is kept from the first run of the mutating phase for the second one. */
-interface Invocations {
-  /** Webhooks that may be called again, and have been since the object changed last. */
-  invoked: Set<string>;
-  /** Webhooks to be called again. */
-  readonly again: Set<string>;
-  /** The object after the last webhook of a run; undefined: nothing depends on it. */
-  last: JsonObject | undefined;
-}
 
 /** Asks the webhooks of MutatingWebhookConfigurations, one after the other. */
 export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
@@ -37,7 +27,7 @@ export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugi
   const invocations = new WeakMap<AdmissionRequest, Invocations>();
   const mutate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined => {
     if (hooks.length === 0 || isConfiguration(request, names)) return undefined;
-    const known = invocations.get(request) ?? { invoked: new Set(), again: new Set(), last: undefined };
+    const known = invocations.get(request) ?? new Invocations(request);
     invocations.set(request, known);
     return askInOrder(hooks, request, known, calling);
   };
@@ -54,31 +44,20 @@ export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugi
 async function askInOrder(
   hooks: readonly Hook[],
   request: AdmissionRequest,
-  known: Invocations,
+  invocations: Invocations,
   calling: Calling,
 ): Promise<void> {
-  const { reinvocation = { needed: false, again: false } } = request;
-  request.reinvocation = reinvocation;
-  const { again } = reinvocation;
-  // Other plugins have changed the object since.
-  if (again && known.last !== undefined && !jsonEqual(known.last, request.object)) callAgain(known);
+  invocations.begin();
+  const round = invocations.isAgain ? 1 : 0;
   const read = (as: ServedKind) => review(request, as, calling);
   for (const [i, hook] of hooks.entries()) {
-    if (again && !known.again.has(hook.id)) continue;
+    if (invocations.skips(hook.id)) continue;
     const reviewed = await concerning(hook, request, read, calling);
     if (reviewed === undefined) continue;
-    if (await mutated(hook, request, reviewed, calling, `round_${again ? 1 : 0}_index_${i}`)) {
-      callAgain(known);
-      reinvocation.needed = true;
-    }
-    if (hook.reinvocable) known.invoked.add(hook.id);
+    if (await mutated(hook, request, reviewed, calling, `round_${round}_index_${i}`)) invocations.changed();
+    if (hook.reinvocable) invocations.add(hook.id);
   }
-  known.last = known.invoked.size > 0 && request.object !== undefined ? jsonCopy(request.object) : undefined;
-}
-
-function callAgain(known: Invocations): void {
-  for (const id of known.invoked) known.again.add(id);
-  known.invoked = new Set();
+  invocations.end();
 }
 
 /** Whether a webhook has changed the object. */

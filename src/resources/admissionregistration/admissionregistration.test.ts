@@ -330,7 +330,7 @@ describe('policy bindings', () => {
 });
 
 describe('mutating admission policies', () => {
-  const jsonPatch = { expression: '[]' };
+  const jsonPatch = { expression: '[JSONPatch{}]' };
   const policy = (mutations: JsonObject[], more: JsonObject = {}) => ({
     spec: { matchConstraints: { resourceRules: [rule] }, mutations, reinvocationPolicy: 'Never', ...more },
   });

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
 import { onCreate, onUpdate } from '../testing/kind.ts';
+import { mutatingAdmissionPolicies } from './mutating-admission-policies.ts';
 import { validatingAdmissionPolicies } from './validating-admission-policies.ts';
 import { validatingWebhookConfigurations } from './validating-webhook-configurations.ts';
 
+const matchConstraints = {
+  resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+};
 const policy = (spec: JsonObject): JsonObject => ({
   spec: {
-    matchConstraints: {
-      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-    },
+    matchConstraints,
     validations: [{ expression: 'true' }],
     ...spec,
   },
@@ -120,5 +122,41 @@ describe('match conditions of webhooks', () => {
     const after = { ...hook('1'), metadata: { labels: { a: 'b' } } };
     expect(onUpdate(validatingWebhookConfigurations, hook('1'), after)).toEqual([]);
     expect(onUpdate(validatingWebhookConfigurations, hook('1'), hook('1', '2'))).toHaveLength(2);
+  });
+});
+
+describe('the mutations of a MutatingAdmissionPolicy', () => {
+  const mutating = (...mutations: JsonObject[]) => ({
+    spec: { matchConstraints, reinvocationPolicy: 'Never', variables: [{ name: 'x', expression: '1' }], mutations },
+  });
+  const applied = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } });
+  const patched = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } });
+
+  it('construct objects and patches', () => {
+    const policy = mutating(
+      applied(' Object{metadata: Object.metadata{labels: {"a": string(variables.x)}}}'),
+      patched('[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("a/b"), value: "1"}]'),
+    );
+    expect(onCreate(mutatingAdmissionPolicies, policy)).toEqual([]);
+  });
+
+  it.each([
+    [applied("'teapot'"), 'applyConfiguration', `Invalid value: "'teapot'": must evaluate to Object but got string`],
+    [applied('Object.spec{}'), 'applyConfiguration', 'must evaluate to Object but got Object.spec'],
+    [patched('JSONPatch{}'), 'jsonPatch', 'must evaluate to list(JSONPatch) but got JSONPatch'],
+    [patched('[JSONPatch{op: 1}]'), 'jsonPatch', "expected type of field 'op' is 'string' but provided type is 'int'"],
+    [applied('Objec{}'), 'applyConfiguration', "undeclared reference to 'Objec' (in container '')"],
+  ])('%j is refused', (mutation, field, message) => {
+    expect(onCreate(mutatingAdmissionPolicies, mutating(mutation))).toEqual([
+      [`spec.mutations[0].${field}.expression`, 'Invalid', expect.stringContaining(message)],
+    ]);
+  });
+
+  it('alone construct objects', () => {
+    const policy = mutating(applied('Object{}'));
+    const variables = [{ name: 'y', expression: 'Object{}' }];
+    expect(onCreate(mutatingAdmissionPolicies, { ...policy, spec: { ...policy.spec, variables } })).toEqual([
+      ['spec.variables[0].expression', 'Invalid', expect.stringContaining("undeclared reference to 'Object'")],
+    ]);
   });
 });

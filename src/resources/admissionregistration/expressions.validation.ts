@@ -11,7 +11,7 @@ import type {
   ValidatingAdmissionPolicySpec,
   Variable,
 } from '../../types/admissionregistration-v1.ts';
-import type { MutatingAdmissionPolicySpec } from '../../types/admissionregistration-v1alpha1.ts';
+import type { MutatingAdmissionPolicySpec, Mutation } from '../../types/admissionregistration-v1alpha1.ts';
 import { MAX_VALUE_EXPRESSION } from './admission-policies.validation.ts';
 
 type Conditions = readonly Infer<typeof MatchCondition>[] | undefined;
@@ -121,7 +121,17 @@ function* validatePolicySteps(
   return found;
 }
 
-/** Validates the match conditions and variables of a MutatingAdmissionPolicy; undefined when it has not changed. */
+function fieldOf({ patchType }: Mutation): 'applyConfiguration' | 'jsonPatch' | undefined {
+  if (patchType === 'JSONPatch') return 'jsonPatch';
+  return patchType === 'ApplyConfiguration' ? 'applyConfiguration' : undefined;
+}
+
+function expressionOf(mutation: Mutation): string | undefined {
+  const field = fieldOf(mutation);
+  return field === undefined ? undefined : mutation[field]?.expression;
+}
+
+/** Validates the expressions of a MutatingAdmissionPolicy; undefined when it has not changed. */
 export function validateMutatingPolicyExpressions(
   spec: MutatingAdmissionPolicySpec,
   old: MutatingAdmissionPolicySpec | undefined,
@@ -133,7 +143,16 @@ function* validateMutatingPolicySteps(
   spec: MutatingAdmissionPolicySpec,
   old: MutatingAdmissionPolicySpec | undefined,
 ): Steps<FieldError[]> {
-  const { found } = yield* validateCommonExpressions(spec, old);
+  const { compiler, found } = yield* validateCommonExpressions(spec, old);
+  const stored = new Set(old?.mutations?.map(expressionOf));
+  for (const [i, mutation] of (spec.mutations ?? []).entries()) {
+    const field = fieldOf(mutation);
+    const expression = expressionOf(mutation);
+    if (field === undefined || expression === undefined) continue;
+    const path = `spec.mutations[${i}].${field}.expression`;
+    const options = { returns: resultTypes[field], isStored: stored.has(expression), mutates: true };
+    found.push(...(yield* validateExpression(compiler, expression.trim(), path, options)));
+  }
   return found;
 }
 

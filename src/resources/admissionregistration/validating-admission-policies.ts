@@ -13,7 +13,6 @@ export const validatingAdmissionPolicies = resource({
   kind: 'ValidatingAdmissionPolicy',
   schema: ValidatingAdmissionPolicy,
   versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
-  unimplemented: 'this server does not enforce admission policies yet',
   status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [name, ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'], paramKindColumn, age],
   strategy: {

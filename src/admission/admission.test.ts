@@ -205,6 +205,27 @@ describe('the list of plugins', () => {
     );
   });
 
+  it('is that of the reference server, in its order, with the same ones on by default', () => {
+    const on = `NamespaceLifecycle LimitRanger ServiceAccount TaintNodesByCondition PodSecurity Priority
+      DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass
+      CertificateApproval CertificateSigning ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass
+      PodTopologyLabels MutatingAdmissionPolicy MutatingAdmissionWebhook ValidatingAdmissionPolicy
+      ValidatingAdmissionWebhook ResourceQuota`.split(/\s+/);
+    const all = `AlwaysAdmit NamespaceAutoProvision NamespaceLifecycle NamespaceExists LimitPodHardAntiAffinityTopology
+      LimitRanger ServiceAccount NodeRestriction TaintNodesByCondition AlwaysPullImages ImagePolicyWebhook PodSecurity
+      PodNodeSelector Priority DefaultTolerationSeconds PodTolerationRestriction EventRateLimit
+      ExtendedResourceToleration DefaultStorageClass StorageObjectInUseProtection OwnerReferencesPermissionEnforcement
+      PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning ClusterTrustBundleAttest
+      CertificateSubjectRestriction DefaultIngressClass DenyServiceExternalIPs PodTopologyLabels MutatingAdmissionPolicy
+      MutatingAdmissionWebhook ValidatingAdmissionPolicy ValidatingAdmissionWebhook ResourceQuota AlwaysDeny`.split(
+      /\s+/,
+    );
+    const present = all.filter((name) => !absentPlugins.includes(name));
+    expect(admissionPlugins.map(({ name }) => name)).toEqual(present);
+    expect(namesOf([], [])).toEqual(present.filter((name) => on.includes(name)));
+    expect(absentPlugins.filter((name) => !/(Mutating|Validating)Admission(Policy|Webhook)/.test(name))).toEqual([]);
+  });
+
   it('enables and disables plugins without changing their order', () => {
     expect(namesOf([], [])).not.toContain('OwnerReferencesPermissionEnforcement');
     expect(namesOf([], []).at(-1)).toBe('ResourceQuota');

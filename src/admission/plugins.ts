@@ -1,12 +1,19 @@
 import { alwaysAdmit, alwaysDeny } from './always.ts';
 import { alwaysPullImages } from './always-pull-images.ts';
 import { limitAntiAffinity } from './anti-affinity.ts';
-import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  trustBundleAttest,
+} from './certificates.ts';
 import { claimResize } from './claim-resize.ts';
 import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerations } from './default-tolerations.ts';
+import { eventRateLimit } from './event-rate-limit.ts';
 import { denyExternalIps } from './external-ips.ts';
+import { imagePolicyWebhook } from './image-policy-webhook.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceAutoProvision, namespaceExists } from './namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
@@ -49,11 +56,13 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'NodeRestriction', on: false, make: nodeRestriction },
   { name: 'TaintNodesByCondition', on: true, make: taintNodes },
   { name: 'AlwaysPullImages', on: false, make: alwaysPullImages },
+  { name: 'ImagePolicyWebhook', on: false, make: imagePolicyWebhook },
   { name: 'PodSecurity', on: true, make: podSecurity },
   { name: 'PodNodeSelector', on: false, make: podNodeSelector },
   { name: 'Priority', on: true, make: priority },
   { name: 'DefaultTolerationSeconds', on: true, make: defaultTolerations },
   { name: 'PodTolerationRestriction', on: false, make: podTolerations },
+  { name: 'EventRateLimit', on: false, make: eventRateLimit },
   { name: 'ExtendedResourceToleration', on: false, make: resourceTolerations },
   { name: 'DefaultStorageClass', on: true, make: defaultStorageClass },
   { name: 'StorageObjectInUseProtection', on: true, make: storageProtection },
@@ -62,6 +71,7 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'RuntimeClass', on: true, make: runtimeClass },
   { name: 'CertificateApproval', on: true, make: certificateApproval },
   { name: 'CertificateSigning', on: true, make: certificateSigning },
+  { name: 'ClusterTrustBundleAttest', on: true, make: trustBundleAttest },
   { name: 'CertificateSubjectRestriction', on: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
@@ -76,7 +86,7 @@ export const admissionPlugins: readonly PluginEntry[] = [
 ];
 
 /** Plugins of the reference server that are not implemented: they cannot be enabled. */
-export const absentPlugins: readonly string[] = ['ClusterTrustBundleAttest', 'EventRateLimit', 'ImagePolicyWebhook'];
+export const absentPlugins: readonly string[] = [];
 
 /** The names of the enabled plugins in order. A name that is both enabled and disabled is disabled. */
 export const enabledPlugins = (enabled: readonly string[], disabled: readonly string[]): string[] =>

@@ -292,6 +292,8 @@ export interface PluginInitializer {
   /** `plugin`: the one that calls, whose credentials are used. */
   readonly webhook: (registered: RegisteredWebhook, plugin: CallingPlugin) => CallWebhook;
   readonly webhookObserver: WebhookObserver;
+  /** Posts an ImageReview to the webhook of ImagePolicyWebhook, and returns the body of its response. */
+  readonly reviewImages: (review: ByteString) => Promise<Uint8Array>;
   readonly authorize: ResourceAuthorizer;
   readonly authorizeAccess: AccessAuthorizer;
   /** Undefined when the kind is not served. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startHook } from '../../test/support/hook.ts';
 import { stringifyYaml } from '../codec/index.ts';
 import type { ApiObject } from '../meta/index.ts';
 import { namesFor } from '../meta/index.ts';
@@ -258,4 +259,79 @@ it('configures the plugins of a server', async () => {
   } finally {
     await server.close();
   }
+});
+
+it('has images reviewed by the webhook of a kubeconfig', async () => {
+  const down = { value: false };
+  const hook = await startHook(({ review }) => {
+    if (down.value) return { status: 503, text: 'down' };
+    const { containers } = (review as { spec: { containers: { image: string }[] } }).spec;
+    const status = { allowed: containers.every(({ image }) => image !== 'bad'), reason: 'bad image' };
+    return { kind: 'ImageReview', apiVersion: 'imagepolicy.k8s.io/v1alpha1', status };
+  });
+  const kubeConfigFile = write('images.kubeconfig', {
+    kind: 'Config',
+    clusters: [{ name: 'h', cluster: { server: `${hook.url}/images`, 'certificate-authority-data': hook.caBundle } }],
+    users: [{ name: 'u', user: { token: 't' } }],
+    contexts: [{ name: 'c', context: { cluster: 'h', user: 'u' } }],
+    'current-context': 'c',
+  });
+  const server = await createServer({
+    apiDomain: domain,
+    admissionControlConfigFile: write('admission.yaml', { imagePolicy: { kubeConfigFile, defaultAllow: true } }),
+    enableAdmissionPlugins: ['ImagePolicyWebhook'],
+    disableAdmissionPlugins: ['ServiceAccount'],
+  });
+  try {
+    const pod = (name: string, image: string) =>
+      server.client.create<ApiObject>(
+        { apiVersion: 'v1', resource: 'pods', namespace: 'default' },
+        { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'c', image }] } },
+      );
+    expect((await pod('a', 'good')).metadata.annotations).toBeUndefined();
+    expect(hook.calls).toMatchObject([{ url: '/images', authorization: 'Bearer t' }]);
+    await expect(pod('b', 'bad')).rejects.toMatchObject({
+      code: 403,
+      message: 'pods "b" is forbidden: image policy webhook backend denied one or more images: bad image',
+    });
+    down.value = true;
+    await pod('c', 'other');
+    const place = { apiVersion: 'v1', resource: 'pods', namespace: 'default', name: 'c' };
+    expect((await server.client.get<ApiObject>(place)).metadata.annotations).toEqual({
+      'alpha.image-policy.k8s.io/failed-open': 'true',
+    });
+  } finally {
+    await server.close();
+    await hook.close();
+  }
+});
+
+it('needs configurations of some plugins', async () => {
+  for (const name of ['EventRateLimit', 'ImagePolicyWebhook']) {
+    await expect(read(file(), [name])).rejects.toThrow(
+      `the admission plugin ${name} needs a configuration in the file of --admission-control-config-file`,
+    );
+  }
+});
+
+it.each<[string, object[], string]>([
+  ['no limits', [], 'limits: Invalid value: []: must not be empty'],
+  [
+    'an unknown type',
+    [{ type: 'Pod', qps: 1, burst: 1 }],
+    'limits[0].type: Unsupported value: "Pod": supported values: "Server", "Namespace", "User", "SourceAndObject"',
+  ],
+  [
+    'no burst and rate',
+    [{ type: 'Server' }],
+    'limits[0].burst: Invalid value: 0: must be positive; limits[0].qps: Invalid value: 0: must be positive',
+  ],
+  [
+    'a cache of negative size',
+    [{ type: 'User', qps: 1, burst: 1, cacheSize: -1 }],
+    'limits[0].cacheSize: Invalid value: -1: must not be negative',
+  ],
+])('refuses limits of events with %s', async (_, limits, message) => {
+  const configuration = { apiVersion: `eventratelimit.admission.${domain}/v1alpha1`, kind: 'Configuration', limits };
+  await expect(read(file({ name: 'EventRateLimit', configuration }), ['EventRateLimit'])).rejects.toThrow(message);
 });

@@ -17,7 +17,12 @@ import type { ServerSettings } from './flags.ts';
 import { readFileOf } from './read-file.ts';
 import { StartError } from './start-error.ts';
 import { didYouMean } from './suggest.ts';
-import { readWebhookCredentials, type WebhookCredentials } from './webhook-kubeconfig.ts';
+import {
+  readWebhookConfig,
+  readWebhookCredentials,
+  type WebhookConfig,
+  type WebhookCredentials,
+} from './webhook-kubeconfig.ts';
 
 /** A configuration that has been read, and where it is, for messages. */
 interface Found {
@@ -34,9 +39,11 @@ const flagName = '--admission-control-config-file';
 const formats = new Map<string, ConfigurationFormat>(Object.entries<ConfigurationFormat>(configurationFormats));
 
 /** What the files say that configure admission. */
-interface AdmissionFiles {
+export interface AdmissionFiles {
   readonly configurations: PluginConfigurations;
   readonly credentials: { readonly [plugin in CallingPlugin]: WebhookCredentials | undefined };
+  /** The webhook of ImagePolicyWebhook, and the pause before it is called again (ms). */
+  readonly imagePolicy: { readonly webhook: WebhookConfig; readonly backoffMs: number } | undefined;
 }
 
 /** Reads the file of `--admission-control-config-file`, and those that it names. @throws StartError */
@@ -46,7 +53,19 @@ export async function readAdmission(
   log: Pick<Log, 'warn'>,
 ): Promise<AdmissionFiles> {
   const configurations = await readPluginConfigurations(settings, names, log);
-  return { configurations, credentials: await readCredentials(configurations) };
+  return {
+    configurations,
+    credentials: await readCredentials(configurations),
+    imagePolicy: await readImagePolicy(configurations),
+  };
+}
+
+/** @throws StartError */
+async function readImagePolicy({ ImagePolicyWebhook }: PluginConfigurations): Promise<AdmissionFiles['imagePolicy']> {
+  if (ImagePolicyWebhook === undefined) return undefined;
+  const { kubeConfigFile = '', retryBackoff } = ImagePolicyWebhook.imagePolicy ?? {};
+  const webhook = await readWebhookConfig('imagePolicy.kubeConfigFile of ImagePolicyWebhook', kubeConfigFile);
+  return { webhook, backoffMs: retryBackoff === -1 ? 0 : retryBackoff || 500 };
 }
 
 /**

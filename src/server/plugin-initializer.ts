@@ -1,4 +1,4 @@
-import type { CallingPlugin, KindPlace, PluginConfigurations, PluginInitializer } from '../admission/index.ts';
+import type { KindPlace, PluginInitializer } from '../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../auth/index.ts';
 import type { Metrics } from '../http/index.ts';
 import { type Clock, type Features, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
@@ -7,23 +7,22 @@ import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
+import type { AdmissionFiles } from './admission-configuration.ts';
 import type { ServerSettings } from './flags.ts';
+import { imageReviewer } from './image-reviews.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
-import type { WebhookCredentials } from './webhook-kubeconfig.ts';
 
 /** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
 const maxReviews = 256;
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
-interface InitializerOptions {
+interface InitializerOptions extends AdmissionFiles {
   readonly names: Names;
   readonly random: Random;
   readonly clock: Clock;
   readonly features: Features;
   readonly authorize: Authorizer;
-  readonly configurations: PluginConfigurations;
-  readonly credentials: Readonly<Record<CallingPlugin, WebhookCredentials | undefined>>;
   readonly webhooks: RegisteredWebhooks;
   readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
@@ -40,6 +39,7 @@ export function pluginInitializer({
   authorize,
   configurations,
   credentials,
+  imagePolicy,
   webhooks,
   metrics,
   settings,
@@ -56,6 +56,10 @@ export function pluginInitializer({
     mutationChecked: () => {},
     webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
     webhookObserver: metrics.webhooks,
+    reviewImages:
+      imagePolicy === undefined
+        ? () => Promise.reject(new Error('the image policy webhook is not configured'))
+        : imageReviewer({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook), clock, random }),
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),

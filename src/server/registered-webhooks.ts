@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { isIP } from 'node:net';
 import { type CallWebhook, type RegisteredWebhook, WebhookFailure } from '../admission/index.ts';
 import { dialFailure } from '../http/index.ts';
-import { isJsonObject, readJsonText } from '../meta/index.ts';
+import { type ByteString, isJsonObject, readJsonText } from '../meta/index.ts';
 import { createWebhookClient, type WebhookAnswer, type WebhookClient } from './webhook-client.ts';
-import type { WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
+import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 
 export interface RegisteredWebhooks {
   /**
@@ -12,6 +12,8 @@ export interface RegisteredWebhooks {
    * webhook is called without.
    */
   postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
+  /** The webhook of a kubeconfig. Throws for certificates that are not PEM. */
+  open(config: WebhookConfig): CallWebhook;
   /** Aborts all requests, and closes all connections. */
   close(): void;
 }
@@ -37,6 +39,7 @@ const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization:
 /** The webhooks that objects of the API register. Those with the same registration share their connections. */
 export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
   const clients = new Map<string, WebhookClient>();
+  const opened: WebhookClient[] = [];
   const closing = new AbortController();
   // Every call under way listens.
   setMaxListeners(0, closing.signal);
@@ -74,24 +77,39 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     );
   };
   return {
+    open: (config) => {
+      const client = createWebhookClient(config, { timeoutMs: defaultMs, maxAnswer });
+      opened.push(client);
+      return (body, timeoutMs) => post(client, body, config.url.href, timeoutMs, closing.signal);
+    },
     postTo: (registration, atOnce, credentials) => {
       const { url, service, caBundle } = registration;
       const key = JSON.stringify([url, service, caBundle, atOnce, credentials?.path]);
       return async (body, timeoutMs) => {
         const text = `${placeOf(registration)}?timeout=${Math.ceil(timeoutMs / 1_000)}s`;
         const client = clientOf(key, registration, atOnce, credentials);
-        const call = { url: new URL(text), timeoutMs };
-        const answer = await client.post(body, closing.signal, call).catch((error: unknown) => {
-          throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, call.url)}`, { cause: error });
-        });
-        return contentOf(answer);
+        return post(client, body, text, timeoutMs, closing.signal);
       };
     },
     close: () => {
       closing.abort();
-      for (const client of clients.values()) client.close();
+      for (const client of [...clients.values(), ...opened]) client.close();
     },
   };
+}
+
+async function post(
+  client: WebhookClient,
+  body: ByteString,
+  text: string,
+  timeoutMs: number,
+  closing: AbortSignal,
+): Promise<Uint8Array> {
+  const url = new URL(text);
+  const answer = await client.post(body, closing, { url, timeoutMs }).catch((error: unknown) => {
+    throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, url)}`, { cause: error });
+  });
+  return contentOf(answer);
 }
 
 const serverNameOf = (service: RegisteredWebhook['service']): string => `${service?.name}.${service?.namespace}.svc`;

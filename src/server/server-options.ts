@@ -215,9 +215,9 @@ export interface ServerOptions {
   readonly allowPrivileged?: boolean | undefined;
   /**
    * Admission plugins to switch on beside those that are on anyway: `AlwaysAdmit`, `NamespaceAutoProvision`,
-   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `NodeRestriction`, `AlwaysPullImages`, `PodNodeSelector`,
-   * `PodTolerationRestriction`, `ExtendedResourceToleration`, `OwnerReferencesPermissionEnforcement`,
-   * `DenyServiceExternalIPs`, `AlwaysDeny`.
+   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `NodeRestriction`, `AlwaysPullImages`, `ImagePolicyWebhook`,
+   * `PodNodeSelector`, `PodTolerationRestriction`, `EventRateLimit`, `ExtendedResourceToleration`,
+   * `OwnerReferencesPermissionEnforcement`, `DenyServiceExternalIPs`, `AlwaysDeny`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--enable-admission-plugins`.
    */
@@ -226,9 +226,9 @@ export interface ServerOptions {
    * Admission plugins to switch off, of those that are on: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`,
    * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
    * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
-   * `CertificateSigning`, `CertificateSubjectRestriction`, `DefaultIngressClass`, `PodTopologyLabels`,
-   * `MutatingAdmissionPolicy`, `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionWebhook`,
-   * `ResourceQuota`.
+   * `CertificateSigning`, `ClusterTrustBundleAttest`, `CertificateSubjectRestriction`, `DefaultIngressClass`,
+   * `PodTopologyLabels`, `MutatingAdmissionPolicy`, `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`,
+   * `ValidatingAdmissionWebhook`, `ResourceQuota`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
    */

@@ -1,5 +1,6 @@
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
+import { endpointsController } from './endpoints/endpoints-controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
@@ -25,6 +26,7 @@ export const allControllers: readonly Controller[] = [
   statefulSetController,
   daemonSetController,
   disruptionController,
+  endpointsController,
   podGarbageCollector,
   ttlAfterFinishedController,
 ];

@@ -1,6 +1,7 @@
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
 import { endpointsController } from './endpoints/endpoints-controller.ts';
+import { endpointSlicesController } from './endpoints/slices-controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
@@ -27,6 +28,7 @@ export const allControllers: readonly Controller[] = [
   daemonSetController,
   disruptionController,
   endpointsController,
+  endpointSlicesController,
   podGarbageCollector,
   ttlAfterFinishedController,
 ];

@@ -32,7 +32,8 @@ export interface WorkQueueOptions {
   readonly reconcile: Reconcile;
   /** How many keys are reconciled at a time. */
   readonly workers: number;
-  /** The longest delay after failures of a key (ms). */
+  /** The shortest and the longest delay after failures of a key (ms). */
+  readonly firstBackoffMs?: number;
   readonly lastBackoffMs?: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -40,7 +41,7 @@ export interface WorkQueueOptions {
 }
 
 /** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
-const firstBackoffMs = 5;
+const defaultFirstBackoffMs = 5;
 const defaultLastBackoffMs = 1_000_000;
 
 /**
@@ -163,7 +164,7 @@ export class WorkQueue {
 
   #retry(key: string, error: unknown): void {
     if (this.#state === 'stopped') return;
-    const { log, name, lastBackoffMs = defaultLastBackoffMs } = this.#options;
+    const { log, name, firstBackoffMs = defaultFirstBackoffMs, lastBackoffMs = defaultLastBackoffMs } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     // A conflict says that the informer is behind: the next attempt sees the later state.

@@ -1,6 +1,7 @@
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
 import { endpointsController } from './endpoints/endpoints-controller.ts';
+import { endpointSliceMirroringController } from './endpoints/mirroring-controller.ts';
 import { endpointSlicesController } from './endpoints/slices-controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
@@ -29,6 +30,7 @@ export const allControllers: readonly Controller[] = [
   disruptionController,
   endpointsController,
   endpointSlicesController,
+  endpointSliceMirroringController,
   podGarbageCollector,
   ttlAfterFinishedController,
 ];

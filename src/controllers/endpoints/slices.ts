@@ -1,4 +1,4 @@
-import { jsonEqual, type Names } from '../../meta/index.ts';
+import { isStatus, jsonEqual, type Names } from '../../meta/index.ts';
 import type { EndpointSlice } from '../../types/discovery-v1.ts';
 import type { Index, Informer } from '../informer.ts';
 import type { Named } from '../kind.ts';
@@ -97,7 +97,7 @@ export async function writeSlices(client: ObjectClient, owner: string, changes: 
   }
   for (const slice of changes.remove) {
     await client.delete(kinds.endpointSlices, slice).catch((error: unknown) => {
-      throw failed('delete', slice, error);
+      if (!isStatus(error, 404)) throw failed('delete', slice, error);
     });
   }
 }

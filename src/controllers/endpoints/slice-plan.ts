@@ -42,7 +42,7 @@ interface PlanInput {
   readonly nodeOf: (pod: Pod) => Node | undefined;
 }
 
-interface Plan {
+export interface Plan {
   readonly changes: SliceChanges;
   readonly unchanged: readonly Slice[];
   /** Pods that are left out because their node is not known. */

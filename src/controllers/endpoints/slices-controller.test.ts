@@ -148,6 +148,36 @@ describe('endpointslice-controller', () => {
     expect(await hints()).toEqual([undefined]);
   });
 
+  it('gives hints by the share of zones to services that ask for them', async () => {
+    const client = await start();
+    const status = { allocatable: { cpu: '1' }, conditions: [{ type: 'Ready', status: 'True' }] };
+    await client.create(kinds.nodes, {
+      metadata: { name: 'n2', labels: { 'topology.kubernetes.io/zone': 'z2' } },
+    });
+    for (const name of ['n1', 'n2']) {
+      await client.patch(kinds.nodes, { metadata: { name } }, 'merge', { status }, 'status');
+    }
+    const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' };
+    await client.create(kinds.services, {
+      ...service('web'),
+      metadata: { namespace: 'default', name: 'web', annotations },
+    });
+    await cluster.settle();
+    await addPod('a', ['10.1.0.1']);
+    await addPod('b', ['10.1.0.2'], { nodeName: 'n2' });
+    const zones = async () =>
+      (await slicesOf('web')).flatMap(({ endpoints }) =>
+        (endpoints ?? []).map(({ hints }) => hints?.forZones?.[0]?.name),
+      );
+    expect((await zones()).join()).toMatch(/^(z1,z2|z2,z1)$/);
+    await client.delete(kinds.nodes, { metadata: { name: 'n2' } });
+    await cluster.advance(1_000);
+    expect(await zones()).toEqual([undefined]);
+    const events = await client.list(kinds.events, 'default');
+    const enabled = 'Topology Aware Hints has been enabled, addressType: IPv4';
+    expect(events.map(({ message }) => message)).toContain(enabled);
+  });
+
   it('leaves slices to the garbage collector when the service is deleted', async () => {
     const client = await start();
     await client.create(kinds.services, service('web'));

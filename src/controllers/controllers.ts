@@ -8,6 +8,7 @@ import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
+import { serviceCidrsController } from './service-cidrs.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
@@ -31,6 +32,7 @@ export const allControllers: readonly Controller[] = [
   endpointsController,
   endpointSlicesController,
   endpointSliceMirroringController,
+  serviceCidrsController,
   podGarbageCollector,
   ttlAfterFinishedController,
 ];

@@ -3,6 +3,7 @@ import type { Endpoints as EndpointsSchema } from '../../types/core-v1.ts';
 import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { controllerReference } from '../owners.ts';
+import { namePrefix } from '../pod-control.ts';
 import { endpointKeys } from './labels.ts';
 import { orderedPorts, portsKey } from './ports.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type SliceChanges,
   type SlicePort,
   sameEndpoint,
-  slicePrefix,
 } from './slices.ts';
 import { repack, type Subset } from './subsets.ts';
 
@@ -111,7 +111,7 @@ function mirrorOf(names: Names, endpoints: Endpoints, group: Group, slice: Slice
   return {
     metadata: {
       namespace,
-      ...(slice === undefined ? { generateName: slicePrefix(name) } : placeOf(slice)),
+      ...(slice === undefined ? { generateName: namePrefix(name) } : placeOf(slice)),
       labels: { ...labels, [keys.serviceName]: name, [keys.sliceManagedBy]: keys.mirroringController },
       annotations,
       ownerReferences: [controllerReference(kinds.endpoints, endpoints, names)],

@@ -3,6 +3,7 @@ import type { Node as NodeSchema } from '../../types/core-v1.ts';
 import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { controllerReference } from '../owners.ts';
+import { namePrefix } from '../pod-control.ts';
 import { isReady, type Pod } from '../pods.ts';
 import { endpointKeys } from './labels.ts';
 import { orderedPorts, portsKey } from './ports.ts';
@@ -15,15 +16,7 @@ import {
   type Service,
   targetPortOf,
 } from './services.ts';
-import {
-  type Endpoint,
-  endpointKey,
-  type Slice,
-  type SliceChanges,
-  type SlicePort,
-  sameEndpoint,
-  slicePrefix,
-} from './slices.ts';
+import { type Endpoint, endpointKey, type Slice, type SliceChanges, type SlicePort, sameEndpoint } from './slices.ts';
 
 export type Node = NodeSchema & Named;
 
@@ -154,7 +147,7 @@ function blank(input: PlanInput, ports: SlicePort[]): Slice {
   return {
     metadata: {
       namespace,
-      generateName: slicePrefix(name),
+      generateName: namePrefix(name),
       labels: sliceLabels(input),
       ownerReferences: [controllerReference(kinds.services, service, names)],
     },

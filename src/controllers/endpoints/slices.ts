@@ -55,9 +55,6 @@ export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return jsonEqual(facts(a) as never, facts(b) as never);
 }
 
-/** The prefix of the names of slices. */
-export const slicePrefix = (name: string): string => (name.length < 253 ? `${name}-` : name);
-
 /** The changes with slices updated that would be deleted while others of the same address type are created. */
 export function recycled({ create, update, remove }: SliceChanges, mayReuse: (slice: Slice) => boolean): SliceChanges {
   const [created, updated, removed] = [[...create], [...update], [] as Slice[]];

@@ -34,8 +34,8 @@ export function certificateSigning(initializer: Initializer): AdmissionPlugin {
 /** A request to the API server client signer must not ask for the group `system:masters`. */
 export function certificateSubjectRestriction({
   names,
-  requestedOrganizations,
-}: Pick<PluginInitializer, 'names' | 'requestedOrganizations'>): AdmissionPlugin {
+  requestedSubject,
+}: Pick<PluginInitializer, 'names' | 'requestedSubject'>): AdmissionPlugin {
   const signer = `${names.labels}/kube-apiserver-client`;
   return {
     name: 'CertificateSubjectRestriction',
@@ -44,9 +44,9 @@ export function certificateSubjectRestriction({
       const { signerName, request: encoded } = typedRequest(CertificateSigningRequest, request).object?.spec ?? {};
       if (signerName !== signer) return;
       const pem = Buffer.from(encoded ?? '', 'base64').toString('latin1');
-      const organizations = requestedOrganizations(pem);
-      if (organizations === undefined) throw forbidden(request, 'failed to parse CSR: it cannot be read');
-      if (!organizations.includes('system:masters')) return;
+      const subject = requestedSubject(pem);
+      if (subject === undefined) throw forbidden(request, 'failed to parse CSR: it cannot be read');
+      if (!subject.organizations.includes('system:masters')) return;
       throw forbidden(request, `use of ${signer} signer with system:masters group is not allowed`);
     },
   };

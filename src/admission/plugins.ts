@@ -10,6 +10,7 @@ import { denyExternalIps } from './external-ips.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceAutoProvision, namespaceExists } from './namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
 import { ownerReferencesPermission } from './owner-references.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
@@ -45,7 +46,7 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'LimitPodHardAntiAffinityTopology', on: false, make: limitAntiAffinity },
   { name: 'LimitRanger', on: true, make: limitRanger },
   { name: 'ServiceAccount', on: true, make: serviceAccount },
-  // NodeRestriction belongs here.
+  { name: 'NodeRestriction', on: false, make: nodeRestriction },
   { name: 'TaintNodesByCondition', on: true, make: taintNodes },
   { name: 'AlwaysPullImages', on: false, make: alwaysPullImages },
   { name: 'PodSecurity', on: true, make: podSecurity },
@@ -75,20 +76,20 @@ export const admissionPlugins: readonly PluginEntry[] = [
 ];
 
 /** Plugins of the reference server that are not implemented: they cannot be enabled. */
-export const absentPlugins: readonly string[] = [
-  'ClusterTrustBundleAttest',
-  'EventRateLimit',
-  'ImagePolicyWebhook',
-  'NodeRestriction',
-];
+export const absentPlugins: readonly string[] = ['ClusterTrustBundleAttest', 'EventRateLimit', 'ImagePolicyWebhook'];
 
-/** The enabled plugins in order. A name that is both enabled and disabled is disabled. */
+/** The names of the enabled plugins in order. A name that is both enabled and disabled is disabled. */
+export const enabledPlugins = (enabled: readonly string[], disabled: readonly string[]): string[] =>
+  admissionPlugins
+    .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
+    .map(({ name }) => name);
+
+/** The enabled plugins in order. */
 export function makePlugins(
   initializer: PluginInitializer,
   enabled: readonly string[],
   disabled: readonly string[],
 ): AdmissionPlugin[] {
-  return admissionPlugins
-    .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
-    .map(({ make }) => make(initializer));
+  const names = new Set(enabledPlugins(enabled, disabled));
+  return admissionPlugins.filter(({ name }) => names.has(name)).map(({ make }) => make(initializer));
 }

@@ -16,6 +16,7 @@ import type {
 import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
+import type { PluginConfigurations } from './configuration/formats.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -273,20 +274,26 @@ export interface KindPlace {
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
+/** A plugin that calls the webhooks of the API. */
+export type CallingPlugin = 'MutatingAdmissionWebhook' | 'ValidatingAdmissionWebhook';
+
 /** The dependencies of plugins, provided by the server. */
 export interface PluginInitializer {
   readonly names: Names;
   readonly random: Random;
+  readonly features: Features;
+  /** The configurations of enabled plugins. */
+  readonly configurations: PluginConfigurations;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
   readonly clock: AdmissionClock;
   readonly policyChecked: PolicyObserver;
   readonly mutationChecked: MutationObserver;
-  readonly webhook: (registered: RegisteredWebhook) => CallWebhook;
+  /** `plugin`: the one that calls, whose credentials are used. */
+  readonly webhook: (registered: RegisteredWebhook, plugin: CallingPlugin) => CallWebhook;
   readonly webhookObserver: WebhookObserver;
   readonly authorize: ResourceAuthorizer;
   readonly authorizeAccess: AccessAuthorizer;
-  readonly features: Pick<Features, 'MutatingAdmissionPolicy'>;
   /** Undefined when the kind is not served. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**
@@ -298,6 +305,8 @@ export interface PluginInitializer {
   readonly createNamespace: (name: string) => Promise<void>;
   /** Default toleration seconds of pods for the not-ready and unreachable taints. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
-  /** The organizations of the subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
-  readonly requestedOrganizations: (request: string) => readonly string[] | undefined;
+  /** The subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
+  readonly requestedSubject: (
+    request: string,
+  ) => { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
 }

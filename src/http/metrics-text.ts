@@ -257,28 +257,13 @@ const metrics: readonly Metric[] = [
     lines: ({ webhooks }, name) =>
       [...webhooks.conditionTimes].map(([labels, times]) => histogram(name, labels, times, conditionBounds)),
   },
-  {
-    name: 'apiserver_validating_admission_policy_check_total',
-    stability: 'BETA',
-    help: 'Checks by validating admission policies that did not simply allow a request, by what followed.',
-    type: 'counter',
-    lines: ({ policyChecks }, name) =>
-      [...policyChecks].map(([labels, { counts }]) =>
-        line(
-          name,
-          labels,
-          counts.reduce((sum, count) => sum + count, 0),
-        ),
-      ),
-  },
-  {
-    name: 'apiserver_validating_admission_policy_check_duration_seconds',
-    stability: 'BETA',
-    help: 'Time that these checks took.',
-    type: 'histogram',
-    lines: ({ policyChecks }, name) =>
-      [...policyChecks].map(([labels, times]) => histogram(name, labels, times, policyBounds)),
-  },
+  ...policyMetrics(
+    'validating',
+    'BETA',
+    'Checks by validating admission policies that did not simply allow a request',
+    'policyChecks',
+  ),
+  ...policyMetrics('mutating', 'ALPHA', 'Mutations by mutating admission policies', 'mutationChecks'),
   {
     name: 'apiserver_crd_conversion_webhook_duration_seconds',
     stability: 'ALPHA',
@@ -355,6 +340,30 @@ function serviceAccountTokens(name: string, help: string, count: keyof Counted['
 }
 
 type CounterName = 'requests' | 'rejections' | 'failedOpen' | 'conditionErrors' | 'conditionExclusions';
+
+/** How often and how long policies were evaluated. */
+function policyMetrics(
+  kind: string,
+  stability: 'ALPHA' | 'BETA',
+  what: string,
+  checks: 'policyChecks' | 'mutationChecks',
+): readonly Metric[] {
+  const name = `apiserver_${kind}_admission_policy_check`;
+  const total = ({ counts }: Distribution) => counts.reduce((sum, count) => sum + count, 0);
+  return [
+    {
+      ...{ name: `${name}_total`, stability, type: 'counter' },
+      help: `${what}, by what followed.`,
+      lines: (counted, metric) => [...counted[checks]].map(([labels, times]) => line(metric, labels, total(times))),
+    },
+    {
+      ...{ name: `${name}_duration_seconds`, stability, type: 'histogram' },
+      help: `${what}: the time that they took.`,
+      lines: (counted, metric) =>
+        [...counted[checks]].map(([labels, times]) => histogram(metric, labels, times, policyBounds)),
+    },
+  ];
+}
 
 function webhookCounter(name: string, help: string, count: CounterName & keyof WebhookCounts): Metric {
   return {

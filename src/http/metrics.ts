@@ -2,8 +2,21 @@ import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import type { Clock } from '../meta/index.ts';
-import type { Observer, PolicyObserver, Registry, Resource, WebhookObserver } from '../registry/index.ts';
-import { emptyWebhookCounts, policyObserver, type WebhookCounts, webhookObserver } from './admission-metrics.ts';
+import type {
+  MutationObserver,
+  Observer,
+  PolicyObserver,
+  Registry,
+  Resource,
+  WebhookObserver,
+} from '../registry/index.ts';
+import {
+  emptyWebhookCounts,
+  mutationObserver,
+  policyObserver,
+  type WebhookCounts,
+  webhookObserver,
+} from './admission-metrics.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -52,6 +65,8 @@ export interface Counted {
   readonly webhooks: WebhookCounts;
   /** The durations of checks by validating policies, by labels. */
   readonly policyChecks: ReadonlyMap<string, Distribution>;
+  /** The durations of mutations by mutating policies, by labels. */
+  readonly mutationChecks: ReadonlyMap<string, Distribution>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
@@ -79,6 +94,7 @@ export interface Metrics {
   readonly admission: Observer['admission'];
   readonly webhooks: WebhookObserver;
   readonly policyChecked: PolicyObserver;
+  readonly mutationChecked: MutationObserver;
   /** `definition`: the name of the custom resource definition. */
   converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
   /** Declarative validation differed from handwritten validation, or failed. */
@@ -109,11 +125,12 @@ export function createMetrics(
   const conversions = new Map<string, Distribution>();
   const webhooks = emptyWebhookCounts();
   const policyChecks = new Map<string, Distribution>();
+  const mutationChecks = new Map<string, Distribution>();
   const rules = { mismatches: 0, failures: 0 };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
     ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, audit, tokens },
-    ...{ policyChecks, inFlight, registry, startTime },
+    ...{ policyChecks, mutationChecks, inFlight, registry, startTime },
   };
 
   return {
@@ -154,6 +171,7 @@ export function createMetrics(
     },
     webhooks: webhookObserver(webhooks),
     policyChecked: policyObserver(policyChecks),
+    mutationChecked: mutationObserver(mutationChecks),
     converted: conversionCounter(conversions),
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,

@@ -1,15 +1,15 @@
-import type { KindPlace, PluginInitializer } from '../admission/index.ts';
+import type { CallingPlugin, KindPlace, PluginConfigurations, PluginInitializer } from '../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../auth/index.ts';
 import type { Metrics } from '../http/index.ts';
-import { type Clock, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
-import { requestedOrganizations } from '../pki/index.ts';
+import { type Clock, type Features, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { requestedSubject } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
-import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
+import type { WebhookCredentials } from './webhook-kubeconfig.ts';
 
 /** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
 const maxReviews = 256;
@@ -20,13 +20,13 @@ interface InitializerOptions {
   readonly names: Names;
   readonly random: Random;
   readonly clock: Clock;
+  readonly features: Features;
   readonly authorize: Authorizer;
+  readonly configurations: PluginConfigurations;
+  readonly credentials: Readonly<Record<CallingPlugin, WebhookCredentials | undefined>>;
   readonly webhooks: RegisteredWebhooks;
-  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
-  readonly settings: Pick<
-    ServerSettings,
-    'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds' | 'featureGates'
-  >;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked' | 'mutationChecked'>;
+  readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
 }
@@ -36,7 +36,10 @@ export function pluginInitializer({
   names,
   random,
   clock,
+  features,
   authorize,
+  configurations,
+  credentials,
   webhooks,
   metrics,
   settings,
@@ -48,8 +51,10 @@ export function pluginInitializer({
     random,
     clock,
     policyChecked: metrics.policyChecked,
-    mutationChecked: () => {},
-    webhook: (registered) => webhooks.postTo(registered, maxReviews),
+    mutationChecked: metrics.mutationChecked,
+    features,
+    configurations,
+    webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
     webhookObserver: metrics.webhooks,
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
@@ -62,7 +67,6 @@ export function pluginInitializer({
       const withSelectors = registry().features.AuthorizeWithSelectors;
       return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
     },
-    features: resolveFeatures(settings.featureGates),
     findKind,
     tolerationSeconds: {
       notReady: settings.defaultNotReadyTolerationSeconds,
@@ -70,7 +74,7 @@ export function pluginInitializer({
     },
     createNamespace: (name) => createNamespace(registry(), name),
     updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
-    requestedOrganizations,
+    requestedSubject,
   };
 }
 

@@ -75,3 +75,20 @@ it('uses one connection for the requests of a registration, one after another', 
   for (let i = 0; i < 3; i++) await made.postTo({ ...registration }, 16)(body, 30_000);
   expect([hook.calls.length, hook.connections()]).toEqual([3, 1]);
 });
+
+it('sends the credentials for the host, over connections of their own', async () => {
+  const { hook, registration } = await hookOf(() => ({}));
+  const made = webhooks();
+  const asked: string[] = [];
+  const credentials = {
+    path: 'users',
+    userFor: (host: string, port: string) => {
+      asked.push(`${host}:${port}`);
+      return { cert: undefined, key: undefined, authorization: () => Promise.resolve('Bearer t') };
+    },
+  };
+  await made.postTo(registration, 16)(body, 30_000);
+  await made.postTo(registration, 16, credentials)(body, 30_000);
+  expect(hook.calls.map(({ authorization }) => authorization)).toEqual([undefined, 'Bearer t']);
+  expect([asked, hook.connections()]).toEqual([[`${hook.host}:${hook.port}`], 2]);
+});

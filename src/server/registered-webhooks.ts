@@ -4,10 +4,14 @@ import { type CallWebhook, type RegisteredWebhook, WebhookFailure } from '../adm
 import { dialFailure } from '../http/index.ts';
 import { isJsonObject, readJsonText } from '../meta/index.ts';
 import { createWebhookClient, type WebhookAnswer, type WebhookClient } from './webhook-client.ts';
+import type { WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 
 export interface RegisteredWebhooks {
-  /** `atOnce`: how many requests are sent at a time; the others wait, within their timeout. */
-  postTo(registration: RegisteredWebhook, atOnce: number): CallWebhook;
+  /**
+   * `atOnce`: how many requests are sent at a time; the others wait, within their timeout. Without `credentials` the
+   * webhook is called without.
+   */
+  postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
   /** Aborts all requests, and closes all connections. */
   close(): void;
 }
@@ -28,14 +32,16 @@ const maxClients = 256;
 /** The timeout of a request that has none of its own (ms). */
 const defaultMs = 30_000;
 
+const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization: undefined };
+
 /** The webhooks that objects of the API register. Those with the same registration share their connections. */
 export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
   const clients = new Map<string, WebhookClient>();
   const closing = new AbortController();
   // Every call under way listens.
   setMaxListeners(0, closing.signal);
-  const clientOf = (key: string, registration: RegisteredWebhook, atOnce: number): WebhookClient => {
-    const client = clients.get(key) ?? makeClient(registration, atOnce);
+  const clientOf = (key: string, ...made: Parameters<typeof makeClient>): WebhookClient => {
+    const client = clients.get(key) ?? makeClient(...made);
     clients.delete(key);
     clients.set(key, client);
     for (const oldest of clients.keys()) {
@@ -44,8 +50,13 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     }
     return client;
   };
-  const makeClient = (registration: RegisteredWebhook, maxRequests: number): WebhookClient => {
+  const makeClient = (
+    registration: RegisteredWebhook,
+    maxRequests: number,
+    credentials: WebhookCredentials | undefined,
+  ): WebhookClient => {
     const { service } = registration;
+    const url = new URL(placeOf(registration));
     const pem = Buffer.from(registration.caBundle ?? '', 'base64').toString();
     const locate =
       typeof registration.url === 'string' || !service
@@ -53,21 +64,22 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
         : () => locateService(service.namespace ?? '', service.name ?? '', service.port ?? 443);
     return createWebhookClient(
       {
-        url: new URL(placeOf(registration)),
+        url,
         ca: pem.trim() === '' ? undefined : pem,
         serverName: locate && serverNameOf(service),
-        ...{ skipVerify: false, cert: undefined, key: undefined, authorization: undefined },
+        skipVerify: false,
+        ...(credentials?.userFor(url.hostname, url.port || '443') ?? anonymous),
       },
       { timeoutMs: defaultMs, maxAnswer, maxRequests, ...(locate === undefined ? {} : { locate }) },
     );
   };
   return {
-    postTo: (registration, atOnce) => {
+    postTo: (registration, atOnce, credentials) => {
       const { url, service, caBundle } = registration;
-      const key = JSON.stringify([url, service, caBundle, atOnce]);
+      const key = JSON.stringify([url, service, caBundle, atOnce, credentials?.path]);
       return async (body, timeoutMs) => {
         const text = `${placeOf(registration)}?timeout=${Math.ceil(timeoutMs / 1_000)}s`;
-        const client = clientOf(key, registration, atOnce);
+        const client = clientOf(key, registration, atOnce, credentials);
         const call = { url: new URL(text), timeoutMs };
         const answer = await client.post(body, closing.signal, call).catch((error: unknown) => {
           throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, call.url)}`, { cause: error });

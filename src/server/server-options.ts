@@ -222,7 +222,7 @@ export interface ServerOptions {
   readonly allowPrivileged?: boolean | undefined;
   /**
    * Admission plugins to switch on beside those that are on anyway: `AlwaysAdmit`, `NamespaceAutoProvision`,
-   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `AlwaysPullImages`, `PodNodeSelector`,
+   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `NodeRestriction`, `AlwaysPullImages`, `PodNodeSelector`,
    * `PodTolerationRestriction`, `ExtendedResourceToleration`, `OwnerReferencesPermissionEnforcement`,
    * `DenyServiceExternalIPs`, `AlwaysDeny`.
    *
@@ -234,11 +234,18 @@ export interface ServerOptions {
    * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
    * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
    * `CertificateSigning`, `CertificateSubjectRestriction`, `DefaultIngressClass`, `PodTopologyLabels`,
-   * `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionWebhook`, `ResourceQuota`.
+   * `MutatingAdmissionPolicy`, `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionWebhook`,
+   * `ResourceQuota`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
    */
   readonly disableAdmissionPlugins?: string | readonly string[] | undefined;
+  /**
+   * Configurations of admission plugins, as in [admission.md](admission.md).
+   *
+   * The path of a file. Nothing by default. The flag `--admission-control-config-file`.
+   */
+  readonly admissionControlConfigFile?: string | undefined;
   /**
    * How long pods stay on a node that is no longer ready, when they do not say so themselves.
    *

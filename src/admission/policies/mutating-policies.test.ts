@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, StatusError } from '../../meta/index.ts';
+import { defaultFeatures, type JsonObject, StatusError } from '../../meta/index.ts';
 import { Deployment } from '../../types/apps-v1.ts';
 import { createChain, runMutating } from '../chain.ts';
 import { fakeInitializer, requestFor, type StoredObject, stored } from '../testing/initializer.ts';
@@ -45,6 +45,7 @@ async function admit(
   const checks: MutationCheck[] = [];
   const initializer = {
     ...fakeInitializer([namespace, ...objects]),
+    features: { ...defaultFeatures, MutatingAdmissionPolicy: true },
     mutationChecked: (check: MutationCheck) => checks.push(check),
     ...more,
   };
@@ -101,7 +102,7 @@ describe('mutating policies', () => {
 
   it.each<[string, Partial<AdmissionRequest>, Partial<PluginInitializer>]>([
     ['deletions', { operation: 'DELETE', object: undefined }, {}],
-    ['requests while the feature is off', {}, { features: { MutatingAdmissionPolicy: false } }],
+    ['requests while the feature is off', {}, { features: defaultFeatures }],
     [
       'policies themselves',
       {

@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  defaultFeatures,
   formatGroupResource,
   type JsonObject,
   jsonCopy,
@@ -57,6 +58,8 @@ export function fakeInitializer(
   return {
     names,
     random: { uuid: () => '0', integer: () => 0 },
+    features: defaultFeatures,
+    configurations: {},
     namespace: () => ({ terminating: false }),
     objects: {
       get: (resource, namespace, name) =>
@@ -75,7 +78,6 @@ export function fakeInitializer(
       allowed: resource !== undefined && !denies({ verb, ...resource }),
       reason: '',
     }),
-    features: { MutatingAdmissionPolicy: true },
     findKind: (apiVersion, kind) =>
       kind === 'Unknown'
         ? undefined
@@ -91,7 +93,7 @@ export function fakeInitializer(
     updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },
-    requestedOrganizations: () => [],
+    requestedSubject: () => ({ commonName: '', organizations: [] }),
   };
 }
 

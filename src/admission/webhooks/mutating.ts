@@ -13,7 +13,7 @@ import {
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { isConfiguration } from '../matching.ts';
 import { Invocations } from '../reinvocations.ts';
-import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { ask, type Calling, concerning, type Reviewed, review, unusable } from './call.ts';
 import { type Hook, hooksOf } from './configurations.ts';
 import type { Answer } from './review.ts';
@@ -22,7 +22,8 @@ import type { Answer } from './review.ts';
 export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
-  const configured = objects.derived(MutatingWebhookConfiguration, (all) => hooksOf(all, 'admit', webhook));
+  const call = (registered: RegisteredWebhook) => webhook(registered, 'MutatingAdmissionWebhook');
+  const configured = objects.derived(MutatingWebhookConfiguration, (all) => hooksOf(all, 'admit', call));
   const invocations = new WeakMap<AdmissionRequest, Invocations>();
   const mutate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined => {
     if (hooks.length === 0 || isConfiguration(request, names)) return undefined;

@@ -1,6 +1,6 @@
 import { ValidatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { isConfiguration } from '../matching.ts';
-import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { ask, type Calling, concerning, type Reviewed, review } from './call.ts';
 import { type Hook, hooksOf } from './configurations.ts';
 
@@ -8,7 +8,8 @@ import { type Hook, hooksOf } from './configurations.ts';
 export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
-  const configured = objects.derived(ValidatingWebhookConfiguration, (all) => hooksOf(all, 'validating', webhook));
+  const call = (registered: RegisteredWebhook) => webhook(registered, 'ValidatingAdmissionWebhook');
+  const configured = objects.derived(ValidatingWebhookConfiguration, (all) => hooksOf(all, 'validating', call));
   const validate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined =>
     hooks.length === 0 || isConfiguration(request, names) ? undefined : askAll(hooks, request, calling);
   return {

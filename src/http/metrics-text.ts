@@ -257,13 +257,8 @@ const metrics: readonly Metric[] = [
     lines: ({ webhooks }, name) =>
       [...webhooks.conditionTimes].map(([labels, times]) => histogram(name, labels, times, conditionBounds)),
   },
-  ...policyMetrics(
-    'validating',
-    'BETA',
-    'Checks by validating admission policies that did not simply allow a request',
-    'policyChecks',
-  ),
-  ...policyMetrics('mutating', 'ALPHA', 'Mutations by mutating admission policies', 'mutationChecks'),
+  ...policyMetrics('validating', 'BETA', 'Checks of policies that did not simply allow a request', 'policyChecks'),
+  ...policyMetrics('mutating', 'ALPHA', 'Mutations of policies', 'mutationChecks'),
   {
     name: 'apiserver_crd_conversion_webhook_duration_seconds',
     stability: 'ALPHA',
@@ -359,8 +354,7 @@ function policyMetrics(
     {
       ...{ name: `${name}_duration_seconds`, stability, type: 'histogram' },
       help: `${what}: the time that they took.`,
-      lines: (counted, metric) =>
-        [...counted[checks]].map(([labels, times]) => histogram(metric, labels, times, policyBounds)),
+      lines: (counted, id) => [...counted[checks]].map(([labels, times]) => histogram(id, labels, times, policyBounds)),
     },
   ];
 }

@@ -134,7 +134,9 @@ export class Activation {
 
   /** The values by slot. */
   values(slots: readonly (VariableName | undefined)[]): Value[] {
-    return slots.map((name) => (name === undefined ? null : this.#read(name)));
+    const values: Value[] = [];
+    for (const name of slots) values.push(name === undefined ? null : this.#read(name));
+    return values;
   }
 
   #read(name: VariableName): Value {

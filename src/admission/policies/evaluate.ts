@@ -103,27 +103,33 @@ export interface PolicyInputs {
 /** Evaluates a policy. Errors become decisions by its failure policy. */
 export async function evaluatePolicy(program: PolicyProgram, inputs: PolicyInputs): Promise<PolicyResult> {
   const { conditions, failurePolicy, compiler } = program;
-  const { request, params, clock } = inputs;
+  const { request, params, namespaceObject, clock } = inputs;
   const denies = failurePolicy !== 'Ignore';
-  const failed = (message: string): PolicyResult => ({
-    ...nothing,
-    decisions: [{ index: 0, denies, isError: true, message, reason: undefined, seconds: 0 }],
-  });
   if (conditions.conditions.length > 0) {
     const matched = await matchesConditions(conditions, request, params);
     if (matched.result === 'no match') return nothing;
-    if (matched.result === 'error') return denies ? failed(matched.message) : nothing;
+    if (matched.result === 'error') return denies ? failed(matched.message, denies) : nothing;
   }
-  const activation = new Activation(request, { ...inputs, compiler });
+  const activation = new Activation(request, { params, namespaceObject, compiler });
   try {
     const decisions = await evaluateValidations(program, activation, clock, denies);
-    if (program.annotations.length === 0) return decisions.length === 0 ? nothing : { ...nothing, decisions };
-    return { decisions, ...(await evaluateAnnotations(program, activation, clock, denies)) };
+    if (program.annotations.length > 0) {
+      const { annotations, annotationFailures } = await evaluateAnnotations(program, activation, clock, denies);
+      return { decisions, annotations, annotationFailures };
+    }
+    return decisions.length === 0 ? nothing : { decisions, annotations: [], annotationFailures: [] };
   } catch (thrown) {
-    if (thrown instanceof OutOfBudget) return failed(thrown.message);
+    if (thrown instanceof OutOfBudget) return failed(thrown.message, denies);
     throw thrown;
   }
 }
+
+/** The result of a policy that cannot be evaluated. */
+const failed = (message: string, denies: boolean): PolicyResult => ({
+  decisions: [{ index: 0, denies, isError: true, message, reason: undefined, seconds: 0 }],
+  annotations: [],
+  annotationFailures: [],
+});
 
 type Timer = Pick<Clock, 'monotonic'>;
 

@@ -187,6 +187,7 @@ describe('handles', () => {
     const concerned = makePlugins(fakeInitializer(), [], []).filter(({ handles }) => handles?.(place) ?? true);
     expect(concerned.map(({ name }) => name)).toEqual([
       'NamespaceLifecycle',
+      'MutatingAdmissionPolicy',
       'MutatingAdmissionWebhook',
       'ValidatingAdmissionPolicy',
       'ValidatingAdmissionWebhook',

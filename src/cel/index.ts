@@ -10,6 +10,7 @@ export type { CheckedExpression, Environment } from './environment.ts';
 export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
+export { identifierOf, propertyOf } from './identifiers.ts';
 export { JsonLimit, jsonOf } from './json.ts';
 export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './library/authorizer.ts';
 export {

@@ -54,13 +54,16 @@ export interface CompiledExpression {
 /** Why an expression cannot be evaluated. */
 export class ExpressionFault {
   readonly source: string;
+  /** What is wrong, without saying when it was found. */
+  readonly detail: string;
   readonly message: string;
   /** It is valid as it is written, but cannot be made into a program. */
   readonly isInternal: boolean;
 
-  constructor(source: string, message: string, isInternal = false) {
+  constructor(source: string, detail: string, prefix = '', isInternal = false) {
     this.source = source;
-    this.message = message;
+    this.detail = detail;
+    this.message = prefix + detail;
     this.isInternal = isInternal;
   }
 }
@@ -169,11 +172,11 @@ export class ExpressionCompiler {
       };
     } catch (thrown) {
       if (thrown instanceof ExpressionError) {
-        return new ExpressionFault(source, `compilation failed: ${thrown.message}`);
+        return new ExpressionFault(source, thrown.message, 'compilation failed: ');
       }
       // A constant cannot be converted.
       if (thrown instanceof CelError) {
-        return new ExpressionFault(source, `program instantiation failed: ${thrown.message}`, true);
+        return new ExpressionFault(source, thrown.message, 'program instantiation failed: ', true);
       }
       throw thrown;
     }

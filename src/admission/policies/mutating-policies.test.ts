@@ -45,7 +45,6 @@ async function admit(
   const checks: MutationCheck[] = [];
   const initializer = {
     ...fakeInitializer([namespace, ...objects]),
-    features: { ...defaultFeatures, MutatingAdmissionPolicy: true },
     mutationChecked: (check: MutationCheck) => checks.push(check),
     ...more,
   };
@@ -102,7 +101,7 @@ describe('mutating policies', () => {
 
   it.each<[string, Partial<AdmissionRequest>, Partial<PluginInitializer>]>([
     ['deletions', { operation: 'DELETE', object: undefined }, {}],
-    ['requests while the feature is off', {}, { features: defaultFeatures }],
+    ['requests while the feature is off', {}, { features: { ...defaultFeatures, MutatingAdmissionPolicy: false } }],
     [
       'policies themselves',
       {

@@ -58,7 +58,7 @@ export function fakeInitializer(
   return {
     names,
     random: { uuid: () => '0', integer: () => 0 },
-    features: defaultFeatures,
+    features: { ...defaultFeatures, MutatingAdmissionPolicy: true },
     configurations: {},
     namespace: () => ({ terminating: false }),
     objects: {

@@ -19,6 +19,8 @@ export type {
   CallingPlugin,
   CallWebhook,
   KindPlace,
+  MutationCheck,
+  MutationObserver,
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,

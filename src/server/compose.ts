@@ -133,14 +133,7 @@ export async function compose(
     names,
     findType,
     authenticate: access.authenticate,
-    authorize,
-    auditor,
-    clock,
-    random,
-    log,
-    metrics,
-    nonResource,
-    nodeProxy,
+    ...{ authorize, auditor, clock, random, log, metrics, nonResource, nodeProxy },
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);

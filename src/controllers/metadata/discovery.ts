@@ -15,6 +15,8 @@ export interface ServedResources {
   readonly preferred: readonly ServedResource[];
   /** The resource of a kind in any version that is served. */
   readonly find: (apiVersion: string, kind: string) => ServedResource | undefined;
+  /** The same by the plural name of the resource. */
+  readonly findResource: (apiVersion: string, resource: string) => ServedResource | undefined;
   /** The group versions whose resources the server does not know at present. */
   readonly stale: readonly string[];
 }
@@ -71,15 +73,18 @@ export class Discovery {
 function servedBy(roots: readonly Root[]): ServedResources {
   const preferred = new Map<string, ServedResource>();
   const byKind = new Map<string, ServedResource>();
+  const byResource = new Map<string, ServedResource>();
   for (const served of roots.flatMap(({ resources }) => resources)) {
     const { group, apiVersion, kind, resource } = served;
     if (!byKind.has(`${apiVersion} ${kind}`)) byKind.set(`${apiVersion} ${kind}`, served);
+    byResource.set(`${apiVersion} ${resource}`, served);
     if (!preferred.has(`${group}/${resource}`)) preferred.set(`${group}/${resource}`, served);
   }
   return {
     preferred: [...preferred.values()],
     stale: roots.flatMap(({ stale }) => stale),
     find: (apiVersion, kind) => byKind.get(`${apiVersion} ${kind}`),
+    findResource: (apiVersion, resource) => byResource.get(`${apiVersion} ${resource}`),
   };
 }
 

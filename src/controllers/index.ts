@@ -5,6 +5,7 @@ export { allControllers } from './controllers.ts';
 export {
   jitterFactor,
   LeaderElection,
+  type LeaderElectionSettings,
   whileHeld,
 } from './leader-election.ts';
 export type { RunningControllers } from './manager.ts';

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/index.ts';
 import type { Clock, Names, Random } from '../meta/index.ts';
 import { Events } from './events.ts';
@@ -7,7 +8,7 @@ import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext } from './types.ts';
-import { type QueueObserver, WorkQueue } from './work-queue.ts';
+import { type QueueObserver, type QueueState, WorkQueue } from './work-queue.ts';
 
 export interface ManagerOptions {
   readonly controllers: readonly Controller[];
@@ -21,7 +22,7 @@ export interface ManagerOptions {
   /** The client of a controller's service account. */
   readonly clientOf: (account: string) => Client;
   /** The metrics of a queue. */
-  readonly observe: (queue: string) => QueueObserver;
+  readonly observe: (queue: QueueState) => QueueObserver;
 }
 
 /** Controllers that run until they are stopped. */
@@ -42,6 +43,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Every informer listens to it.
+  setMaxListeners(0, signal);
   const informers = new Informers({ client: reader, names, clock, log, signal });
   const metadata = new MetadataFeed({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];
@@ -55,7 +58,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     const context: ControllerContext = {
       ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
       queue: (name, reconcile, { workers = defaultWorkers, ...backoff } = {}) => {
-        const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observer: observe(name) });
+        const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
         queues.push(queue);
         return queue;
       },
@@ -83,6 +86,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       await Promise.all([
         ...queues.map((queue) => queue.stop()),
         ...tasks.map((task) => task.stop()),
+        ...recorders.map((recorder) => recorder.stop()),
         informers.stopped(),
         metadata.stopped(),
       ]);

@@ -6,6 +6,7 @@ export { garbageCollector } from './garbage-collector/garbage-collector.ts';
 export {
   jitterFactor,
   LeaderElection,
+  type LeaderElectionSettings,
   whileHeld,
 } from './leader-election.ts';
 export type { RunningControllers } from './manager.ts';

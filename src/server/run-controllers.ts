@@ -10,6 +10,7 @@ import {
 } from '../controllers/index.ts';
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
+import { leaseSettings } from './controller-flags.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { version } from './version.ts';
@@ -80,15 +81,6 @@ export function runControllers(options: Options): () => Promise<void> {
     await running?.stop();
   };
 }
-
-/** The durations of the flags of leader election. */
-export const leaseSettings = (
-  settings: Pick<ServerSettings, 'leaderElectLeaseDuration' | 'leaderElectRenewDeadline' | 'leaderElectRetryPeriod'>,
-) => ({
-  leaseMs: settings.leaderElectLeaseDuration,
-  renewMs: settings.leaderElectRenewDeadline,
-  retryMs: settings.leaderElectRetryPeriod,
-});
 
 /**
  * The identity under which a server holds the lease. That of a store which no other server can have open stays the same:

@@ -18,7 +18,7 @@ export interface WebhookConfig {
   readonly authorization: (() => Promise<string>) | undefined;
 }
 
-/** Reads the kubeconfig of a flag that leads to a webhook: its current context. @throws StartError */
+/** Reads the kubeconfig of a flag that leads to a webhook, or to a server: its current context. @throws StartError */
 export async function readWebhookConfig(flag: string, path: string): Promise<WebhookConfig> {
   const where = `--${flag}=${JSON.stringify(path)}`;
   const config = parsed(await readSettingFile(flag, path), where);
@@ -101,7 +101,7 @@ function textOf(from: JsonObject, field: string, where: string): string | undefi
 
 function refuse(from: JsonObject, fields: readonly string[], where: string): void {
   const found = fields.find((field) => from[field] !== undefined && from[field] !== null);
-  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported for webhooks`);
+  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported`);
 }
 
 function urlOf(text: string | undefined, where: string): URL {

@@ -2,6 +2,7 @@
 
 export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
+export { garbageCollector } from './garbage-collector/garbage-collector.ts';
 export {
   jitterFactor,
   LeaderElection,

@@ -160,7 +160,7 @@ const flags = {
     'API',
     type.boolean,
     false,
-    'A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
+    'A garbage collector runs elsewhere, in a controller manager. Jobs and replication controllers that are deleted without a propagation policy wait for it to orphan their dependents, as they do where `garbage-collector-controller` is among the `--controllers`.',
   ),
 
   allowPrivileged: flag(

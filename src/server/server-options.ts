@@ -201,8 +201,9 @@ export interface ServerOptions {
    */
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
-   * A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a
-   * propagation policy then wait for it to orphan their dependents.
+   * A garbage collector runs elsewhere, in a controller manager. Jobs and replication controllers that are deleted
+   * without a propagation policy wait for it to orphan their dependents, as they do where
+   * `garbage-collector-controller` is among the `controllers`.
    *
    * True or false. `false` by default. The flag `--enable-garbage-collector`.
    */
@@ -308,7 +309,8 @@ export interface ServerOptions {
   readonly etcdCompactionInterval?: number | string | undefined;
   /**
    * Controllers that run: names, `-name` for all but one, `*` for all that are on by default, `-*` for none; what is
-   * named first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`.
+   * named first counts. They are `garbage-collector-controller`, `namespace-controller`, `serviceaccount-controller`,
+   * `clusterrole-aggregation-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */

@@ -36,6 +36,8 @@ export class Discovery {
   /** What they returned last. */
   readonly #roots: readonly Root[] = ['/api', '/apis'].map((path) => ({ path, etag: '', resources: [], stale: [] }));
   #served = servedBy([]);
+  /** Some root has changed since, perhaps by a call of `read` that has not ended. */
+  #changed = false;
 
   constructor(client: Client, names: Names) {
     this.#client = client;
@@ -49,24 +51,25 @@ export class Discovery {
 
   /** Asks the server; the same value as before while nothing has changed. @throws StatusError */
   async read(signal?: AbortSignal): Promise<ServedResources> {
-    const changed = await Promise.all(this.#roots.map((root) => this.#update(root, signal)));
-    if (changed.includes(true)) this.#served = servedBy(this.#roots);
+    await Promise.all(this.#roots.map((root) => this.#update(root, signal)));
+    if (this.#changed) this.#served = servedBy(this.#roots);
+    this.#changed = false;
     return this.#served;
   }
 
-  async #update(root: Root, signal: AbortSignal | undefined): Promise<boolean> {
+  async #update(root: Root, signal: AbortSignal | undefined): Promise<void> {
     const response = await this.#client.request({
       method: 'GET',
       url: root.path,
       headers: { accept: this.#accept, ...(root.etag === '' ? {} : { 'if-none-match': root.etag }) },
       ...(signal === undefined ? {} : { signal }),
     });
-    if (response.status === 304) return false;
+    if (response.status === 304) return;
     const { items = [] } = (await readJson(response)) as APIGroupDiscoveryList;
     root.resources = items.flatMap(resourcesOf);
     root.stale = items.flatMap(staleVersions);
     root.etag = response.headers['etag'] ?? '';
-    return true;
+    this.#changed = true;
   }
 }
 

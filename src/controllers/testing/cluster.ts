@@ -5,6 +5,7 @@ import { type ApiObject, type Names, namesFor } from '../../meta/index.ts';
 import { createServer } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import { componentName } from '../component.ts';
+import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
 import { Informers } from '../informer.ts';
 import { type Named, placeOf } from '../kind.ts';
 import type { Log } from '../log.ts';
@@ -47,7 +48,15 @@ export async function testCluster(
 ): Promise<TestCluster> {
   const clock = new VirtualClock();
   const names = namesFor('k8s.io');
-  const server = await createServer({ apiDomain: 'k8s.io', controllers: '-*', ...options }, { clock });
+  const server = await createServer(
+    {
+      apiDomain: 'k8s.io',
+      controllers: '-*',
+      enableGarbageCollector: controllers.includes(garbageCollector),
+      ...options,
+    },
+    { clock },
+  );
   const logged: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[] = [];
   const keep: Log['warn'] = (text, fields) => void logged.push({ text, fields });
   const log: Log = { info: () => {}, warn: keep, error: keep };

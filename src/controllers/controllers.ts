@@ -1,5 +1,6 @@
+import { rootCertificatePublisher } from './identity/root-certificates.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import type { Controller } from './types.ts';
 
 /** All controllers, in the order in which they start. */
-export const allControllers: readonly Controller[] = [serviceAccountController];
+export const allControllers: readonly Controller[] = [serviceAccountController, rootCertificatePublisher];

@@ -1,6 +1,11 @@
 import { rootCertificatePublisher } from './identity/root-certificates.ts';
+import { secretTokenController } from './identity/secret-tokens.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import type { Controller } from './types.ts';
 
 /** All controllers, in the order in which they start. */
-export const allControllers: readonly Controller[] = [serviceAccountController, rootCertificatePublisher];
+export const allControllers: readonly Controller[] = [
+  serviceAccountController,
+  rootCertificatePublisher,
+  secretTokenController,
+];

@@ -15,7 +15,7 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Reads everything, for the informers. */
+  /** The client of the manager: reads everything, for the informers. */
   readonly reader: Client;
   /** The client of a controller's service account. */
   readonly clientOf: (account: string) => Client;
@@ -45,10 +45,10 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, start } of controllers) {
-    const api = clientOf(account);
+  for (const { name, account, start } of controllers) {
+    const api = account === undefined ? reader : clientOf(account);
     const client = createObjectClient(api, informers, names);
-    const events = new Events({ client, clock, log, component: account });
+    const events = new Events({ client, clock, log, component: account ?? name });
     recorders.push(events);
     const context: ControllerContext = {
       ...{ names, clock, random, log, settings, client, api, informers, events, signal },

@@ -13,8 +13,11 @@ export interface Controller {
   readonly name: string;
   /** Former names, which `--controllers` accepts too. */
   readonly formerNames?: readonly string[];
-  /** Its service account in the system namespace, and its default role `system:controller:<account>`. */
-  readonly account: string;
+  /**
+   * Its service account in the system namespace, and its default role `system:controller:<account>`. Without one it acts
+   * as the manager itself.
+   */
+  readonly account?: string;
   /** `*` does not turn it on. */
   readonly onlyWhenNamed?: boolean;
   /** Asks for informers, registers queues. Reconciles begin when all informers have been synced. */

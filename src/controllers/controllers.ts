@@ -1,3 +1,4 @@
+import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
 import { rootCertificatePublisher } from './identity/root-certificates.ts';
 import { secretTokenController } from './identity/secret-tokens.ts';
 import { serviceAccountController } from './service-accounts.ts';
@@ -8,4 +9,6 @@ export const allControllers: readonly Controller[] = [
   serviceAccountController,
   rootCertificatePublisher,
   secretTokenController,
+  bootstrapSigner,
+  tokenCleaner,
 ];

@@ -1,3 +1,6 @@
+import { certificateApprover } from './certificates/approving.ts';
+import { certificateCleaner } from './certificates/cleaner.ts';
+import { certificateSigner } from './certificates/signing.ts';
 import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
 import { rootCertificatePublisher } from './identity/root-certificates.ts';
 import { secretTokenController } from './identity/secret-tokens.ts';
@@ -7,8 +10,11 @@ import type { Controller } from './types.ts';
 /** All controllers, in the order in which they start. */
 export const allControllers: readonly Controller[] = [
   serviceAccountController,
-  rootCertificatePublisher,
   secretTokenController,
+  certificateSigner,
+  certificateApprover,
+  certificateCleaner,
   bootstrapSigner,
   tokenCleaner,
+  rootCertificatePublisher,
 ];

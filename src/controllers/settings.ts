@@ -1,3 +1,5 @@
+import type { CertKeyPair } from '../pki/index.ts';
+
 /** A token of a service account that is kept in a secret. */
 export interface SecretToken {
   readonly namespace: string;
@@ -7,15 +9,24 @@ export interface SecretToken {
   readonly uid: string;
 }
 
+/** The built-in signers of certificate signing requests, without the prefix of the domain. */
+export type SignerName = 'kube-apiserver-client' | 'kube-apiserver-client-kubelet' | 'kubelet-serving';
+
 /** The settings of the controllers, with the defaults of the reference. Durations in ms. */
 export interface ControllerSettings {
   /** The certificates that the root CA publisher publishes in every namespace (PEM); undefined: it publishes nothing. */
   readonly rootCertificates: () => string | undefined;
   /** Signs a token; undefined: secrets get none. */
   readonly signSecretToken: ((token: SecretToken) => Promise<string>) | undefined;
+  /** The authority that signs for a signer; undefined: nobody does. */
+  readonly signingAuthority: (signer: SignerName) => CertKeyPair | undefined;
+  /** The longest validity of a certificate that is signed. */
+  readonly signingMs: number;
 }
 
 export const defaultSettings: ControllerSettings = {
   rootCertificates: () => undefined,
   signSecretToken: undefined,
+  signingAuthority: () => undefined,
+  signingMs: 365 * 24 * 3_600_000,
 };

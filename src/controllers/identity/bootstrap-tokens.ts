@@ -1,8 +1,9 @@
 /** Bootstrap tokens: secrets in the system namespace with which new nodes identify themselves and the cluster. */
 import { createHmac } from 'node:crypto';
-import { isStatus, type Names, parseInstant } from '../../meta/index.ts';
+import { type Names, parseInstant } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Secret } from '../../types/core-v1.ts';
+import { ignoreGone } from '../errors.ts';
 import type { Informer, Informers } from '../informer.ts';
 import { keyIn, keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
@@ -41,9 +42,7 @@ export const tokenCleaner: Controller = {
       const token = tokens.getByKey(key);
       const life = token === undefined ? Number.POSITIVE_INFINITY : lifeOf(token, clock.now());
       if (token !== undefined && life <= 0) {
-        await client.delete(kinds.secrets, token).catch((error: unknown) => {
-          if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
-        });
+        await client.delete(kinds.secrets, token).catch(ignoreGone);
       }
       return life > 0 && Number.isFinite(life) ? { requeueAfter: life } : {};
     });

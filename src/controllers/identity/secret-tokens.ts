@@ -1,6 +1,6 @@
-import { isStatus } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Secret, ServiceAccount } from '../../types/core-v1.ts';
+import { ignoreGone } from '../errors.ts';
 import { keyIn, keyOf, splitKey } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller } from '../types.ts';
@@ -82,8 +82,3 @@ export const secretTokenController: Controller = {
 const isName = (text: string): boolean => !/^\.{0,2}$|[/%]/.test(text);
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
-
-/** Ignores that the object is gone, or has changed: the informer will tell. */
-function ignoreGone(error: unknown): void {
-  if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
-}

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 async function start(settings: object = {}, outside: { readonly store?: Store } = {}) {
-  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings }, outside);
+  const server = await createServer({ controllers: '-*', apiDomain: 'k8s.io', securePort: 0, ...settings }, outside);
   open.push(server);
   return server;
 }

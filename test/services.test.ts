@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 async function start(settings: ServerOptions = {}, outside = {}): Promise<OrchServer> {
-  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings }, outside);
+  const server = await createServer({ controllers: '-*', apiDomain: 'k8s.io', securePort: 0, ...settings }, outside);
   servers.push(server);
   return server;
 }
@@ -263,7 +263,7 @@ describe('concurrent creates', () => {
 describe('after a restart', () => {
   it('every allocation is kept', async () => {
     const settings = { store: 'lmdb', dataDir: join(mkdtempSync(join(tmpdir(), 'orch-')), 'data') } as const;
-    const first = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings });
+    const first = await createServer({ controllers: '-*', apiDomain: 'k8s.io', securePort: 0, ...settings });
     await create(first, 'a', { type: 'NodePort', clusterIP: '10.0.0.50', ports: [{ port: 80, nodePort: 30050 }] });
     const own = await first.client.get({ ...services, name: 'kubernetes' });
     await first.close();

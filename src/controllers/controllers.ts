@@ -1,6 +1,7 @@
 import { certificateApprover } from './certificates/approving.ts';
 import { certificateCleaner } from './certificates/cleaner.ts';
 import { certificateSigner } from './certificates/signing.ts';
+import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
 import { rootCertificatePublisher } from './identity/root-certificates.ts';
 import { secretTokenController } from './identity/secret-tokens.ts';
@@ -10,6 +11,7 @@ import type { Controller } from './types.ts';
 /** All controllers, in the order in which they start. */
 export const allControllers: readonly Controller[] = [
   serviceAccountController,
+  clusterRoleAggregationController,
   secretTokenController,
   certificateSigner,
   certificateApprover,

@@ -1,4 +1,6 @@
 /** The controllers: reconcile functions over informers and the client, and what runs them. */
+
+export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
 export type { RunningControllers } from './manager.ts';
 export { startControllers } from './manager.ts';

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/index.ts';
 import type { Clock, Names, Random } from '../meta/index.ts';
 import { Events } from './events.ts';
@@ -41,6 +42,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Every informer listens to it.
+  setMaxListeners(0, signal);
   const informers = new Informers({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];

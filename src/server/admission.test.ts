@@ -10,7 +10,7 @@ import { createServer, type OrchServer } from './server.ts';
 let server: OrchServer;
 let client: Client;
 beforeAll(async () => {
-  server = await createServer({ apiDomain: 'k8s.io' });
+  server = await createServer({ controllers: '-*', apiDomain: 'k8s.io' });
   ({ client } = server);
 });
 afterAll(() => server.close());

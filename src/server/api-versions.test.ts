@@ -21,6 +21,7 @@ async function start(
   const log = { ...silentLog, error: (...told: unknown[]) => void errors.push(told) };
   const settings = {
     apiDomain: 'k8s.io',
+    controllers: '-*',
     runtimeConfig: runtime,
     featureGates: gates,
   };

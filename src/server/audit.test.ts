@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 async function start(options: ServerOptions): Promise<OrchServer> {
-  const server = await createServer({ securePort: 0, apiDomain: 'k8s.io', ...options });
+  const server = await createServer({ controllers: '-*', securePort: 0, apiDomain: 'k8s.io', ...options });
   servers.push(server);
   return server;
 }

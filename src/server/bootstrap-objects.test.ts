@@ -33,7 +33,7 @@ function sharedStore(intercept: (keys: readonly string[], store: Store) => Promi
 }
 
 async function start(store: Store): Promise<OrchServer> {
-  const server = await createServer({}, { store });
+  const server = await createServer({ controllers: '-*' }, { store });
   servers.push(server);
   return server;
 }

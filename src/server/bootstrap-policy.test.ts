@@ -11,7 +11,10 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 async function start(store: Store, options: ServerOptions = {}, clock: Clock = systemClock): Promise<OrchServer> {
-  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...options }, { store, clock });
+  const server = await createServer(
+    { controllers: '-*', apiDomain: 'k8s.io', securePort: 0, ...options },
+    { store, clock },
+  );
   servers.push(server);
   return server;
 }

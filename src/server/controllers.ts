@@ -1,17 +1,18 @@
-/** The controllers that `--controllers` switches, each with its former names. All are on by default. */
-const controllers = {
-  'clusterrole-aggregation-controller': ['clusterrole-aggregation'],
-} satisfies { [name: string]: readonly string[] };
+import { allControllers } from '../controllers/index.ts';
 
-export type ControllerName = keyof typeof controllers;
-type Controllers = ReadonlySet<ControllerName>;
+/** The names of the controllers that are on. */
+type Controllers = ReadonlySet<string>;
 
-const controllerNames = Object.keys(controllers) as ControllerName[];
-export const allControllers: Controllers = new Set(controllerNames);
+export const controllerNames: readonly string[] = allControllers.map(({ name }) => name);
+
+/** The controllers that `*` stands for. */
+export const defaultControllers: Controllers = new Set(
+  allControllers.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map(({ name }) => name),
+);
 
 /**
- * The controllers that a list switches on: `name`, `-name`, `*` for all others, `-*` for none of them. The first item
- * that is about a controller decides; without any it is off.
+ * The controllers that a list switches on: `name`, `-name`, `*` for all that are on by default, `-*` for none of those
+ * that the list does not name. The first item that is about a controller decides; without any it is off.
  */
 export function parseControllers(text: string): { readonly value: Controllers } | { readonly problem: string } {
   const items = text
@@ -25,16 +26,22 @@ export function parseControllers(text: string): { readonly value: Controllers } 
     const item = JSON.stringify(items[switches.indexOf(unknown)]);
     return { problem: `names an unknown controller ${item}; known are ${controllerNames.join(', ')}` };
   }
-  const isOn = (controller: ControllerName) =>
-    (switches.find(({ name }) => name === controller) ?? switches.find(({ name }) => name === '*'))?.on === true;
+  const star = switches.find(({ name }) => name === '*')?.on === true;
+  const isOn = (controller: string) =>
+    switches.find(({ name }) => name === controller)?.on ?? (star && defaultControllers.has(controller));
   return { value: new Set(controllerNames.filter(isOn)) };
 }
 
-const currentName = (name: string): ControllerName | '*' | undefined =>
-  name === '*' ? name : controllerNames.find((known) => known === name || controllers[known].includes(name));
+const currentName = (name: string): string | undefined =>
+  name === '*'
+    ? name
+    : allControllers.find((known) => known.name === name || known.formerNames?.includes(name) === true)?.name;
 
 /** The inverse of `parseControllers`. */
 export function formatControllers(on: Controllers): string {
-  if (on.size === controllerNames.length) return '*';
-  return on.size === 0 ? '-*' : [...on].join(',');
+  const items = controllerNames.flatMap((name) =>
+    on.has(name) === defaultControllers.has(name) ? [] : [on.has(name) ? name : `-${name}`],
+  );
+  if (items.length === 0) return '*';
+  return on.size === 0 ? '-*' : ['*', ...items].join(',');
 }

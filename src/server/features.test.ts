@@ -24,6 +24,7 @@ async function start(gates: { [name: string]: boolean } = {}, runtime: { [key: s
   const server = await createServer(
     {
       apiDomain: 'k8s.io',
+      controllers: '-*',
       featureGates: gates,
       runtimeConfig: runtime,
     },

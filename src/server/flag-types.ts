@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { formatPortRange, type PortRange } from '../allocation/index.ts';
 import { type Cidr, formatCidr, parseNetwork } from '../meta/index.ts';
-import { type ControllerName, formatControllers, parseControllers } from './controllers.ts';
+import { formatControllers, parseControllers } from './controllers.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Parses and formats the values of a flag. */
@@ -289,7 +289,7 @@ export function someOf(
 }
 
 /** The controllers that are on. */
-export const controllers: FlagType<ReadonlySet<ControllerName>> = {
+export const controllers: FlagType<ReadonlySet<string>> = {
   placeholder: 'name,…',
   given: 'string | readonly string[]',
   form: 'A list of names, or a text with commas between them.',

@@ -2,7 +2,7 @@ import { absentPlugins, admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
-import { allControllers } from './controllers.ts';
+import { controllerNames, defaultControllers } from './controllers.ts';
 import { checkGate } from './feature-gates.ts';
 import { type Flag, flag } from './flag.ts';
 import * as type from './flag-types.ts';
@@ -158,8 +158,8 @@ const flags = {
   controllers: flag(
     'API',
     type.controllers,
-    allControllers,
-    `Controllers that run in this server: names, \`-name\` for all but one, \`*\` for all, \`-*\` for none; what is named first counts. They are ${code([...allControllers])}.`,
+    defaultControllers,
+    `Controllers that run in this server: names, \`-name\` for all but one, \`*\` for all, \`-*\` for none; what is named first counts. They are ${code(controllerNames)}.`,
   ),
   enableGarbageCollector: flag(
     'API',

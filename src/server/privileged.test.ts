@@ -2,8 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createServer, type OrchServer } from './server.ts';
 
 const disableAdmissionPlugins = ['ServiceAccount'];
-const strict = await createServer({ disableAdmissionPlugins });
-const lax = await createServer({ disableAdmissionPlugins, allowPrivileged: true });
+const strict = await createServer({ controllers: '-*', disableAdmissionPlugins });
+const lax = await createServer({ controllers: '-*', disableAdmissionPlugins, allowPrivileged: true });
 afterAll(() => Promise.all([strict.close(), lax.close()]));
 
 const container = { name: 'c', image: 'i', securityContext: { privileged: true } };

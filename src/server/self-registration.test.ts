@@ -34,7 +34,10 @@ async function start(options: ServerOptions = {}, injected = newDependencies(), 
     close: () => Promise.resolve(),
   };
   const dependencies = { clock: injected.clock, store: counted, log };
-  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...options }, dependencies);
+  const server = await createServer(
+    { controllers: '-*', apiDomain: 'k8s.io', securePort: 0, ...options },
+    dependencies,
+  );
   servers.push(server);
   return { ...injected, server, client: server.client, commits };
 }

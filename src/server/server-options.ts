@@ -202,7 +202,7 @@ export interface ServerOptions {
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
    * Controllers that run in this server: names, `-name` for all but one, `*` for all, `-*` for none; what is named
-   * first counts. They are `clusterrole-aggregation-controller`.
+   * first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */

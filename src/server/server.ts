@@ -7,7 +7,6 @@ import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
-import { aggregationController, ClusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
@@ -19,6 +18,7 @@ import { PostStartHooks } from './post-start-hooks.ts';
 import { systemRandom } from './random.ts';
 import { readConfig } from './read-file.ts';
 import { repeat } from './repeat.ts';
+import { runControllers } from './run-controllers.ts';
 import { createSelfRegistration } from './self-registration.ts';
 import type { ServerOptions } from './server-options.ts';
 import { readOptions } from './settings.ts';
@@ -62,7 +62,7 @@ export async function startServer(
   const injected = { ...own, ...dependencies, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
-  const state = { closing: false, address: '', hooks };
+  const state = { closing: false, address: '', authority: (): string | undefined => undefined, hooks };
   let opening: Promise<Listening> | undefined;
   let port: number | undefined;
   const components = await compose(settings, names, injected, state);
@@ -75,12 +75,11 @@ export async function startServer(
     interfaces: networkInterfaces,
     port: () => port,
   });
-  const aggregation = aggregationOf(settings, shared);
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   const customResources = createCustomResources(shared);
-  const controllers = { reconcileService, register, ensurePolicy, aggregation, customResources, hooks };
+  const tasks = { reconcileService, register, ensurePolicy, customResources, hooks };
   try {
-    await bootstrap(shared, controllers);
+    await bootstrap(shared, tasks);
   } catch (error) {
     await customResources.stop();
     components.registry.close();
@@ -88,7 +87,13 @@ export async function startServer(
     await components.store.close();
     throw error;
   }
-  const stop = startControllers(shared, controllers, injected);
+  const stopControllers = runControllers({
+    ...shared,
+    opened: async () => opening?.catch(() => undefined),
+    authority: () => state.authority(),
+  });
+  const stopTasks = startTasks(shared, tasks, injected);
+  const stop = () => Promise.all([stopControllers(), stopTasks()]);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -99,8 +104,9 @@ export async function startServer(
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       opening = openListener(settings, names, components.handler, injected);
       try {
-        const { address } = await opening;
+        const { address, authority } = await opening;
         port = address.port;
+        state.authority = authority;
         state.address = new URL(address.url).host;
         await reconcileService();
         void register();
@@ -121,7 +127,7 @@ export async function startServer(
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents & { readonly names: Names; readonly settings: ServerSettings },
-  { reconcileService, ensurePolicy, aggregation, customResources, hooks }: Controllers,
+  { reconcileService, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
   const { names, settings, rolesLoaded } = shared;
   await Promise.all([
@@ -135,22 +141,8 @@ async function bootstrap(
     'scheduling/bootstrap-system-priority-classes',
     'priority-and-fairness-config-producer',
   );
-  await Promise.all([reconcileService(), aggregation?.start()]);
+  await reconcileService();
   hooks.done('bootstrap-controller');
-}
-
-/** The controller of aggregated cluster roles; undefined when it is off or cluster roles are not served. */
-function aggregationOf(
-  { controllers }: ServerSettings,
-  { registry, handler, names, clock, log }: ServerComponents & Dependencies & { readonly names: Names },
-): ClusterRoleAggregation | undefined {
-  const served = registry.find(`rbac.authorization.${names.domain}`, 'v1', 'clusterroles');
-  if (served === undefined || !controllers.has(aggregationController)) return undefined;
-  const commonName = `system:serviceaccount:${names.systemNamespace}:${aggregationController}`;
-  const organizations = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
-  const subject = { commonName, organizations };
-  const client = createClient({ transport: inProcessTransport(handler, { subject, background: true }) });
-  return new ClusterRoleAggregation({ client, names, clock, log });
 }
 
 async function shutDown(
@@ -194,19 +186,18 @@ const policyRetryMs = 10_000;
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
 
-interface Controllers {
+interface Tasks {
   readonly reconcileService: () => Promise<void>;
   readonly register: () => Promise<void>;
   readonly ensurePolicy: () => Promise<void>;
-  readonly aggregation: ClusterRoleAggregation | undefined;
   readonly customResources: CustomResources;
   readonly hooks: PostStartHooks;
 }
 
-/** Starts the periodic controllers of the server. The result stops them. */
-function startControllers(
+/** Starts the periodic tasks of the server. The result stops them. */
+function startTasks(
   { registry, store, names }: ServerComponents & { readonly names: Names },
-  { reconcileService, register, ensurePolicy, aggregation, customResources, hooks }: Controllers,
+  { reconcileService, register, ensurePolicy, customResources, hooks }: Tasks,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const services = registry.find('', 'v1', 'services');
@@ -228,5 +219,5 @@ function startControllers(
     repeat(clock, policyRetryMs, ensurePolicy),
   ];
   // `closing` is set by now: the last call only waits for those in progress.
-  return () => Promise.all([...stops.map((stop) => stop()), aggregation?.stop(), customResources.stop(), register()]);
+  return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register()]);
 }

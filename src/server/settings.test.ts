@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { allControllers } from '../controllers/index.ts';
 import type { Json } from '../meta/index.ts';
 import { defaultSettings, flagList, programSettings } from './flags.ts';
 import { readOptions, readSettings, type SettingSources } from './settings.ts';
@@ -55,21 +56,25 @@ describe('readSettings', () => {
 
   it('switches controllers on and off', async () => {
     const name = 'clusterrole-aggregation-controller';
+    const all = allControllers.map((controller) => controller.name);
+    const byDefault = allControllers.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map((one) => one.name);
+    const others = byDefault.filter((other) => other !== name);
     const on = async (...items: string[]) => {
       const result = await read(items.map((item) => `--controllers=${item}`));
       return 'problems' in result ? result.problems : [...result.controllers];
     };
-    expect(defaultSettings.controllers).toEqual(new Set([name]));
-    expect(await on('*')).toEqual([name]);
+    expect(defaultSettings.controllers).toEqual(new Set(byDefault));
+    expect(await on('*')).toEqual(byDefault);
+    expect(await on(`*,${all.join(',')}`)).toEqual(all);
     expect(await on('-*')).toEqual([]);
     expect(await on(name)).toEqual([name]);
     expect(await on('clusterrole-aggregation')).toEqual([name]);
-    expect(await on(`*, -${name}`)).toEqual([]);
-    expect(await on('-clusterrole-aggregation', '*')).toEqual([]);
+    expect(await on(`*, -${name}`)).toEqual(others);
+    expect(await on('-clusterrole-aggregation', '*')).toEqual(others);
     expect(await on(`-*,${name}`)).toEqual([name]);
     expect(await on(`${name},-${name}`)).toEqual([name]);
     expect(await on('*,-garbage')).toEqual([
-      `--controllers="*,-garbage" names an unknown controller "-garbage"; known are ${name}`,
+      `--controllers="*,-garbage" names an unknown controller "-garbage"; known are ${all.join(', ')}`,
     ]);
     expect(await on('')).toEqual(['--controllers="" must name controllers, or be * for all or -* for none']);
   });

@@ -34,7 +34,10 @@ export async function startWorld(settings: ServerOptions = {}, seed = 1, under?:
   const clock = drivenClock();
   const store = heldStore(under ?? openMemoryStore({ clock }));
   const random = seededRandom(seed);
-  const server = await createServer({ securePort: 0, apiDomain: 'k8s.io', ...settings }, { clock, random, store });
+  const server = await createServer(
+    { controllers: '-*', securePort: 0, apiDomain: 'k8s.io', ...settings },
+    { clock, random, store },
+  );
   const { client } = server;
   const open = (
     method: string,

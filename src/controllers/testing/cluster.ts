@@ -4,6 +4,7 @@ import { type Client, createClient, inProcessTransport } from '../../client/inde
 import { type ApiObject, type Names, namesFor } from '../../meta/index.ts';
 import { createServer } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
+import { componentName } from '../component.ts';
 import { Informers } from '../informer.ts';
 import { type Named, placeOf } from '../kind.ts';
 import type { Log } from '../log.ts';
@@ -53,12 +54,13 @@ export async function testCluster(
   const as = (commonName: string, organizations: readonly string[]) =>
     createClient({
       transport: inProcessTransport(server.handler, { subject: { commonName, organizations }, background: true }),
+      baseHeaders: { 'user-agent': componentName },
     });
   const running = startControllers({
     ...{ controllers, names, clock, log },
     settings: { ...defaultSettings, ...settings },
     random: { uuid: () => crypto.randomUUID(), integer: (below) => Math.floor(Math.random() * below) },
-    reader: as('system:kube-controller-manager', []),
+    reader: as(`system:${componentName}`, []),
     clientOf: (account) =>
       as(`system:serviceaccount:${names.systemNamespace}:${account}`, [
         'system:serviceaccounts',

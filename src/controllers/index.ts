@@ -4,5 +4,5 @@ export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
 export type { RunningControllers } from './manager.ts';
 export { startControllers } from './manager.ts';
-export { type ControllerSettings, defaultSettings } from './settings.ts';
+export { type ControllerSettings, defaultSettings, type SecretToken } from './settings.ts';
 export type { Controller } from './types.ts';

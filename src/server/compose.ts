@@ -41,6 +41,7 @@ import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhoo
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
+import type { Tokens } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
@@ -57,6 +58,7 @@ export interface ServerComponents {
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
+  readonly signSecretToken: Tokens['signSecretToken'];
   /** Resolves when requests can be authorized by roles. */
   readonly rolesLoaded: Promise<void>;
 }
@@ -134,16 +136,16 @@ export async function compose(
     authenticate: access.authenticate,
     authorize,
     auditor,
-    clock,
-    random,
-    log,
+    ...{ clock, random, log },
     metrics,
     nonResource,
     nodeProxy,
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);
-  return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
+  const { signSecretToken } = access;
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler };
+  return { ...opened, rolesLoaded, signSecretToken };
 }
 
 const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {

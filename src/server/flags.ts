@@ -2,6 +2,7 @@ import { absentPlugins, admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
+import { certificateFlags } from './certificate-flags.ts';
 import { controllerNames, defaultControllers } from './controllers.ts';
 import { checkGate } from './feature-gates.ts';
 import { type Flag, flag } from './flag.ts';
@@ -50,6 +51,7 @@ const flags = {
     'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.',
   ),
   ...requestHeaderFlags,
+  ...certificateFlags,
   tokenAuthFile: flag(
     'Identity',
     type.file,

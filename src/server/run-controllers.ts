@@ -1,6 +1,7 @@
 import { createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import {
   allControllers,
+  type ControllerSettings,
   componentName,
   defaultSettings,
   type RunningControllers,
@@ -9,16 +10,19 @@ import {
 import type { Names } from '../meta/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
+import type { Tls } from './tls.ts';
+import type { Tokens } from './tokens.ts';
 import { version } from './version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
-  readonly settings: Pick<ServerSettings, 'controllers'>;
+  readonly settings: Pick<ServerSettings, 'controllers' | 'clusterSigningDuration'>;
   readonly names: Names;
   readonly handler: InProcessHandler;
   /** Resolves when the port is open, if it is being opened: controllers start after that. */
   readonly opened: () => Promise<unknown>;
-  /** The CA bundle of the serving certificate, in PEM; undefined while the server does not listen. */
-  readonly authority: () => string | undefined;
+  readonly signSecretToken: Tokens['signSecretToken'];
+  /** The certificates that are in use; undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
 };
 
 /** When the controllers start (ms): after the start of the server, which they must not delay. */
@@ -26,7 +30,7 @@ const firstMs = 50;
 
 /** Runs the controllers that are on in the process of the server. The result stops them, and resolves when nothing runs. */
 export function runControllers(options: Options): () => Promise<void> {
-  const { settings, names, handler, clock, random, log, opened, authority } = options;
+  const { settings, names, handler, clock, random, log, opened } = options;
   const controllers = allControllers.filter(({ name }) => settings.controllers.has(name));
   if (controllers.length === 0) return () => Promise.resolve();
   const as = (commonName: string, organizations: readonly string[]) =>
@@ -42,7 +46,7 @@ export function runControllers(options: Options): () => Promise<void> {
     if (stopped) return;
     running = startControllers({
       ...{ controllers, names, clock, random, log },
-      settings: { ...defaultSettings, rootCertificates: authority },
+      settings: controllerSettings(options),
       reader: as(`system:${componentName}`, []),
       clientOf: (account) => as(`system:serviceaccount:${names.systemNamespace}:${account}`, groups),
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
@@ -59,3 +63,11 @@ export function runControllers(options: Options): () => Promise<void> {
     await running?.stop();
   };
 }
+
+const controllerSettings = ({ settings, signSecretToken, tls }: Options): ControllerSettings => ({
+  ...defaultSettings,
+  rootCertificates: () => tls()?.rootCa,
+  signSecretToken,
+  signingAuthority: () => tls()?.signing,
+  signingMs: settings.clusterSigningDuration,
+});

@@ -23,6 +23,7 @@ import { createSelfRegistration } from './self-registration.ts';
 import type { ServerOptions } from './server-options.ts';
 import { readOptions } from './settings.ts';
 import { StartError } from './start-error.ts';
+import type { Tls } from './tls.ts';
 import { TrustedAuthorities } from './trusted-authorities.ts';
 
 /** A running API server. */
@@ -62,7 +63,7 @@ export async function startServer(
   const injected = { ...own, ...dependencies, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
-  const state = { closing: false, address: '', authority: (): string | undefined => undefined, hooks };
+  const state = { closing: false, address: '', tls: (): Tls | undefined => undefined, hooks };
   let opening: Promise<Listening> | undefined;
   let port: number | undefined;
   const components = await compose(settings, names, injected, state);
@@ -90,7 +91,7 @@ export async function startServer(
   const stopControllers = runControllers({
     ...shared,
     opened: async () => opening?.catch(() => undefined),
-    authority: () => state.authority(),
+    tls: () => state.tls(),
   });
   const stopTasks = startTasks(shared, tasks, injected);
   const stop = () => Promise.all([stopControllers(), stopTasks()]);
@@ -104,9 +105,9 @@ export async function startServer(
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       opening = openListener(settings, names, components.handler, injected);
       try {
-        const { address, authority } = await opening;
+        const { address, tls } = await opening;
         port = address.port;
-        state.authority = authority;
+        state.tls = tls;
         state.address = new URL(address.url).host;
         await reconcileService();
         void register();

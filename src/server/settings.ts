@@ -98,6 +98,7 @@ function mergeLayers<S extends ServerSettings>(
 const pairs: readonly (readonly FlagKey[])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
   ['kubeletClientCertificate', 'kubeletClientKey'],
+  ['clusterSigningCertFile', 'clusterSigningKeyFile'],
 ];
 
 function readLine(argv: readonly string[], problems: string[]): Layer {

@@ -70,6 +70,14 @@ describe('root-ca-certificate-publisher-controller', () => {
     expect(await published('default')).toEqual({ ...expected, annotations: { ...own, [annotation]: text } });
   });
 
+  it('publishes new certificates within a minute', async () => {
+    let certificates = 'the certificates';
+    await start(() => certificates);
+    certificates = 'others';
+    await cluster.advance(60_000);
+    expect(await published('default')).toEqual({ ...expected, data: { 'ca.crt': 'others' } });
+  });
+
   it('creates none in a namespace that is being deleted', async () => {
     const client = await start();
     await client.create(kinds.namespaces, { metadata: { name: 'team' } });

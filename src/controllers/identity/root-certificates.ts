@@ -1,13 +1,14 @@
 import { isStatus, type Names, StatusError } from '../../meta/index.ts';
 import { kinds } from '../kinds.ts';
-import type { Controller } from '../types.ts';
+import type { Controller, ControllerContext } from '../types.ts';
 
 /** Publishes the certificates by which pods verify the server in a config map of every namespace that is not being deleted. */
 export const rootCertificatePublisher: Controller = {
   name: 'root-ca-certificate-publisher-controller',
   formerNames: ['root-ca-cert-publisher'],
   account: 'root-ca-cert-publisher',
-  start({ client, informers, names, settings, queue }) {
+  start(context) {
+    const { client, informers, names, settings, queue } = context;
     if (settings.rootCertificates() === undefined) return;
     const name = names.rootAuthorityMap;
     const namespaces = informers.of(kinds.namespaces);
@@ -35,8 +36,24 @@ export const rootCertificatePublisher: Controller = {
       const { namespace = '' } = (map ?? old)?.metadata ?? {};
       work.add(namespace);
     });
+    onNewCertificates(context, () => {
+      for (const { metadata } of namespaces.list()) work.add(metadata.name ?? '');
+    });
   },
 };
+
+/** How often the certificates are looked at again (ms). */
+const reloadMs = 60_000;
+
+/** Runs a task whenever the certificates by which pods verify the server have changed. */
+export function onNewCertificates({ every, settings }: ControllerContext, task: () => void): void {
+  let last = settings.rootCertificates();
+  every(reloadMs, () => {
+    const current = settings.rootCertificates();
+    if (current !== last) task();
+    last = current;
+  });
+}
 
 const description = ({ server, product }: Names): string =>
   `Contains a CA bundle that can be used to verify the ${server} when using internal endpoints such as the internal service IP or ${product}.default.svc. No other usage is guaranteed across distributions of ${product.charAt(0).toUpperCase()}${product.slice(1)} clusters.`;

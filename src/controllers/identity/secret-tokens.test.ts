@@ -19,7 +19,8 @@ async function start(listed: readonly string[] = []) {
     signed.push(token);
     return Promise.resolve('signed');
   };
-  const settings = { rootCertificates: () => 'the certificates', signSecretToken };
+  let certificates = 'the certificates';
+  const settings = { rootCertificates: () => certificates, signSecretToken };
   cluster = await testCluster([secretTokenController], { settings });
   const { client } = cluster;
   const secrets = listed.map((name) => ({ name }));
@@ -35,7 +36,10 @@ async function start(listed: readonly string[] = []) {
     const texts = Object.entries(found.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]);
     return { annotations: found.metadata.annotations, data: Object.fromEntries(texts) as typeof data };
   };
-  return { client, create, signed, robot, uid: robot.metadata.uid ?? '' };
+  const renew = (text: string) => {
+    certificates = text;
+  };
+  return { client, create, signed, renew, robot, uid: robot.metadata.uid ?? '' };
 }
 
 const complete = { token: 'ABC', 'ca.crt': 'the certificates', namespace };
@@ -72,6 +76,14 @@ describe('serviceaccount-token-controller', () => {
     await cluster.settle();
     expect((await client.get(kinds.secrets, namespace, 'tok')).data?.['token']).toBe(encode('signed'));
     expect(signed).toHaveLength(2);
+  });
+
+  it('replaces certificates within a minute of their change', async () => {
+    const { client, create, renew } = await start();
+    await create({ [nameKey]: 'robot' });
+    renew('others');
+    await cluster.advance(60_000);
+    expect((await client.get(kinds.secrets, namespace, 'tok')).data?.['ca.crt']).toBe(encode('others'));
   });
 
   it.each([

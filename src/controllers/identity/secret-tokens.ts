@@ -4,6 +4,7 @@ import { ignoreGone } from '../errors.ts';
 import { keyIn, keyOf, splitKey } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller } from '../types.ts';
+import { onNewCertificates } from './root-certificates.ts';
 
 /**
  * Fills secrets of the type for service account tokens with the token, the certificates that verify the server, and the
@@ -12,7 +13,8 @@ import type { Controller } from '../types.ts';
 export const secretTokenController: Controller = {
   name: 'serviceaccount-token-controller',
   formerNames: ['serviceaccount-token'],
-  start({ client, informers, names, settings, queue }) {
+  start(context) {
+    const { client, informers, names, settings, queue } = context;
     const { signSecretToken, rootCertificates } = settings;
     if (signSecretToken === undefined) return;
     const nameKey = `${names.labels}/service-account.name`;
@@ -61,12 +63,12 @@ export const secretTokenController: Controller = {
       await client.update(kinds.serviceAccounts, { ...account, secrets: left });
     });
 
+    const changed = (secret: ObjectOf<typeof Secret>) => {
+      if (isName(accountNameOf(secret))) work.add(keyOf(secret));
+    };
     secrets.onChange((secret, old) => {
-      if (secret !== undefined) {
-        if (isName(accountNameOf(secret))) work.add(keyOf(secret));
-        return;
-      }
-      if (old === undefined) return;
+      if (secret !== undefined) changed(secret);
+      if (secret !== undefined || old === undefined) return;
       const { namespace = '', name = '' } = old.metadata;
       const account = accounts.get(namespace, accountNameOf(old));
       if (account !== undefined && isOf(old, account)) references.add(`${keyOf(account)}/${name}`);
@@ -74,6 +76,9 @@ export const secretTokenController: Controller = {
     accounts.onChange((account, old) => {
       if (account !== undefined || old === undefined) return;
       for (const secret of byAccount.get(keyOf(old))) work.add(keyOf(secret));
+    });
+    onNewCertificates(context, () => {
+      for (const secret of secrets.list()) changed(secret);
     });
   },
 };

@@ -3,6 +3,7 @@ import { certificateCleaner } from './certificates/cleaner.ts';
 import { certificateSigner } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
+import { legacyTokenCleaner } from './identity/legacy-tokens.ts';
 import { rootCertificatePublisher } from './identity/root-certificates.ts';
 import { secretTokenController } from './identity/secret-tokens.ts';
 import { serviceAccountController } from './service-accounts.ts';
@@ -19,4 +20,5 @@ export const allControllers: readonly Controller[] = [
   bootstrapSigner,
   tokenCleaner,
   rootCertificatePublisher,
+  legacyTokenCleaner,
 ];

@@ -2,6 +2,7 @@
 
 export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
+export { trackingMap } from './identity/legacy-tokens.ts';
 export {
   jitterFactor,
   LeaderElection,

@@ -22,6 +22,8 @@ export interface ControllerSettings {
   readonly signingAuthority: (signer: SignerName) => CertKeyPair | undefined;
   /** The longest validity of a certificate that is signed. */
   readonly signingMs: number;
+  /** How long generated tokens in secrets stay valid without being used, and stay invalid before they are deleted. */
+  readonly legacyTokenMs: number;
 }
 
 export const defaultSettings: ControllerSettings = {
@@ -29,4 +31,5 @@ export const defaultSettings: ControllerSettings = {
   signSecretToken: undefined,
   signingAuthority: () => undefined,
   signingMs: 365 * 24 * 3_600_000,
+  legacyTokenMs: 365 * 24 * 3_600_000,
 };

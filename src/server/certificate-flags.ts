@@ -1,7 +1,7 @@
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
 
-/** The flags of the certificates that controllers publish and sign. */
+/** The flags of the certificates and tokens that controllers publish, sign and clean up. */
 export const certificateFlags = {
   rootCaFile: flag(
     'Identity',
@@ -26,5 +26,11 @@ export const certificateFlags = {
     type.duration,
     365 * 24 * 3_600_000,
     'How long certificates are valid that are signed for certificate signing requests, unless the request asks for less.',
+  ),
+  legacyServiceAccountTokenCleanUpPeriod: flag(
+    'Identity',
+    type.duration,
+    365 * 24 * 3_600_000,
+    'How long a generated token of a service account in a secret may be unused before it is marked as invalid, and how long it is then kept.',
   ),
 };

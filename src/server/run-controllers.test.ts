@@ -1,5 +1,5 @@
-import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -61,7 +61,10 @@ describe('the controllers of a server', () => {
   });
 
   it('publish the certificates of the server, sign with its authority, and issue tokens that it accepts', async () => {
-    const { server, clock } = await start({ securePort: 0 });
+    const serviceAccountSigningKeyFile = join(mkdtempSync(join(tmpdir(), 'orch-')), 'signing.key');
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    writeFileSync(serviceAccountSigningKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const { server, clock } = await start({ securePort: 0, serviceAccountSigningKeyFile });
     const { kubeconfig } = await server.listen();
     const { client } = server;
     clock.advance(1_000);

@@ -91,6 +91,7 @@ const controllerSettings = ({ settings, signSecretToken, tls }: Options): Contro
   signSecretToken,
   signingAuthority: () => tls()?.signing,
   signingMs: settings.clusterSigningDuration,
+  legacyTokenMs: settings.legacyServiceAccountTokenCleanUpPeriod,
 });
 
 /** The durations of the flags of leader election. */

@@ -114,6 +114,14 @@ export interface ServerOptions {
    */
   readonly clusterSigningDuration?: number | string | undefined;
   /**
+   * How long a generated token of a service account in a secret may be unused before it is marked as invalid, and how
+   * long it is then kept.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `8760h` by default. The flag
+   * `--legacy-service-account-token-clean-up-period`.
+   */
+  readonly legacyServiceAccountTokenCleanUpPeriod?: number | string | undefined;
+  /**
    * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.
    *
    * The path of a file. Nothing by default. The flag `--token-auth-file`.
@@ -332,7 +340,8 @@ export interface ServerOptions {
    * named first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`,
    * `serviceaccount-token-controller`, `certificatesigningrequest-signing-controller`,
    * `certificatesigningrequest-approving-controller`, `certificatesigningrequest-cleaner-controller`,
-   * `bootstrap-signer-controller`, `token-cleaner-controller`, `root-ca-certificate-publisher-controller`.
+   * `bootstrap-signer-controller`, `token-cleaner-controller`, `root-ca-certificate-publisher-controller`,
+   * `legacy-serviceaccount-token-cleaner-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */

@@ -4,7 +4,7 @@ import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
-import { createBootstrapObjects } from './bootstrap-objects.ts';
+import { createBootstrapObjects, tokenTracking } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
@@ -127,12 +127,12 @@ export async function startServer(
 
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
-  shared: ServerComponents & { readonly names: Names; readonly settings: ServerSettings },
+  shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
   { reconcileService, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, rolesLoaded } = shared;
+  const { names, settings, clock, rolesLoaded } = shared;
   await Promise.all([
-    createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
+    createBootstrapObjects(shared, [defaultServiceCidr(names, settings), tokenTracking(names, clock.now())]),
     ensurePolicy(),
     customResources.start(),
   ]);

@@ -3,6 +3,7 @@
 export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
 export { garbageCollector } from './garbage-collector/garbage-collector.ts';
+export { trackingMap } from './identity/legacy-tokens.ts';
 export {
   jitterFactor,
   LeaderElection,
@@ -11,5 +12,5 @@ export {
 } from './leader-election.ts';
 export type { RunningControllers } from './manager.ts';
 export { startControllers } from './manager.ts';
-export { type ControllerSettings, defaultSettings } from './settings.ts';
+export { type ControllerSettings, defaultSettings, type SecretToken } from './settings.ts';
 export type { Controller } from './types.ts';

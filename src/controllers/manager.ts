@@ -17,7 +17,7 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Reads everything, for the informers. */
+  /** The client of the manager: reads everything, for the informers. */
   readonly reader: Client;
   /** The client of a controller's service account. */
   readonly clientOf: (account: string) => Client;
@@ -50,8 +50,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, eventSource = account, start } of controllers) {
-    const api = clientOf(account);
+  for (const { name, account, eventSource = account ?? name, start } of controllers) {
+    const api = account === undefined ? reader : clientOf(account);
     const client = createObjectClient(api, informers, names);
     const events = new Events({ client, clock, log, component: eventSource });
     recorders.push(events);

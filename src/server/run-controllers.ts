@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import {
   allControllers,
+  type ControllerSettings,
   componentName,
   defaultSettings,
   LeaderElection,
@@ -12,7 +13,10 @@ import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import { leaseSettings } from './controller-flags.ts';
 import type { Dependencies } from './dependencies.ts';
+import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
+import type { Tls } from './tls.ts';
+import type { Tokens } from './tokens.ts';
 import { version } from './version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
@@ -26,8 +30,9 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly exclusive: boolean;
   /** Resolves when the port is open, if it is being opened: controllers start after that. */
   readonly opened: () => Promise<unknown>;
-  /** The CA bundle of the serving certificate, in PEM; undefined while the server does not listen. */
-  readonly authority: () => string | undefined;
+  readonly signSecretToken: Tokens['signSecretToken'];
+  /** The certificates that are in use; undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
 };
 
 /** When the controllers start (ms): after the start of the server, which they must not delay. */
@@ -35,7 +40,7 @@ const firstMs = 50;
 
 /** Runs the controllers that are on in the process of the server. The result stops them, and resolves when nothing runs. */
 export function runControllers(options: Options): () => Promise<void> {
-  const { settings, names, handler, metrics, clock, random, log, opened, authority } = options;
+  const { settings, names, handler, metrics, clock, random, log, opened } = options;
   const controllers = allControllers.filter(({ name }) => settings.controllers.has(name));
   if (controllers.length === 0) return () => Promise.resolve();
   const as = (holds: () => boolean, commonName: string, organizations: readonly string[] = []) => {
@@ -50,7 +55,7 @@ export function runControllers(options: Options): () => Promise<void> {
   const lead = (holds: () => boolean) =>
     startControllers({
       ...{ controllers, names, clock, random, log },
-      settings: { ...defaultSettings, rootCertificates: authority },
+      settings: controllerSettings(options),
       reader: as(holds, user),
       clientOf: (account) => as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups),
       observe: (queue) => metrics.queue(queue),
@@ -81,6 +86,16 @@ export function runControllers(options: Options): () => Promise<void> {
     await running?.stop();
   };
 }
+
+const controllerSettings = ({ settings, signSecretToken, tls }: Options): ControllerSettings => ({
+  ...defaultSettings,
+  features: resolveFeatures(settings.featureGates),
+  rootCertificates: () => tls()?.rootCa,
+  signSecretToken,
+  signingAuthority: () => tls()?.signing,
+  signingMs: settings.clusterSigningDuration,
+  legacyTokenMs: settings.legacyServiceAccountTokenCleanUpPeriod,
+});
 
 /**
  * The identity under which a server holds the lease. That of a store which no other server can have open stays the same:

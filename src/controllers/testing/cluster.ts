@@ -19,6 +19,8 @@ export interface TestCluster {
   /** Of an administrator. */
   readonly client: ObjectClient;
   readonly api: Client;
+  /** Of another user. */
+  readonly as: (name: string, groups: readonly string[]) => ObjectClient;
   readonly names: Names;
   readonly clock: VirtualClock;
   readonly controllers: RunningControllers;
@@ -83,6 +85,7 @@ export async function testCluster(
   const cluster: TestCluster = {
     client: createObjectClient(server.client, new Informers(nothing), names),
     api: server.client,
+    as: (name, groups) => createObjectClient(as(name, groups), new Informers(nothing), names),
     names,
     clock,
     get controllers() {

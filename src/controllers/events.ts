@@ -49,6 +49,7 @@ export class Events implements EventRecorder {
   readonly #rates = new Map<string, Rate>();
   #writing: Promise<void> | undefined;
   #last = 0n;
+  #stopped = false;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -59,7 +60,11 @@ export class Events implements EventRecorder {
     const { metadata, kind = '', apiVersion = '', fieldPath } = subject;
     const { name = '', namespace = '', uid = '', resourceVersion } = metadata;
     const now = clock.now();
-    if (this.#waiting.length >= maxWaiting || !this.#accepts(`${kind} ${uid} ${namespace}/${name} ${type}`, now))
+    if (
+      this.#stopped ||
+      this.#waiting.length >= maxWaiting ||
+      !this.#accepts(`${kind} ${uid} ${namespace}/${name} ${type}`, now)
+    )
       return;
     const time = formatTime(now);
     this.#waiting.push({
@@ -89,6 +94,13 @@ export class Events implements EventRecorder {
   /** No event waits to be written. */
   get isIdle(): boolean {
     return this.#writing === undefined;
+  }
+
+  /** Drops the events that wait; resolves when none is being written. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#waiting.length = 0;
+    await this.#writing;
   }
 
   /** The time in nanoseconds, which no two events share. */

@@ -2,6 +2,11 @@
 
 export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
+export {
+  jitterFactor,
+  LeaderElection,
+  whileHeld,
+} from './leader-election.ts';
 export type { RunningControllers } from './manager.ts';
 export { startControllers } from './manager.ts';
 export { type ControllerSettings, defaultSettings } from './settings.ts';

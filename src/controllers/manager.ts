@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext } from './types.ts';
-import { type QueueObserver, WorkQueue } from './work-queue.ts';
+import { type QueueObserver, type QueueState, WorkQueue } from './work-queue.ts';
 
 export interface ManagerOptions {
   readonly controllers: readonly Controller[];
@@ -21,7 +21,7 @@ export interface ManagerOptions {
   /** The client of a controller's service account. */
   readonly clientOf: (account: string) => Client;
   /** The metrics of a queue. */
-  readonly observe: (queue: string) => QueueObserver;
+  readonly observe: (queue: QueueState) => QueueObserver;
 }
 
 /** Controllers that run until they are stopped. */
@@ -56,7 +56,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     const context: ControllerContext = {
       ...{ names, clock, random, log, settings, client, api, informers, events, signal },
       queue: (name, reconcile, { workers = defaultWorkers } = {}) => {
-        const queue = new WorkQueue({ name, reconcile, workers, clock, log, observer: observe(name) });
+        const queue = new WorkQueue({ name, reconcile, workers, clock, log, observe });
         queues.push(queue);
         return queue;
       },
@@ -83,6 +83,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       await Promise.all([
         ...queues.map((queue) => queue.stop()),
         ...tasks.map((task) => task.stop()),
+        ...recorders.map((recorder) => recorder.stop()),
         informers.stopped(),
       ]);
     },

@@ -11,10 +11,20 @@ export type Reconcile = (key: string) => Promise<{ readonly requeueAfter?: numbe
 
 /** Told of what a queue does, for its metrics. Seconds are monotonic. */
 export interface QueueObserver {
-  readonly added: (depth: number) => void;
-  readonly started: (depth: number, waitedSeconds: number) => void;
+  readonly added: () => void;
+  readonly started: (waitedSeconds: number) => void;
   readonly ended: (workedSeconds: number) => void;
+  /** A key is to be reconciled again later. */
   readonly retried: () => void;
+}
+
+/** A queue, as its metrics show it. */
+export interface QueueState {
+  readonly name: string;
+  /** Keys that wait. */
+  readonly depth: () => number;
+  /** For each key that is being reconciled, since when. */
+  readonly runningSeconds: () => readonly number[];
 }
 
 export interface WorkQueueOptions {
@@ -24,7 +34,7 @@ export interface WorkQueueOptions {
   readonly workers: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly observer: QueueObserver;
+  readonly observe: (queue: QueueState) => QueueObserver;
 }
 
 /** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
@@ -40,28 +50,39 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   /** Keys to reconcile, with the monotonic time at which they were added (ms). */
   readonly #waiting = new Map<string, number>();
-  readonly #processing = new Set<string>();
+  /** Keys that are being reconciled, with the monotonic time at which that began (ms). */
+  readonly #processing = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   /** Cancels the timers of delayed keys; with the time at which they are due. */
   readonly #delayed = new Map<string, { readonly due: number; readonly cancel: () => void }>();
   #state: 'new' | 'running' | 'stopped' = 'new';
   #idle: (() => void) | undefined;
+  readonly #observer: QueueObserver;
 
   constructor(options: WorkQueueOptions) {
     this.name = options.name;
     this.#options = options;
+    const { name, clock } = options;
+    // Metrics outlive the queue: they hold no more of it than this.
+    const [waiting, processing] = [this.#waiting, this.#processing];
+    this.#observer = options.observe({
+      name,
+      depth: () => waiting.size,
+      runningSeconds: () => [...processing.values()].map((began) => (clock.monotonic() - began) / 1000),
+    });
   }
 
   add(key: string): void {
     if (this.#state === 'stopped' || this.#waiting.has(key)) return;
     this.#waiting.set(key, this.#options.clock.monotonic());
-    this.#options.observer.added(this.#waiting.size);
+    this.#observer.added();
     this.#fill();
   }
 
   /** Adds the key later; of several times the earliest holds. */
   addAfter(key: string, ms: number): void {
     if (this.#state === 'stopped') return;
+    this.#observer.retried();
     if (ms <= 0) {
       this.add(key);
       return;
@@ -113,17 +134,18 @@ export class WorkQueue {
       if (this.#processing.size >= this.#options.workers) return;
       if (this.#processing.has(key)) continue;
       this.#waiting.delete(key);
-      this.#processing.add(key);
+      this.#processing.set(key, this.#options.clock.monotonic());
       void this.#process(key, added);
     }
   }
 
   async #process(key: string, added: number): Promise<void> {
-    const { clock, reconcile, observer } = this.#options;
+    const { clock, reconcile } = this.#options;
     // Changes that arrive together are reconciled together, and requests in between.
     await nextTurn();
     const began = clock.monotonic();
-    observer.started(this.#waiting.size, (began - added) / 1000);
+    this.#processing.set(key, began);
+    this.#observer.started((began - added) / 1000);
     try {
       const result = this.#state === 'stopped' ? undefined : await reconcile(key);
       this.#failures.delete(key);
@@ -131,7 +153,7 @@ export class WorkQueue {
     } catch (error) {
       this.#retry(key, error);
     }
-    observer.ended((clock.monotonic() - began) / 1000);
+    this.#observer.ended((clock.monotonic() - began) / 1000);
     this.#processing.delete(key);
     if (this.#state === 'stopped' && this.#processing.size === 0) this.#idle?.();
     this.#fill();
@@ -139,10 +161,9 @@ export class WorkQueue {
 
   #retry(key: string, error: unknown): void {
     if (this.#state === 'stopped') return;
-    const { log, name, observer } = this.#options;
+    const { log, name } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
-    observer.retried();
     // A conflict says that the informer is behind: the next attempt sees the later state.
     if (!(error instanceof StatusError) || error.code !== 409) {
       log.warn('a key could not be reconciled', { queue: name, key, error });

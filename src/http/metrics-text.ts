@@ -1,25 +1,15 @@
 import { type ByteString, encodeText, featureList, featureMetric, formatGroupResource } from '../meta/index.ts';
+import { controllerMetrics } from './controller-metrics.ts';
+import { histogram, line, type Metric } from './metric.ts';
 import {
   admissionBounds,
   authenticationBounds,
   type Counted,
-  type Distribution,
   distribution,
   durationBounds,
   labelText,
   sizeBounds,
 } from './metrics.ts';
-
-/** A metric as data: its lines are written on a scrape. */
-interface Metric {
-  readonly name: string;
-  /** The stability level; absent for metrics of the process. */
-  readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  /** The lines, label set by label set. */
-  readonly lines: (counted: Counted, name: string) => Iterable<string>;
-}
 
 /** The target size of a piece (bytes). */
 const pieceSize = 64 * 1024;
@@ -273,13 +263,7 @@ const metrics: readonly Metric[] = [
       );
     },
   },
-  {
-    name: 'workqueue_depth',
-    stability: 'ALPHA',
-    help: 'Work that waits in the queues of controllers.',
-    type: 'gauge',
-    lines: () => [],
-  },
+  ...controllerMetrics,
   {
     name: 'process_cpu_seconds_total',
     help: 'Processor time spent, user and system.',
@@ -323,19 +307,4 @@ function admissionTimes(name: string, admission: Counted['admission'], ofPlugins
   return (seen.length === 0 ? [none] : seen).map(({ labels, seconds }) =>
     histogram(name, labels, seconds, admissionBounds),
   );
-}
-
-const line = (name: string, labels: string, value: number): string =>
-  labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
-
-/** Cumulative buckets, sum and count. */
-function histogram(name: string, labels: string, { counts, sum }: Distribution, bounds: readonly number[]): string {
-  const start = `${name}_bucket{${labels === '' ? '' : `${labels},`}le="`;
-  let text = '';
-  let total = 0;
-  counts.forEach((count, i) => {
-    total += count;
-    text += `${start}${bounds[i] ?? '+Inf'}"} ${total}\n`;
-  });
-  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total);
 }

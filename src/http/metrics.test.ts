@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { expect, it } from 'vitest';
 import type { Registry } from '../registry/index.ts';
+import { controllerMetrics } from './controller-metrics.ts';
 import { createInFlight } from './in-flight.ts';
 import { countRequest, createMetrics, type Metrics, type Series } from './metrics.ts';
 import { metricsText } from './metrics-text.ts';
@@ -87,6 +88,51 @@ it('has all metrics from the first request on', async () => {
   ];
   expect(wanted.filter((name) => !text.includes(name))).toEqual([]);
   await close();
+});
+
+it('shows the work queues of controllers and their lease', () => {
+  const metrics = metricsOf({} as Registry);
+  const { counted } = metrics;
+  const running: number[] = [];
+  let depth = 0;
+  const queue = { name: 'job', depth: () => depth, runningSeconds: () => running };
+  const first = metrics.queue(queue);
+  const lease = { held: false, slowpath: 3 };
+  metrics.lease('kube-controller-manager', () => lease);
+  first.added();
+  first.added();
+  first.started(0.5);
+  first.ended(2);
+  first.retried();
+  depth = 4;
+  running.push(1.5, 3);
+  lease.held = true;
+  const lines = () =>
+    Object.fromEntries(
+      controllerMetrics
+        .flatMap(({ name, lines: linesOf }) => [...linesOf(counted, name)].join('').trim().split('\n'))
+        .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+    );
+  const job = '{name="job"}';
+  expect(lines()).toMatchObject({
+    [`workqueue_depth${job}`]: 4,
+    [`workqueue_adds_total${job}`]: 2,
+    'workqueue_queue_duration_seconds_bucket{name="job",le="1e-8"}': 0,
+    'workqueue_queue_duration_seconds_bucket{name="job",le="0.1"}': 0,
+    'workqueue_queue_duration_seconds_bucket{name="job",le="1"}': 1,
+    [`workqueue_queue_duration_seconds_sum${job}`]: 0.5,
+    'workqueue_work_duration_seconds_bucket{name="job",le="1"}': 0,
+    'workqueue_work_duration_seconds_bucket{name="job",le="10"}': 1,
+    [`workqueue_work_duration_seconds_count${job}`]: 1,
+    [`workqueue_unfinished_work_seconds${job}`]: 4.5,
+    [`workqueue_longest_running_processor_seconds${job}`]: 3,
+    [`workqueue_retries_total${job}`]: 1,
+    'leader_election_master_status{name="kube-controller-manager"}': 1,
+    'leader_election_slowpath_total{name="kube-controller-manager"}': 3,
+  });
+  // The queue of the next term counts on.
+  metrics.queue({ ...queue, depth: () => 1 }).added();
+  expect(lines()).toMatchObject({ [`workqueue_depth${job}`]: 1, [`workqueue_adds_total${job}`]: 3 });
 });
 
 it('states the stability of each metric in its help', async () => {

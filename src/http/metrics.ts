@@ -16,6 +16,31 @@ export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 /** Of authentication, and of conversion webhooks. */
 export const authenticationBounds = Array.from({ length: 15 }, (_, i) => 2 ** i / 1000);
 
+/** Of work queues. */
+export const queueBounds = Array.from({ length: 10 }, (_, i) => Number(`1e${i - 8}`));
+
+/** A work queue of controllers, as it is now. */
+export interface QueueState {
+  readonly name: string;
+  readonly depth: () => number;
+  /** For each key that is being reconciled, since when. */
+  readonly runningSeconds: () => readonly number[];
+}
+
+/** The counters of the work queues of one name. */
+export interface QueueSeries {
+  readonly labels: string;
+  /** The latest of that name. */
+  queue: QueueState;
+  adds: number;
+  retries: number;
+  readonly waited: Distribution;
+  readonly worked: Distribution;
+}
+
+/** The state of a lease: whether it is held, and how many renewals had to read it first. */
+type LeaseState = () => { readonly held: boolean; readonly slowpath: number };
+
 /** The counters of one label set of requests. */
 export interface Series {
   /** In the text format: `verb="GET",group="",…`. */
@@ -56,6 +81,11 @@ export interface Counted {
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
+  /** Work queues by name, and leases by labels. */
+  readonly controllers: {
+    readonly queues: ReadonlyMap<string, QueueSeries>;
+    readonly leases: ReadonlyMap<string, LeaseState>;
+  };
   readonly tokens: TokenCounts;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
@@ -80,6 +110,15 @@ export interface Metrics {
   readonly admission: Observer['admission'];
   /** `definition`: the name of the custom resource definition. */
   converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
+  /** Counts what a work queue of controllers does. */
+  queue(queue: QueueState): {
+    readonly added: () => void;
+    readonly started: (waitedSeconds: number) => void;
+    readonly ended: (workedSeconds: number) => void;
+    readonly retried: () => void;
+  };
+  /** The lease of a name is shown from now on. */
+  lease(name: string, state: LeaseState): void;
   /** Declarative validation differed from handwritten validation, or failed. */
   mismatched(): void;
   ruleFailed(): void;
@@ -107,10 +146,11 @@ export function createMetrics(
   const admission = new Map<string, AdmissionSeries>();
   const conversions = new Map<string, Distribution>();
   const rules = { mismatches: 0, failures: 0 };
+  const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
     ...{ series, authentication, users, authorization, admission, conversions, rules, audit, tokens },
-    ...{ inFlight, registry, startTime },
+    ...{ inFlight, registry, startTime, controllers },
   };
 
   return {
@@ -136,17 +176,7 @@ export function createMetrics(
       }
       return found;
     },
-    authenticated(result, seconds, user) {
-      let found = authentication.get(result);
-      if (found === undefined) {
-        found = distribution(authenticationBounds);
-        authentication.set(result, found);
-      }
-      observe(found, authenticationBounds, seconds);
-      if (user === undefined) return;
-      const name = userClass(user);
-      users.set(name, (users.get(name) ?? 0) + 1);
-    },
+    authenticated: authenticationCounter(authentication, users),
     authorized: (result) => void authorization.set(result, (authorization.get(result) ?? 0) + 1),
     admission({ plugin, type, operation, rejected }) {
       const key = `${plugin}/${type}/${operation}/${rejected}`;
@@ -160,11 +190,26 @@ export function createMetrics(
       return (value) => observe(seconds, admissionBounds, value);
     },
     converted: conversionCounter(conversions),
+    ...controllerCounters(controllers),
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,
     counted,
   };
 }
+
+const authenticationCounter =
+  (attempts: Map<AuthenticationResult, Distribution>, users: Map<string, number>): Metrics['authenticated'] =>
+  (result, seconds, user) => {
+    let found = attempts.get(result);
+    if (found === undefined) {
+      found = distribution(authenticationBounds);
+      attempts.set(result, found);
+    }
+    observe(found, authenticationBounds, seconds);
+    if (user === undefined) return;
+    const name = userClass(user);
+    users.set(name, (users.get(name) ?? 0) + 1);
+  };
 
 const conversionCounter =
   (conversions: Map<string, Distribution>): Metrics['converted'] =>
@@ -175,6 +220,33 @@ const conversionCounter =
     conversions.set(labels, found);
     observe(found, authenticationBounds, seconds);
   };
+
+const controllerCounters = ({
+  queues,
+  leases,
+}: {
+  readonly queues: Map<string, QueueSeries>;
+  readonly leases: Map<string, LeaseState>;
+}): Pick<Metrics, 'queue' | 'lease'> => ({
+  queue: (queue) => queueCounter(queues, queue),
+  lease: (name, state) => void leases.set(labelText({ name }), state),
+});
+
+function queueCounter(queues: Map<string, QueueSeries>, queue: QueueState): ReturnType<Metrics['queue']> {
+  const found = queues.get(queue.name);
+  const series = found ?? {
+    ...{ labels: labelText({ name: queue.name }), queue, adds: 0, retries: 0 },
+    ...{ waited: distribution(queueBounds), worked: distribution(queueBounds) },
+  };
+  series.queue = queue;
+  queues.set(queue.name, series);
+  return {
+    added: () => void series.adds++,
+    started: (seconds) => observe(series.waited, queueBounds, seconds),
+    ended: (seconds) => observe(series.worked, queueBounds, seconds),
+    retried: () => void series.retries++,
+  };
+}
 
 const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
 

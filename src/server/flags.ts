@@ -2,7 +2,7 @@ import { absentPlugins, admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
-import { controllerNames, defaultControllers } from './controllers.ts';
+import { controllerFlags } from './controller-flags.ts';
 import { checkGate } from './feature-gates.ts';
 import { type Flag, flag } from './flag.ts';
 import * as type from './flag-types.ts';
@@ -155,12 +155,6 @@ const flags = {
     'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one; without any, released versions are on, alpha and beta versions off.',
   ),
 
-  controllers: flag(
-    'API',
-    type.controllers,
-    defaultControllers,
-    `Controllers that run in this server: names, \`-name\` for all but one, \`*\` for all, \`-*\` for none; what is named first counts. They are ${code(controllerNames)}.`,
-  ),
   enableGarbageCollector: flag(
     'API',
     type.boolean,
@@ -249,6 +243,8 @@ const flags = {
     300_000,
     'For how long old versions of objects can be read and watched from, counted while the server runs; 0 keeps them for ever.',
   ),
+
+  ...controllerFlags,
 
   ...auditFlags,
 

@@ -201,13 +201,6 @@ export interface ServerOptions {
    */
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
-   * Controllers that run in this server: names, `-name` for all but one, `*` for all, `-*` for none; what is named
-   * first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`.
-   *
-   * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
-   */
-  readonly controllers?: string | readonly string[] | undefined;
-  /**
    * A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a
    * propagation policy then wait for it to orphan their dependents.
    *
@@ -305,6 +298,41 @@ export interface ServerOptions {
    * `--etcd-compaction-interval`.
    */
   readonly etcdCompactionInterval?: number | string | undefined;
+  /**
+   * Controllers that run: names, `-name` for all but one, `*` for all that are on by default, `-*` for none; what is
+   * named first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`.
+   *
+   * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
+   */
+  readonly controllers?: string | readonly string[] | undefined;
+  /**
+   * Controllers run while the lease `kube-system/kube-controller-manager` is held, so that of several processes one
+   * runs them.
+   *
+   * True or false. `true` by default. The flag `--leader-elect`.
+   */
+  readonly leaderElect?: boolean | undefined;
+  /**
+   * How long others wait for the leader to renew the lease before they take it; at least 1s.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `15s` by default. The flag
+   * `--leader-elect-lease-duration`.
+   */
+  readonly leaderElectLeaseDuration?: number | string | undefined;
+  /**
+   * How long the leader goes on without having renewed the lease; shorter than `leaderElectLeaseDuration`.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `10s` by default. The flag
+   * `--leader-elect-renew-deadline`.
+   */
+  readonly leaderElectRenewDeadline?: number | string | undefined;
+  /**
+   * Time between two attempts to acquire or renew the lease; 1.2 of it are shorter than `leaderElectRenewDeadline`.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `2s` by default. The flag
+   * `--leader-elect-retry-period`.
+   */
+  readonly leaderElectRetryPeriod?: number | string | undefined;
   /**
    * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
    * [audit.md](audit.md) applies where a log or a webhook is given.

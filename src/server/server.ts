@@ -89,11 +89,11 @@ export async function startServer(
   }
   const stopControllers = runControllers({
     ...shared,
+    exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => opening?.catch(() => undefined),
     authority: () => state.authority(),
   });
   const stopTasks = startTasks(shared, tasks, injected);
-  const stop = () => Promise.all([stopControllers(), stopTasks()]);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -118,7 +118,7 @@ export async function startServer(
     },
     close() {
       state.closing = true;
-      closed ??= shutDown(components, opening, settings, injected, stop);
+      closed ??= shutDown(components, opening, settings, injected, [stopControllers, stopTasks]);
       return closed;
     },
   };
@@ -150,9 +150,9 @@ async function shutDown(
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
-  stop: () => Promise<unknown>,
+  stops: readonly (() => Promise<unknown>)[],
 ): Promise<void> {
-  const stopped = stop();
+  const stopped = Promise.all(stops.map((stop) => stop()));
   // A failure to listen has been reported to the caller of `listen`.
   const listening = await opening?.catch(() => undefined);
   if (listening !== undefined) {

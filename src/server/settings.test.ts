@@ -79,6 +79,21 @@ describe('readSettings', () => {
     expect(await on('')).toEqual(['--controllers="" must name controllers, or be * for all or -* for none']);
   });
 
+  it('refuses durations of leader election that do not fit together', async () => {
+    expect(await problems(['--leader-elect-lease-duration=10s'])).toEqual([
+      '--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline',
+    ]);
+    expect(await problems(['--leader-elect-retry-period=9s'])).toEqual([
+      '--leader-elect-renew-deadline must be greater than 1.2 times --leader-elect-retry-period',
+    ]);
+    const short = ['--leader-elect-lease-duration=900ms', '--leader-elect-renew-deadline=500ms'];
+    expect(await problems([...short, '--leader-elect-retry-period=0'])).toEqual([
+      '--leader-elect-lease-duration must be at least 1s',
+      '--leader-elect-retry-period must be greater than zero',
+    ]);
+    expect(await problems([...short, '--leader-elect=false'])).toEqual([]);
+  });
+
   it('parses every type', async () => {
     expect(
       await read([

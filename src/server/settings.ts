@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '../meta/index.ts';
+import { leaseProblems } from './controller-flags.ts';
 import {
   defaultSettings,
   type FlagKey,
@@ -91,6 +92,7 @@ function mergeLayers<S extends ServerSettings>(
   for (const name of on.filter((word) => off.includes(word))) {
     problems.push(`${flagName('enableAdmissionPlugins')} and ${flagName('disableAdmissionPlugins')} both name ${name}`);
   }
+  for (const problem of leaseProblems(settings as S, flagName)) problems.push(problem);
   return settings as S;
 }
 

@@ -6,7 +6,7 @@ import { Informers } from './informer.ts';
 import type { Log } from './log.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
-import type { Controller, ControllerContext } from './types.ts';
+import type { Controller, ControllerContext, ControllerUser } from './types.ts';
 import { type QueueObserver, type QueueState, WorkQueue } from './work-queue.ts';
 
 export interface ManagerOptions {
@@ -20,6 +20,8 @@ export interface ManagerOptions {
   readonly reader: Client;
   /** The client of a controller's service account. */
   readonly clientOf: (account: string) => Client;
+  /** The client of a controller that is a user of its own. */
+  readonly clientAs: (user: ControllerUser) => Client;
   /** The metrics of a queue. */
   readonly observe: (queue: QueueState) => QueueObserver;
 }
@@ -39,7 +41,7 @@ const defaultWorkers = 5;
 
 /** Starts controllers over one set of informers. */
 export function startControllers(options: ManagerOptions): RunningControllers {
-  const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
+  const { controllers, settings, names, clock, random, log, reader, clientOf, clientAs, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every informer listens to it.
@@ -48,8 +50,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, component = account, start } of controllers) {
-    const api = clientOf(account);
+  for (const { account, user, component = account, start } of controllers) {
+    const api = user === undefined ? clientOf(account) : clientAs(user);
     const client = createObjectClient(api, informers, names);
     const events = new Events({ client, clock, log, component });
     recorders.push(events);

@@ -7,6 +7,14 @@ import type { ObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Reconcile, WorkQueue } from './work-queue.ts';
 
+/** A user that is not a service account. */
+export interface ControllerUser {
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** The cluster role that it needs and to which no default binding binds it. */
+  readonly clusterRole?: string;
+}
+
 /** A controller as data. */
 export interface Controller {
   /** As `--controllers` names it. */
@@ -15,6 +23,8 @@ export interface Controller {
   readonly formerNames?: readonly string[];
   /** Its service account in the system namespace, and its default role `system:controller:<account>`. */
   readonly account: string;
+  /** The user that it acts as, in place of its service account. */
+  readonly user?: ControllerUser;
   /** The source of its events; the account by default. */
   readonly component?: string;
   /** `*` does not turn it on. */

@@ -52,6 +52,7 @@ export function runControllers(options: Options): () => Promise<void> {
       settings: { ...defaultSettings, rootCertificates: authority },
       reader: as(holds, user),
       clientOf: (account) => as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups),
+      clientAs: ({ name, groups: of }) => as(holds, name, of),
       observe: (queue) => metrics.queue(queue),
     });
   const always = () => true;

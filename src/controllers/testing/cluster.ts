@@ -12,6 +12,7 @@ import { type RunningControllers, startControllers } from '../manager.ts';
 import { createObjectClient, type ObjectClient } from '../object-client.ts';
 import { type ControllerSettings, defaultSettings } from '../settings.ts';
 import type { Controller } from '../types.ts';
+import { bindUsers } from '../user-bindings.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface TestCluster {
@@ -54,6 +55,7 @@ export async function testCluster(
       transport: inProcessTransport(server.handler, { subject: { commonName, organizations }, background: true }),
       baseHeaders: { 'user-agent': componentName },
     });
+  await bindUsers(server.client, controllers, names);
   const running = startControllers({
     ...{ controllers, names, clock, log },
     settings: { ...defaultSettings, ...settings },
@@ -64,6 +66,7 @@ export async function testCluster(
         'system:serviceaccounts',
         `system:serviceaccounts:${names.systemNamespace}`,
       ]),
+    clientAs: ({ name, groups }) => as(name, groups),
     observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
   });
   const nothing = { client: server.client, names, clock, log, signal: new AbortController().signal };

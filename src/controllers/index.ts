@@ -2,6 +2,8 @@
 
 export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
+export { fakeNodeControllers } from './fake-nodes/fake-nodes.ts';
+export { maxFakeNodes } from './fake-nodes/node-object.ts';
 export {
   jitterFactor,
   LeaderElection,
@@ -10,4 +12,6 @@ export {
 export type { RunningControllers } from './manager.ts';
 export { startControllers } from './manager.ts';
 export { type ControllerSettings, defaultSettings } from './settings.ts';
+export { settle } from './settle.ts';
 export type { Controller } from './types.ts';
+export { bindUsers } from './user-bindings.ts';

@@ -300,7 +300,9 @@ export interface ServerOptions {
   readonly etcdCompactionInterval?: number | string | undefined;
   /**
    * Controllers that run: names, `-name` for all but one, `*` for all that are on by default, `-*` for none; what is
-   * named first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`.
+   * named first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`,
+   * `deployment-controller`, `replicaset-controller`, `replicationcontroller-controller`, `statefulset-controller`,
+   * `daemonset-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */
@@ -333,6 +335,13 @@ export interface ServerOptions {
    * `--leader-elect-retry-period`.
    */
   readonly leaderElectRetryPeriod?: number | string | undefined;
+  /**
+   * How many nodes are pretended: pods are bound to them, start, become ready and end there as
+   * [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.
+   *
+   * A whole number from 0 to 1000. `0` by default. The flag `--fake-nodes`.
+   */
+  readonly fakeNodes?: number | string | undefined;
   /**
    * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
    * [audit.md](audit.md) applies where a log or a webhook is given.

@@ -1,6 +1,6 @@
 import type { ApiObject, Json, Status } from '../meta/index.ts';
 import { StatusError } from '../meta/index.ts';
-import { failure, parseBody, readAll } from './response.ts';
+import { failure, readAll, readJson } from './response.ts';
 import type { ClientRequest, ClientResponse, Signal, Transport } from './transport.ts';
 import { type ClientWatch, followWatch } from './watch.ts';
 
@@ -17,14 +17,19 @@ export interface Place {
   readonly subresource?: string;
 }
 
-export interface ItemOptions {
+interface Negotiation {
+  /** The media type of the response, such as that of metadata alone; whole objects by default. */
+  readonly accept?: string;
+}
+
+export interface ItemOptions extends Negotiation {
   readonly dryRun?: boolean;
   readonly fieldManager?: string;
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   readonly signal?: Signal;
 }
 
-export interface ListOptions {
+export interface ListOptions extends Negotiation {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly limit?: number;
@@ -34,7 +39,7 @@ export interface ListOptions {
   readonly signal?: Signal;
 }
 
-export interface WatchParameters {
+export interface WatchParameters extends Negotiation {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /** Only changes after this version; absent: the existing objects as ADDED, then every change. */
@@ -66,7 +71,7 @@ export interface ClientOptions {
  * reached is a StatusError with code 503. Integers beyond 2^53 lose precision.
  */
 export interface Client {
-  get<T extends ApiObject>(place: Place, options?: Pick<ItemOptions, 'signal'>): Promise<T>;
+  get<T extends ApiObject>(place: Place, options?: Pick<ItemOptions, 'signal' | 'accept'>): Promise<T>;
   list<T extends ApiObject>(place: Place, options?: ListOptions): Promise<ObjectList<T>>;
   create<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
   /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
@@ -106,25 +111,26 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
       throw unreachable(error);
     }
   };
-  const send = async (method: string, url: string, body: Sent | undefined, signal: AbortSignal | undefined) => {
+  const send = async (method: string, url: string, body: Sent | undefined, { signal, accept }: Call) => {
     const response = await request({
       method,
       url,
-      headers: body === undefined ? {} : { 'content-type': body.type },
+      headers: {
+        ...(accept === undefined ? {} : { accept }),
+        ...(body === undefined ? {} : { 'content-type': body.type }),
+      },
       ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body.value)) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    const text = await readAll(response).catch((error: unknown) => {
+    return readJson(response).catch((error: unknown) => {
       throw unreachable(error);
     });
-    if (response.status >= 300) throw failure(response.status, text);
-    return parseBody(text);
   };
   // The caller names the type of the object at this path.
   const item = async <T>(method: string, place: Place, body: Sent | undefined, options: ItemOptions = {}) => {
-    const { signal, dryRun, ...parameters } = options;
+    const { signal, accept, dryRun, ...parameters } = options;
     const query = { ...parameters, ...(dryRun === true ? { dryRun: 'All' } : {}) };
-    return (await send(method, urlOf(place, query), body, signal)) as T;
+    return (await send(method, urlOf(place, query), body, { signal, accept })) as T;
   };
   return {
     request,
@@ -137,21 +143,26 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
       item('PATCH', place, { type: 'application/apply-patch+yaml', value: object }, options),
     delete: (place, value, options) =>
       item('DELETE', place, value === undefined ? undefined : { type: 'application/json', value }, options),
-    list: async <T extends ApiObject>(place: Place, { signal, ...query }: ListOptions = {}) =>
-      (await send('GET', urlOf(place, query), undefined, signal)) as unknown as ObjectList<T>,
-    watch: async (place, { signal, ...query } = {}) => {
+    list: async <T extends ApiObject>(place: Place, { signal, accept, ...query }: ListOptions = {}) =>
+      (await send('GET', urlOf(place, query), undefined, { signal, accept })) as unknown as ObjectList<T>,
+    watch: async (place, { signal, accept, ...query } = {}) => {
       const stop = new AbortController();
       const both = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
       const response = await request({
         method: 'GET',
         url: urlOf(place, { watch: true, ...query }),
-        headers: {},
+        headers: accept === undefined ? {} : { accept },
         signal: both,
       });
       if (response.status >= 300) throw failure(response.status, await readAll(response));
       return followWatch(response.body, both, () => stop.abort());
     },
   };
+}
+
+interface Call {
+  readonly signal: AbortSignal | undefined;
+  readonly accept: string | undefined;
 }
 
 interface Sent {

@@ -8,8 +8,15 @@ export async function readAll(response: ClientResponse): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Parses the body of a successful response. @throws StatusError 500 when it is not JSON */
-export function parseBody(text: string): Json {
+/** The value of a successful response. @throws StatusError of a failed one; 500 when it is not JSON */
+export async function readJson(response: ClientResponse): Promise<Json> {
+  const text = await readAll(response);
+  if (response.status >= 300) throw failure(response.status, text);
+  return parseBody(text);
+}
+
+/** @throws StatusError 500 when it is not JSON */
+function parseBody(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (cause) {

@@ -1,5 +1,10 @@
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
+import { disruptionController } from './disruption/controller.ts';
+import { garbageCollector } from './garbage-collector/garbage-collector.ts';
+import { namespaceController } from './namespaces/namespace-controller.ts';
+import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { serviceAccountController } from './service-accounts.ts';
+import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
 import { deploymentController } from './workloads/deployments/controller.ts';
@@ -8,6 +13,8 @@ import { statefulSetController } from './workloads/stateful-sets/controller.ts';
 
 /** All controllers, in the order in which they start. */
 export const allControllers: readonly Controller[] = [
+  garbageCollector,
+  namespaceController,
   serviceAccountController,
   clusterRoleAggregationController,
   deploymentController,
@@ -15,4 +22,7 @@ export const allControllers: readonly Controller[] = [
   replicationController,
   statefulSetController,
   daemonSetController,
+  disruptionController,
+  podGarbageCollector,
+  ttlAfterFinishedController,
 ];

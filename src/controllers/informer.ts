@@ -1,10 +1,8 @@
-import type { Client, ClientWatchEvent, ListOptions } from '../client/index.ts';
-import { type ApiObject, type Clock, type Names, StatusError } from '../meta/index.ts';
+import type { Client, ClientWatchEvent } from '../client/index.ts';
+import type { ApiObject, Clock, Names } from '../meta/index.ts';
 import { type Kind, type KindPlace, keyIn, keyOf, type Named, placeOf } from './kind.ts';
 import type { Log } from './log.ts';
-
-/** What an informer follows of a kind. */
-export type Selection = Pick<ListOptions, 'labelSelector' | 'fieldSelector'>;
+import { reflect, type Selection } from './reflector.ts';
 
 /** Told of every change: without `old` an object is new, without `object` it has been deleted. */
 export type ChangeHandler<T> = (object: T | undefined, old: T | undefined) => void;
@@ -16,12 +14,6 @@ export interface InformerOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
 }
-
-/** Objects in each page of a list. */
-const pageSize = 500;
-/** Delays before the list or watch that follows a failure (ms), and where the kind is not served. */
-const firstRetryMs = 800;
-const lastRetryMs = 30_000;
 
 /**
  * The objects of a kind in memory, kept up to date by list and watch. They are shared and must not be modified; they come
@@ -104,59 +96,28 @@ export class Informer<T extends Named> {
   }
 
   /** Lists and watches until the signal is aborted. Never rejects: errors are logged. */
-  async run(): Promise<void> {
-    const { signal, log } = this.#options;
-    let failures = 0;
-    while (!signal.aborted) {
-      try {
-        if (this.#revision === 0) await this.#list();
-        await this.#watch(() => {
-          failures = 0;
-        });
-      } catch (error) {
-        if (signal.aborted) return;
-        const code = error instanceof StatusError ? error.code : 0;
-        if (code === 404) {
-          this.#replace([], 0);
-          await this.#pause(lastRetryMs);
-          continue;
-        }
-        if (code === 410) this.#revision = 0;
-        else log.error('a resource cannot be listed or watched', { resource: this.kind.resource, error });
-        await this.#pause(Math.min(firstRetryMs * 2 ** failures, lastRetryMs));
-        failures++;
-      }
-    }
-  }
-
-  async #list(): Promise<void> {
-    const { client, names, signal } = this.#options;
-    const place = placeOf(this.kind, names);
-    const found: T[] = [];
-    let options: ListOptions = { ...this.selection, limit: pageSize, signal };
-    for (;;) {
-      const { items, metadata } = await client.list<ApiObject>(place, options);
-      for (const item of items) found.push(this.#trimmed(item));
-      if (metadata.continue === undefined) {
-        this.#replace(found, Number(metadata.resourceVersion));
-        return;
-      }
-      options = { ...options, continue: metadata.continue };
-    }
-  }
-
-  async #watch(onEvent: () => void): Promise<void> {
-    const { client, names, signal } = this.#options;
-    const events = await client.watch<ApiObject>(placeOf(this.kind, names), {
-      ...this.selection,
-      resourceVersion: String(this.#revision),
-      allowWatchBookmarks: true,
-      signal,
-    });
-    for await (const event of events) {
-      onEvent();
-      this.#apply(event);
-    }
+  run(): Promise<void> {
+    const { client, names, clock, log, signal } = this.#options;
+    let found: T[] = [];
+    return reflect(
+      { client, clock, log, signal, place: placeOf(this.kind, names), selection: this.selection },
+      {
+        listing: () => {
+          found = [];
+        },
+        page: (objects) => {
+          for (const object of objects) found.push(this.#trimmed(object));
+        },
+        listed: (revision) => {
+          this.#replace(found, revision);
+          found = [];
+        },
+        event: (event) => this.#apply(event),
+        failed: (code) => {
+          if (code === 404) this.#replace([], 0);
+        },
+      },
+    );
   }
 
   #apply({ type, object: shown }: ClientWatchEvent<ApiObject>): void {
@@ -228,20 +189,6 @@ export class Informer<T extends Named> {
     object.kind ??= this.kind.kind;
     object.apiVersion ??= placeOf(this.kind, this.#options.names).apiVersion;
     return object as Named as T;
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { clock, signal } = this.#options;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = clock.after(ms, end);
-      signal.addEventListener('abort', end);
-    });
   }
 }
 

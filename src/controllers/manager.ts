@@ -4,6 +4,7 @@ import type { Clock, Names, Random } from '../meta/index.ts';
 import { Events } from './events.ts';
 import { Informers } from './informer.ts';
 import type { Log } from './log.ts';
+import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext, ControllerUser } from './types.ts';
@@ -47,18 +48,19 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   // Every informer listens to it.
   setMaxListeners(0, signal);
   const informers = new Informers({ client: reader, names, clock, log, signal });
+  const metadata = new MetadataFeed({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, user, component = account, start } of controllers) {
+  for (const { account, user, eventSource = account, start } of controllers) {
     const api = user === undefined ? clientOf(account) : clientAs(user);
     const client = createObjectClient(api, informers, names);
-    const events = new Events({ client, clock, log, component });
+    const events = new Events({ client, clock, log, component: eventSource });
     recorders.push(events);
     const context: ControllerContext = {
-      ...{ names, clock, random, log, settings, client, api, informers, events, signal },
-      queue: (name, reconcile, { workers = defaultWorkers } = {}) => {
-        const queue = new WorkQueue({ name, reconcile, workers, clock, log, observe });
+      ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
+      queue: (name, reconcile, { workers = defaultWorkers, ...backoff } = {}) => {
+        const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
         queues.push(queue);
         return queue;
       },
@@ -68,7 +70,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     };
     start(context);
   }
-  const started = informers.synced().then(() => {
+  const started = Promise.all([informers.synced(), metadata.synced()]).then(() => {
     if (signal.aborted) return;
     for (const queue of queues) queue.start();
     for (const task of tasks) task.start();
@@ -77,6 +79,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     started,
     informers,
     isIdle: () =>
+      metadata.isIdle &&
       queues.every((queue) => queue.isIdle) &&
       recorders.every((recorder) => recorder.isIdle) &&
       tasks.every((task) => task.isIdle),
@@ -87,6 +90,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
         ...tasks.map((task) => task.stop()),
         ...recorders.map((recorder) => recorder.stop()),
         informers.stopped(),
+        metadata.stopped(),
       ]);
     },
   };

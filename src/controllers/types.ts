@@ -3,9 +3,10 @@ import type { Clock, Names, Random } from '../meta/index.ts';
 import type { EventRecorder } from './events.ts';
 import type { Informers } from './informer.ts';
 import type { Log } from './log.ts';
+import type { MetadataFeed } from './metadata/feed.ts';
 import type { ObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
-import type { Reconcile, WorkQueue } from './work-queue.ts';
+import type { Reconcile, WorkQueue, WorkQueueOptions } from './work-queue.ts';
 
 /** A user that is not a service account. */
 export interface ControllerUser {
@@ -25,8 +26,8 @@ export interface Controller {
   readonly account: string;
   /** The user that it acts as, in place of its service account. */
   readonly user?: ControllerUser;
-  /** The source of its events; the account by default. */
-  readonly component?: string;
+  /** The component that its events name as their source; the account by default. */
+  readonly eventSource?: string;
   /** `*` does not turn it on. */
   readonly onlyWhenNamed?: boolean;
   /** Asks for informers, registers queues. Reconciles begin when all informers have been synced. */
@@ -45,9 +46,15 @@ export interface ControllerContext {
   /** Any request as the controller's service account, for what `client` does not know. */
   readonly api: Client;
   readonly informers: Informers;
+  /** The metadata of all objects of all resources. */
+  readonly metadata: MetadataFeed;
   readonly events: EventRecorder;
   /** Registers a queue of keys, `name` in its metrics, and the function that reconciles one. */
-  readonly queue: (name: string, reconcile: Reconcile, options?: { readonly workers?: number }) => WorkQueue;
+  readonly queue: (
+    name: string,
+    reconcile: Reconcile,
+    options?: Partial<Pick<WorkQueueOptions, 'workers' | 'lastBackoffMs'>>,
+  ) => WorkQueue;
   /** Runs a task when all informers have been synced, and then again `ms` after it has ended. Errors are logged. */
   readonly every: (ms: number, task: () => void | Promise<void>) => void;
   /** Aborted when the controller stops. */

@@ -32,6 +32,8 @@ export interface WorkQueueOptions {
   readonly reconcile: Reconcile;
   /** How many keys are reconciled at a time. */
   readonly workers: number;
+  /** The longest delay after failures of a key (ms). */
+  readonly lastBackoffMs?: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly observe: (queue: QueueState) => QueueObserver;
@@ -39,7 +41,7 @@ export interface WorkQueueOptions {
 
 /** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
 const firstBackoffMs = 5;
-const lastBackoffMs = 1_000_000;
+const defaultLastBackoffMs = 1_000_000;
 
 /**
  * A queue of keys to reconcile. A key is in it once however often it is added, and never reconciled by two workers at a
@@ -161,7 +163,7 @@ export class WorkQueue {
 
   #retry(key: string, error: unknown): void {
     if (this.#state === 'stopped') return;
-    const { log, name } = this.#options;
+    const { log, name, lastBackoffMs = defaultLastBackoffMs } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     // A conflict says that the informer is behind: the next attempt sees the later state.

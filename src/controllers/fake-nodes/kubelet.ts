@@ -37,7 +37,7 @@ const reportMs = 300_000;
 export const fakeKubelet = (options: FakeNodesOptions): Controller => ({
   name: 'fake-kubelet',
   account: 'fake-kubelet',
-  component: 'kubelet',
+  eventSource: 'kubelet',
   user: { name: 'system:fake-kubelet', groups: ['system:nodes'], clusterRole: 'system:node' },
   start(context) {
     startNodes(context, options);

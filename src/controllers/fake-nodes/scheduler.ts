@@ -20,7 +20,7 @@ const retryMs = 1_000;
 export const fakeScheduler: Controller = {
   name: 'fake-scheduler',
   account: 'fake-scheduler',
-  component: scheduler,
+  eventSource: scheduler,
   user: { name: 'system:kube-scheduler', groups: [] },
   start(context) {
     const { client, clock, events, informers, names, queue } = context;

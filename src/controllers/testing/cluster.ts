@@ -22,6 +22,8 @@ export interface TestCluster {
   readonly controllers: RunningControllers;
   /** What the controllers logged as warnings and errors. */
   readonly logged: readonly { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[];
+  /** Stops the controllers, and starts them again after `meanwhile`. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
   /** Resolves when the controllers have seen everything that is stored and have nothing to do. */
   readonly settle: () => Promise<void>;
   /** Moves the clock from timer to timer, and settles after each. */
@@ -51,27 +53,38 @@ export async function testCluster(
       baseHeaders: { 'user-agent': componentName },
     });
   await bindUsers(server.client, controllers, names);
-  const running = startControllers({
-    ...{ controllers, names, clock, log },
-    settings: { ...defaultSettings, ...settings },
-    random: { uuid: () => crypto.randomUUID(), integer: (below) => Math.floor(Math.random() * below) },
-    reader: as(`system:${componentName}`, []),
-    clientOf: (account) =>
-      as(`system:serviceaccount:${names.systemNamespace}:${account}`, [
-        'system:serviceaccounts',
-        `system:serviceaccounts:${names.systemNamespace}`,
-      ]),
-    clientAs: ({ name, groups }) => as(name, groups),
-    observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
-  });
+  const start = () =>
+    startControllers({
+      ...{ controllers, names, clock, log },
+      settings: { ...defaultSettings, ...settings },
+      random: { uuid: () => crypto.randomUUID(), integer: (below) => Math.floor(Math.random() * below) },
+      reader: as(`system:${componentName}`, []),
+      clientOf: (account) =>
+        as(`system:serviceaccount:${names.systemNamespace}:${account}`, [
+          'system:serviceaccounts',
+          `system:serviceaccounts:${names.systemNamespace}`,
+        ]),
+      clientAs: ({ name, groups }) => as(name, groups),
+      observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
+    });
+  let running = start();
   const nothing = { client: server.client, names, clock, log, signal: new AbortController().signal };
   const cluster: TestCluster = {
     client: createObjectClient(server.client, new Informers(nothing), names),
     api: server.client,
     names,
     clock,
-    controllers: running,
+    get controllers() {
+      return running;
+    },
     logged,
+    async restart(meanwhile) {
+      await running.stop();
+      await meanwhile();
+      running = start();
+      await running.started;
+      await cluster.settle();
+    },
     settle: () => settle(running, server.client, names),
     advance: (ms) => clock.advance(ms, cluster.settle),
     async close() {

@@ -29,7 +29,7 @@ export const daemonSetController: Controller = {
   name: 'daemonset-controller',
   formerNames: ['daemonset'],
   account: 'daemon-set-controller',
-  component: 'daemonset-controller',
+  eventSource: 'daemonset-controller',
   start(context) {
     const { informers } = context;
     const sets = informers.of(kinds.daemonSets);

@@ -1,0 +1,181 @@
+import { formatTime, isStatus, jsonEqual, parseTime, selectorFromObject } from '../../meta/index.ts';
+import { keyOf, type Named } from '../kind.ts';
+import { kinds } from '../kinds.ts';
+import { messageOf } from '../pod-control.ts';
+import { isReady, type Pod, podCondition } from '../pods.ts';
+import type { Controller, ControllerContext } from '../types.ts';
+import { type Budget, expectedPods } from './expected-pods.ts';
+
+type Status = NonNullable<Budget['status']>;
+
+/** How long an eviction counts as a disruption while its pod is not deleted (ms). */
+const deletionTimeoutMs = 120_000;
+/** How long a pod may say that it is about to be disrupted before that is taken back (ms). */
+const staleDisruptionMs = 120_000;
+
+/** Counts how many pods of each budget may be disrupted. */
+export const disruptionController: Controller = {
+  name: 'disruption-controller',
+  formerNames: ['disruption'],
+  account: 'disruption-controller',
+  eventSource: 'controllermanager',
+  start(context) {
+    const { informers } = context;
+    const budgets = informers.of(kinds.podDisruptionBudgets);
+    const pods = informers.of(kinds.pods);
+    for (const kind of [kinds.replicaSets, kinds.deployments, kinds.replicationControllers, kinds.statefulSets]) {
+      informers.of<Named>(kind);
+    }
+    const queue = context.queue('disruption', async (key) => {
+      const budget = budgets.getByKey(key);
+      if (budget === undefined) return undefined;
+      const selector = selectorFromObject(budget.spec?.selector as never);
+      const selected = pods.list(budget.metadata.namespace).filter(({ metadata }) => selector.matches(metadata.labels));
+      return reconcile(context, budget, selected);
+    });
+    const stale = context.queue('stale_pod_disruption', (key) => clearDisruption(context, pods.getByKey(key)));
+    budgets.onChange((budget) => {
+      if (budget !== undefined) queue.add(keyOf(budget));
+    });
+    pods.onChange((pod, old) => {
+      if (pod !== undefined && staleDisruption(pod) !== undefined) stale.add(keyOf(pod));
+      for (const budget of budgets.list((pod ?? old)?.metadata.namespace)) {
+        const selector = selectorFromObject(budget.spec?.selector as never);
+        if ([pod, old].some((state) => state !== undefined && selector.matches(state.metadata.labels))) {
+          queue.add(keyOf(budget));
+        }
+      }
+    });
+  },
+};
+
+async function reconcile(
+  context: ControllerContext,
+  budget: Budget,
+  pods: readonly Pod[],
+): Promise<{ readonly requeueAfter: number } | undefined> {
+  const { events, clock } = context;
+  const record = (type: 'Normal' | 'Warning', reason: string, message: string) =>
+    events.record(budget, type, reason, message);
+  if (pods.length === 0) record('Normal', 'NoPods', 'No matching pods found');
+  try {
+    const { expected, desiredHealthy, unmanaged } = await expectedPods(context, budget, pods).catch(
+      (error: unknown) => {
+        const message = `Failed to calculate the number of expected pods: ${messageOf(error)}`;
+        record('Warning', 'CalculateExpectedPodCountFailed', message);
+        throw error;
+      },
+    );
+    if (unmanaged) {
+      const { text } = selectorFromObject(budget.spec?.selector as never);
+      const message = `Pods selected by this PodDisruptionBudget (selector: ${text}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
+      record('Warning', 'UnmanagedPods', message);
+    }
+    const now = clock.now();
+    const disrupted = disruptedPods(context, budget, pods, now);
+    const healthy = pods.filter(
+      (pod) => pod.metadata.deletionTimestamp === undefined && !disrupted.has(pod.metadata.name ?? '') && isReady(pod),
+    );
+    await writeStatus(context, budget, {
+      currentHealthy: healthy.length,
+      desiredHealthy,
+      expectedPods: expected,
+      disruptionsAllowed: expected <= 0 ? 0 : Math.max(0, healthy.length - desiredHealthy),
+      ...(disrupted.size === 0 ? {} : { disruptedPods: Object.fromEntries(disrupted) }),
+    });
+    const until = [...disrupted.values()].map((time) => parseTime(time) + deletionTimeoutMs - now);
+    const [first] = until.sort((a, b) => a - b);
+    return first === undefined ? undefined : { requeueAfter: Math.max(1, first + 1) };
+  } catch (error) {
+    if (isStatus(error, 409) || isStatus(error, 404)) throw error;
+    // Nothing may be disrupted while nothing is known.
+    await writeStatus(context, budget, { ...budget.status, disruptionsAllowed: 0 }, messageOf(error));
+    return undefined;
+  }
+}
+
+/** The pods that are to be evicted and are not yet deleted, with the times of their evictions. */
+function disruptedPods(
+  { events }: ControllerContext,
+  budget: Budget,
+  pods: readonly Pod[],
+  now: number,
+): Map<string, string> {
+  const found = new Map<string, string>();
+  const evicted: { readonly [name: string]: unknown } = budget.status?.disruptedPods ?? {};
+  for (const pod of pods) {
+    const { name = '', deletionTimestamp } = pod.metadata;
+    const time = Object.hasOwn(evicted, name) ? evicted[name] : undefined;
+    if (deletionTimestamp !== undefined || typeof time !== 'string') continue;
+    if (parseTime(time) + deletionTimeoutMs >= now) found.set(name, time);
+    else {
+      const { namespace } = budget.metadata;
+      const message = `Pod was expected by PDB ${namespace}/${budget.metadata.name} to be deleted but it wasn't`;
+      events.record(pod, 'Warning', 'NotDeleted', message);
+    }
+  }
+  return found;
+}
+
+/** Writes the status if it has changed; with a `failure` it says that the budget could not be calculated. */
+async function writeStatus(
+  { client, clock }: ControllerContext,
+  budget: Budget,
+  counts: Status,
+  failure?: string,
+): Promise<void> {
+  const { generation = 0 } = budget.metadata;
+  const observedGeneration = failure === undefined ? generation : (budget.status?.observedGeneration ?? 0);
+  const allowed = failure === undefined && (counts.disruptionsAllowed ?? 0) > 0;
+  const before = budget.status?.conditions?.find(({ type }) => type === 'DisruptionAllowed');
+  const value = allowed ? 'True' : 'False';
+  const since = before?.status === value ? before.lastTransitionTime : undefined;
+  const reason = failure !== undefined ? 'SyncFailed' : allowed ? 'SufficientPods' : 'InsufficientPods';
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: value,
+    ...(observedGeneration === 0 ? {} : { observedGeneration }),
+    lastTransitionTime: since ?? formatTime(clock.now()),
+    reason,
+    message: failure ?? '',
+  };
+  const others = (budget.status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionAllowed');
+  const status = {
+    ...counts,
+    ...(observedGeneration === 0 ? {} : { observedGeneration }),
+    conditions: [...others, condition],
+  };
+  if (jsonEqual((budget.status ?? {}) as never, status as never)) return;
+  await client.update(kinds.podDisruptionBudgets, { ...budget, status: status as Status }, 'status');
+}
+
+/** Since when a pod that is not being deleted says that it is about to be disrupted (ms). */
+function staleDisruption(pod: Pod): number | undefined {
+  const { metadata, status } = pod;
+  const condition = podCondition(pod, 'DisruptionTarget');
+  if (metadata.deletionTimestamp !== undefined || condition?.status !== 'True') return undefined;
+  if (condition.reason === 'TerminationByKubelet' || status?.phase === 'Failed' || status?.phase === 'Succeeded') {
+    return undefined;
+  }
+  return typeof condition.lastTransitionTime === 'string' ? parseTime(condition.lastTransitionTime) : 0;
+}
+
+/** Takes back that a pod is about to be disrupted, when it was not deleted for long. */
+async function clearDisruption(
+  { client, clock }: ControllerContext,
+  pod: Pod | undefined,
+): Promise<{ readonly requeueAfter: number } | undefined> {
+  const since = pod && staleDisruption(pod);
+  if (pod === undefined || since === undefined) return undefined;
+  const left = since + staleDisruptionMs - clock.now();
+  if (left > 0) return { requeueAfter: left };
+  const lastTransitionTime = formatTime(clock.now());
+  const condition = { type: 'DisruptionTarget', status: 'False', lastTransitionTime };
+  const conditions = (pod.status?.conditions ?? []).map((one) => (one.type === condition.type ? condition : one));
+  await client.update(
+    kinds.pods,
+    { ...pod, status: { ...pod.status, conditions } as NonNullable<Pod['status']> },
+    'status',
+  );
+  return undefined;
+}

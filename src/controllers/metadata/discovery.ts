@@ -1,0 +1,102 @@
+import { type Client, readJson } from '../../client/index.ts';
+import { formatGroupVersion, type Names } from '../../meta/index.ts';
+import type { APIGroupDiscovery, APIGroupDiscoveryList } from '../../types/apidiscovery-v2.ts';
+import type { KindPlace } from '../kind.ts';
+
+/** A resource that the server serves, in one version. */
+export interface ServedResource extends KindPlace {
+  readonly group: string;
+  readonly verbs: readonly string[];
+}
+
+/** What the server serves, as discovery tells. */
+export interface ServedResources {
+  /** Each resource of a group once: in the version that the group prefers among those that have it. */
+  readonly preferred: readonly ServedResource[];
+  /** The resource of a kind in any version that is served. */
+  readonly find: (apiVersion: string, kind: string) => ServedResource | undefined;
+  /** The group versions whose resources the server does not know at present. */
+  readonly stale: readonly string[];
+}
+
+interface Root {
+  readonly path: string;
+  etag: string;
+  /** In all versions, those that a group prefers first. */
+  resources: readonly ServedResource[];
+  stale: readonly string[];
+}
+
+/** Reads aggregated discovery. */
+export class Discovery {
+  readonly #client: Client;
+  readonly #accept: string;
+  /** What they returned last. */
+  readonly #roots: readonly Root[] = ['/api', '/apis'].map((path) => ({ path, etag: '', resources: [], stale: [] }));
+  #served = servedBy([]);
+
+  constructor(client: Client, names: Names) {
+    this.#client = client;
+    this.#accept = `application/json;g=apidiscovery.${names.domain};v=v2;as=APIGroupDiscoveryList`;
+  }
+
+  /** What the last call of `read` found. */
+  get served(): ServedResources {
+    return this.#served;
+  }
+
+  /** Asks the server; the same value as before while nothing has changed. @throws StatusError */
+  async read(signal?: AbortSignal): Promise<ServedResources> {
+    const changed = await Promise.all(this.#roots.map((root) => this.#update(root, signal)));
+    if (changed.includes(true)) this.#served = servedBy(this.#roots);
+    return this.#served;
+  }
+
+  async #update(root: Root, signal: AbortSignal | undefined): Promise<boolean> {
+    const response = await this.#client.request({
+      method: 'GET',
+      url: root.path,
+      headers: { accept: this.#accept, ...(root.etag === '' ? {} : { 'if-none-match': root.etag }) },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (response.status === 304) return false;
+    const { items = [] } = (await readJson(response)) as APIGroupDiscoveryList;
+    root.resources = items.flatMap(resourcesOf);
+    root.stale = items.flatMap(staleVersions);
+    root.etag = response.headers['etag'] ?? '';
+    return true;
+  }
+}
+
+function servedBy(roots: readonly Root[]): ServedResources {
+  const preferred = new Map<string, ServedResource>();
+  const byKind = new Map<string, ServedResource>();
+  for (const served of roots.flatMap(({ resources }) => resources)) {
+    const { group, apiVersion, kind, resource } = served;
+    if (!byKind.has(`${apiVersion} ${kind}`)) byKind.set(`${apiVersion} ${kind}`, served);
+    if (!preferred.has(`${group}/${resource}`)) preferred.set(`${group}/${resource}`, served);
+  }
+  return {
+    preferred: [...preferred.values()],
+    stale: roots.flatMap(({ stale }) => stale),
+    find: (apiVersion, kind) => byKind.get(`${apiVersion} ${kind}`),
+  };
+}
+
+function resourcesOf({ metadata, versions = [] }: APIGroupDiscovery): ServedResource[] {
+  const group = metadata?.name ?? '';
+  return versions.flatMap(({ version = '', resources = [] }) =>
+    resources.flatMap(({ resource, responseKind, scope, verbs = [] }) => {
+      // A resource that is only there for its subresources has no kind.
+      const kind = responseKind?.kind ?? '';
+      if (resource === undefined || kind === '') return [];
+      const apiVersion = formatGroupVersion({ group, version });
+      return [{ group, apiVersion, kind, resource, namespaced: scope === 'Namespaced', verbs }];
+    }),
+  );
+}
+
+const staleVersions = ({ metadata, versions = [] }: APIGroupDiscovery): string[] =>
+  versions
+    .filter(({ freshness }) => freshness === 'Stale')
+    .map(({ version = '' }) => formatGroupVersion({ group: metadata?.name ?? '', version }));

@@ -1,0 +1,97 @@
+import { isStatus, type Names } from '../../meta/index.ts';
+import { kinds } from '../kinds.ts';
+import type { MetadataFeed } from '../metadata/feed.ts';
+import type { ObjectClient } from '../object-client.ts';
+import type { Controller } from '../types.ts';
+import { conditionsAfter, type Found, foundNothing } from './conditions.ts';
+import { Content, isPods } from './content.ts';
+
+type NamespaceObject = NonNullable<(typeof kinds.namespaces)['$object']>;
+
+/** How long after the deletion of a namespace its content is deleted (ms): until every server admits nothing new there. */
+const settlingMs = 5_000;
+/** Namespaces that are emptied at a time, and the longest delay after a failure (ms). */
+const workers = 10;
+const lastBackoffMs = 60_000;
+
+/** Deletes the content of namespaces that are being deleted, and then removes the finalizer that kept them. */
+export const namespaceController: Controller = {
+  name: 'namespace-controller',
+  formerNames: ['namespace'],
+  account: 'namespace-controller',
+  start({ api, client, clock, names, informers, metadata: feed, queue }) {
+    const content = new Content({ api, client, names, now: () => clock.now() });
+    const terminate = async (name: string) => {
+      const read = await client.find(kinds.namespaces, '', name);
+      const deletedAt = read?.metadata.deletionTimestamp;
+      if (read === undefined || deletedAt === undefined) return undefined;
+      const terminating = read.status?.phase === 'Terminating';
+      const namespace = terminating ? read : await setStatus(client, read, { phase: 'Terminating' });
+      if ((namespace.spec?.finalizers ?? []).length === 0) return undefined;
+      const { found, estimate } = await empty(content, feed, name, deletedAt);
+      const conditions = conditionsAfter(namespace.status?.conditions ?? [], found, clock.now());
+      const told = conditions === undefined ? namespace : await setStatus(client, namespace, { conditions });
+      const failures = [...(found.discoveryFailure === undefined ? [] : [found.discoveryFailure]), ...found.failures];
+      if (failures.length > 0) throw new Error(failures.join(', '));
+      if (estimate > 0) return { requeueAfter: (Math.floor(estimate / 2) + 1) * 1000 };
+      await finalize(client, told, names);
+      return undefined;
+    };
+    const work = queue(
+      'namespace',
+      async (name) => {
+        try {
+          return await terminate(name);
+        } catch (error) {
+          // The namespace is gone.
+          if (isStatus(error, 404)) return undefined;
+          throw error;
+        }
+      },
+      { workers, lastBackoffMs },
+    );
+    informers.of(kinds.namespaces).onChange((namespace) => {
+      if (namespace?.metadata.deletionTimestamp === undefined) return;
+      work.addAfter(namespace.metadata.name ?? '', settlingMs);
+    });
+  },
+};
+
+/** Deletes what is in the namespace. Resolves to what remains, and when it may be gone (s). */
+async function empty(
+  content: Content,
+  feed: MetadataFeed,
+  namespace: string,
+  deletedAt: string,
+): Promise<{ readonly found: Found; readonly estimate: number }> {
+  const found = foundNothing();
+  try {
+    const { preferred, stale } = await feed.discover();
+    if (stale.length > 0) found.discoveryFailure = staleText(stale);
+    const resources = preferred.filter(({ namespaced, verbs }) => namespaced && verbs.includes('delete'));
+    const pods = await content.delete(namespace, deletedAt, resources.filter(isPods), found);
+    // What pods use is there until they are gone.
+    if (found.remaining.size > 0) return { found, estimate: pods };
+    const others = resources.filter((resource) => !isPods(resource));
+    return { found, estimate: Math.max(pods, await content.delete(namespace, deletedAt, others, found)) };
+  } catch (error) {
+    found.discoveryFailure = error instanceof Error ? error.message : String(error);
+    return { found, estimate: 0 };
+  }
+}
+
+function staleText(versions: readonly string[]): string {
+  const groups = [...versions].sort().map((version) => `${version}: stale GroupVersion discovery: ${version}`);
+  const failure = `unable to retrieve the complete list of server APIs: ${groups.join(', ')}`;
+  return `Discovery failed for some groups, ${versions.length} failing: ${failure}`;
+}
+
+/** Writes these fields of the status. */
+const setStatus = (client: ObjectClient, namespace: NamespaceObject, status: NamespaceObject['status']) =>
+  client.update(kinds.namespaces, { ...namespace, status: { ...namespace.status, ...status } }, 'status');
+
+/** Removes the finalizer of the namespace controller. */
+async function finalize(client: ObjectClient, namespace: NamespaceObject, { product }: Names): Promise<void> {
+  const finalizers = (namespace.spec?.finalizers ?? []).filter((name) => name !== product);
+  await client.update(kinds.namespaces, { ...namespace, spec: { ...namespace.spec, finalizers } }, 'finalize');
+}

@@ -46,11 +46,12 @@ describe('an embedded server with fake nodes', () => {
     expect(await ready()).toBe(0);
     await clock.advance(1_000, settled);
     expect(await ready()).toBe(3);
-    await server.client.patch({ ...deployments, name: 'web', subresource: 'scale' }, 'merge', {
-      spec: { replicas: 0 },
-    });
+    const replicaSets = { ...deployments, resource: 'replicasets' };
+    await server.client.delete({ ...deployments, name: 'web' }, { propagationPolicy: 'Foreground' });
     await server.settled();
-    expect((await server.client.list(pods)).items).toEqual([]);
+    for (const kind of [pods, replicaSets, deployments]) {
+      expect((await server.client.list(kind)).items).toEqual([]);
+    }
   });
 
   it('runs them without any other controller, and none where there are no fake nodes', async () => {

@@ -18,7 +18,7 @@ import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
-import { version } from './version.ts';
+import { gitVersion, version } from './version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly settings: ServerSettings;
@@ -52,7 +52,7 @@ interface ServerControllers {
 /** The controllers that are on by the settings. */
 function controllersOf({ controllers, fakeNodes }: ServerSettings): Controller[] {
   const on = allControllers.filter(({ name }) => controllers.has(name));
-  return fakeNodes === 0 ? on : [...on, ...fakeNodeControllers({ count: fakeNodes, version })];
+  return fakeNodes === 0 ? on : [...on, ...fakeNodeControllers({ count: fakeNodes, version: gitVersion })];
 }
 
 /** Runs the controllers that are on in the process of the server. */

@@ -3,6 +3,7 @@ import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
+import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
@@ -15,6 +16,7 @@ import { statefulSetController } from './workloads/stateful-sets/controller.ts';
 export const allControllers: readonly Controller[] = [
   garbageCollector,
   namespaceController,
+  resourceQuotaController,
   serviceAccountController,
   clusterRoleAggregationController,
   deploymentController,

@@ -6,14 +6,19 @@ import { onlyPemBlock } from './pem.ts';
 /** The type of their PEM blocks. */
 export const requestType = 'CERTIFICATE REQUEST';
 
-/** The object identifier 2.5.4.10. */
+/** The object identifiers 2.5.4.3 and 2.5.4.10. */
+const commonNameOid = '550403';
 const organizationOid = '55040a';
 
-/**
- * The organizations of the subject of a request in PEM; undefined when it cannot be parsed. The signature is not
- * verified.
- */
-export function requestedOrganizations(text: string): readonly string[] | undefined {
+/** The subject of a certificate request. */
+export interface RequestedSubject {
+  /** The last one; empty when there is none. */
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+/** The subject of a request in PEM; undefined when it cannot be parsed. The signature is not verified. */
+export function requestedSubject(text: string): RequestedSubject | undefined {
   const block = onlyPemBlock(text);
   if (block?.type !== requestType) return undefined;
   const der = block.bytes;
@@ -24,17 +29,20 @@ export function requestedOrganizations(text: string): readonly string[] | undefi
   const [info] = childrenOf(root, derTag.sequence) ?? [];
   const [, subject] = childrenOf(info, derTag.sequence) ?? [];
   const organizations: string[] = [];
+  let commonName = '';
   for (const relativeName of childrenOf(subject, derTag.sequence) ?? [undefined]) {
     for (const attribute of childrenOf(relativeName, derTag.set) ?? [undefined]) {
       const [type, value] = childrenOf(attribute, derTag.sequence) ?? [];
       if (type?.tag !== derTag.objectId || value === undefined) return undefined;
-      if (der.toString('hex', type.body, type.end) !== organizationOid) continue;
-      const organization = decodeString(value.tag, der.subarray(value.body, value.end));
-      if (organization === undefined) return undefined;
-      organizations.push(organization);
+      const oid = der.toString('hex', type.body, type.end);
+      if (oid !== organizationOid && oid !== commonNameOid) continue;
+      const decoded = decodeString(value.tag, der.subarray(value.body, value.end));
+      if (decoded === undefined) return undefined;
+      if (oid === commonNameOid) commonName = decoded;
+      else organizations.push(decoded);
     }
   }
-  return organizations;
+  return { commonName, organizations };
 }
 
 /** String types in ASCII or UTF-8: UTF8String, NumericString, PrintableString, TeletexString, IA5String, and others. */

@@ -26,6 +26,7 @@ import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
+import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
@@ -82,7 +83,6 @@ export async function compose(
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   const counts = emptyCounts();
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const tokenCounts = counts.tokens;
@@ -90,6 +90,7 @@ export async function compose(
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
   const nodeProxy = await nodeProxyOf(settings, clock);
+  const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
@@ -106,12 +107,12 @@ export async function compose(
     serves,
     tokenKey,
     observer: createObserver(metrics, log),
-    ...registrySettings(settings),
+    ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
+    admission: pluginsOf({ ...configured, ...later, settings, names, clock, random, authorize, webhooks, metrics }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
   const nonResource = createNonResourceHandler({
@@ -132,23 +133,19 @@ export async function compose(
     names,
     findType,
     authenticate: access.authenticate,
-    authorize,
-    auditor,
-    clock,
-    random,
-    log,
-    metrics,
-    nonResource,
-    nodeProxy,
+    ...{ authorize, auditor, clock, random, log, metrics, nonResource, nodeProxy },
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);
   return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
 }
 
-const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {
+const pluginsOf = (
+  options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
+) => {
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
-  return makePlugins(pluginInitializer(options), on, off);
+  const features = resolveFeatures(options.settings.featureGates);
+  return makePlugins(pluginInitializer({ ...options, features }), on, off);
 };
 
 const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock']): Promise<NodeProxy> =>
@@ -159,14 +156,18 @@ const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock'
     isIdentity: identityHeaders(requestHeaderNames(settings)),
   });
 
-const registrySettings = (settings: ServerSettings) => ({
-  features: resolveFeatures(settings.featureGates),
-  garbageCollector: settings.enableGarbageCollector,
-  watchSeconds: settings.minRequestTimeout,
-  allowPrivileged: settings.allowPrivileged,
-  historyMs: settings.etcdCompactionInterval,
-  nodeAddresses: settings.kubeletPreferredAddressTypes,
-});
+/** Warns of feature gates. */
+function registrySettings(settings: ServerSettings, log: Log) {
+  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
+  return {
+    features: resolveFeatures(settings.featureGates),
+    garbageCollector: settings.enableGarbageCollector,
+    watchSeconds: settings.minRequestTimeout,
+    allowPrivileged: settings.allowPrivileged,
+    historyMs: settings.etcdCompactionInterval,
+    nodeAddresses: settings.kubeletPreferredAddressTypes,
+  };
+}
 
 /** Without the resources `ipaddresses` and `servicecidrs` no addresses are allocated. */
 function allocationOptions(

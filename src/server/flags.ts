@@ -182,6 +182,12 @@ const flags = {
     [],
     `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
   ),
+  admissionControlConfigFile: flag(
+    'API',
+    type.file,
+    undefined,
+    'Configurations of admission plugins, as in [admission.md](admission.md).',
+  ),
   defaultNotReadyTolerationSeconds: flag(
     'API',
     type.integer(0, 1_000_000_000, 'seconds'),

@@ -215,9 +215,9 @@ export interface ServerOptions {
   readonly allowPrivileged?: boolean | undefined;
   /**
    * Admission plugins to switch on beside those that are on anyway: `AlwaysAdmit`, `NamespaceAutoProvision`,
-   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `AlwaysPullImages`, `PodNodeSelector`,
-   * `PodTolerationRestriction`, `ExtendedResourceToleration`, `OwnerReferencesPermissionEnforcement`,
-   * `DenyServiceExternalIPs`, `AlwaysDeny`.
+   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `NodeRestriction`, `AlwaysPullImages`, `ImagePolicyWebhook`,
+   * `PodNodeSelector`, `PodTolerationRestriction`, `EventRateLimit`, `ExtendedResourceToleration`,
+   * `OwnerReferencesPermissionEnforcement`, `DenyServiceExternalIPs`, `AlwaysDeny`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--enable-admission-plugins`.
    */
@@ -226,11 +226,19 @@ export interface ServerOptions {
    * Admission plugins to switch off, of those that are on: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`,
    * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
    * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
-   * `CertificateSigning`, `CertificateSubjectRestriction`, `DefaultIngressClass`, `PodTopologyLabels`, `ResourceQuota`.
+   * `CertificateSigning`, `ClusterTrustBundleAttest`, `CertificateSubjectRestriction`, `DefaultIngressClass`,
+   * `PodTopologyLabels`, `MutatingAdmissionPolicy`, `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`,
+   * `ValidatingAdmissionWebhook`, `ResourceQuota`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
    */
   readonly disableAdmissionPlugins?: string | readonly string[] | undefined;
+  /**
+   * Configurations of admission plugins, as in [admission.md](admission.md).
+   *
+   * The path of a file. Nothing by default. The flag `--admission-control-config-file`.
+   */
+  readonly admissionControlConfigFile?: string | undefined;
   /**
    * How long pods stay on a node that is no longer ready, when they do not say so themselves.
    *

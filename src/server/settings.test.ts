@@ -42,13 +42,6 @@ describe('readSettings', () => {
       enableAdmissionPlugins: ['OwnerReferencesPermissionEnforcement', 'PodSecurity'],
       disableAdmissionPlugins: ['Priority', 'LimitRanger'],
     });
-    // Plugins that are not implemented may be disabled, but not enabled.
-    expect(await read(['--disable-admission-plugins=NodeRestriction'])).toMatchObject({
-      disableAdmissionPlugins: ['NodeRestriction'],
-    });
-    expect(await problems(['--enable-admission-plugins=NodeRestriction'])).toEqual([
-      '--enable-admission-plugins="NodeRestriction" names the admission plugin "NodeRestriction", which this server does not have',
-    ]);
     expect(await problems(['--disable-admission-plugins=PodSecurty'])).toEqual([
       '--disable-admission-plugins="PodSecurty" names an unknown admission plugin "PodSecurty"; did you mean "PodSecurity"?',
     ]);

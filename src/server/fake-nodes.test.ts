@@ -54,8 +54,8 @@ describe('an embedded server with fake nodes', () => {
     }
   });
 
-  it('runs them without any other controller, and none where there are no fake nodes', async () => {
-    await start({ controllers: '-*', disableAdmissionPlugins: 'ServiceAccount' });
+  it.each(['k8s.io', 'orch.io'])('needs no other controller, in the API domain %s', async (apiDomain) => {
+    await start({ apiDomain, controllers: '-*', disableAdmissionPlugins: 'ServiceAccount' });
     await server.client.create(pods, {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -63,11 +63,13 @@ describe('an embedded server with fake nodes', () => {
       metadata: { name: 'web' },
     } as ApiObject);
     await server.settled();
-    const { spec } = await server.client.get<Pod>({ ...pods, name: 'web' });
+    const { spec, status } = await server.client.get<Pod>({ ...pods, name: 'web' });
     expect(spec?.nodeName).toBe('fake-node-0');
-    await server.close();
+    expect(status?.phase).toBe('Running');
+  });
 
-    await start({ controllers: '-*', fakeNodes: 0 });
+  it('has none of them by default', async () => {
+    await start({ fakeNodes: undefined });
     await clock.advance(10_000, settled);
     expect((await server.client.list(nodes)).items).toEqual([]);
   });

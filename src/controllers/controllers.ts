@@ -1,3 +1,4 @@
+import { policyStatusController } from './admission-policies/status.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
@@ -27,4 +28,5 @@ export const allControllers: readonly Controller[] = [
   disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,
+  policyStatusController,
 ];

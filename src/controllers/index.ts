@@ -2,11 +2,15 @@
 
 export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
+
 export { fakeNodeControllers } from './fake-nodes/fake-nodes.ts';
 export { maxFakeNodes } from './fake-nodes/node-object.ts';
+export { garbageCollector } from './garbage-collector/garbage-collector.ts';
+
 export {
   jitterFactor,
   LeaderElection,
+  type LeaderElectionSettings,
   whileHeld,
 } from './leader-election.ts';
 export type { RunningControllers } from './manager.ts';

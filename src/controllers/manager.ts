@@ -19,10 +19,8 @@ export interface ManagerOptions {
   readonly log: Log;
   /** Reads everything, for the informers. */
   readonly reader: Client;
-  /** The client of a controller's service account. */
-  readonly clientOf: (account: string) => Client;
-  /** The client of a controller that is a user of its own. */
-  readonly clientAs: (user: ControllerUser) => Client;
+  /** The client of a controller's service account, or of the user that it is instead. */
+  readonly clientOf: (account: string, user?: ControllerUser) => Client;
   /** The metrics of a queue. */
   readonly observe: (queue: QueueState) => QueueObserver;
 }
@@ -42,7 +40,7 @@ const defaultWorkers = 5;
 
 /** Starts controllers over one set of informers. */
 export function startControllers(options: ManagerOptions): RunningControllers {
-  const { controllers, settings, names, clock, random, log, reader, clientOf, clientAs, observe } = options;
+  const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every informer listens to it.
@@ -53,7 +51,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
   for (const { account, user, eventSource = account, start } of controllers) {
-    const api = user === undefined ? clientOf(account) : clientAs(user);
+    const api = clientOf(account, user);
     const client = createObjectClient(api, informers, names);
     const events = new Events({ client, clock, log, component: eventSource });
     recorders.push(events);

@@ -12,6 +12,8 @@ import type { Reconcile, WorkQueue, WorkQueueOptions } from './work-queue.ts';
 export interface ControllerUser {
   readonly name: string;
   readonly groups: readonly string[];
+  /** The component as which it writes: its user agent, and so its field manager. */
+  readonly agent: string;
   /** The cluster role that it needs and to which no default binding binds it. */
   readonly clusterRole?: string;
 }

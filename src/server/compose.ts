@@ -5,6 +5,7 @@ import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { garbageCollector } from '../controllers/index.ts';
 import {
   createHandler,
   createInFlight,
@@ -161,7 +162,7 @@ function registrySettings(settings: ServerSettings, log: Log) {
   for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   return {
     features: resolveFeatures(settings.featureGates),
-    garbageCollector: settings.enableGarbageCollector,
+    garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
     watchSeconds: settings.minRequestTimeout,
     allowPrivileged: settings.allowPrivileged,
     historyMs: settings.etcdCompactionInterval,

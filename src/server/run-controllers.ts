@@ -16,6 +16,7 @@ import {
 } from '../controllers/index.ts';
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
+import { leaseSettings } from './controller-flags.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { gitVersion, version } from './version.ts';
@@ -61,11 +62,16 @@ export function runControllers(options: Options): ServerControllers {
   const controllers = controllersOf(settings);
   if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
   let current: RunningControllers | undefined;
-  const as = (holds: () => boolean, commonName: string, organizations: readonly string[] = []) => {
+  const as = (
+    holds: () => boolean,
+    commonName: string,
+    organizations: readonly string[] = [],
+    agent: string = componentName,
+  ) => {
     const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
     return createClient({
       transport: whileHeld(holds, transport),
-      baseHeaders: { 'user-agent': `${componentName}/${version}` },
+      baseHeaders: { 'user-agent': `${agent}/${version}` },
     });
   };
   const user = `system:${componentName}`;
@@ -75,8 +81,10 @@ export function runControllers(options: Options): ServerControllers {
       ...{ controllers, names, clock, random, log },
       settings: { ...defaultSettings, rootCertificates: authority },
       reader: as(holds, user),
-      clientOf: (account) => as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups),
-      clientAs: ({ name, groups: of }) => as(holds, name, of),
+      clientOf: (account, other) =>
+        other === undefined
+          ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups)
+          : as(holds, other.name, other.groups, other.agent),
       observe: (queue) => metrics.queue(queue),
     });
     return current;
@@ -122,15 +130,6 @@ export function runControllers(options: Options): ServerControllers {
     },
   };
 }
-
-/** The durations of the flags of leader election. */
-export const leaseSettings = (
-  settings: Pick<ServerSettings, 'leaderElectLeaseDuration' | 'leaderElectRenewDeadline' | 'leaderElectRetryPeriod'>,
-) => ({
-  leaseMs: settings.leaderElectLeaseDuration,
-  renewMs: settings.leaderElectRenewDeadline,
-  retryMs: settings.leaderElectRetryPeriod,
-});
 
 /**
  * The identity under which a server holds the lease. That of a store which no other server can have open stays the same:

@@ -201,8 +201,9 @@ export interface ServerOptions {
    */
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
-   * A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a
-   * propagation policy then wait for it to orphan their dependents.
+   * A garbage collector runs elsewhere, in a controller manager. Jobs and replication controllers that are deleted
+   * without a propagation policy wait for it to orphan their dependents, as they do where
+   * `garbage-collector-controller` is among the `controllers`.
    *
    * True or false. `false` by default. The flag `--enable-garbage-collector`.
    */
@@ -308,9 +309,11 @@ export interface ServerOptions {
   readonly etcdCompactionInterval?: number | string | undefined;
   /**
    * Controllers that run: names, `-name` for all but one, `*` for all that are on by default, `-*` for none; what is
-   * named first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`,
-   * `deployment-controller`, `replicaset-controller`, `replicationcontroller-controller`, `statefulset-controller`,
-   * `daemonset-controller`.
+   * named first counts. They are `garbage-collector-controller`, `namespace-controller`, `resourcequota-controller`,
+   * `serviceaccount-controller`, `clusterrole-aggregation-controller`, `deployment-controller`,
+   * `replicaset-controller`, `replicationcontroller-controller`, `statefulset-controller`, `daemonset-controller`,
+   * `disruption-controller`, `pod-garbage-collector-controller`, `ttl-after-finished-controller`,
+   * `validatingadmissionpolicy-status-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */
@@ -344,7 +347,7 @@ export interface ServerOptions {
    */
   readonly leaderElectRetryPeriod?: number | string | undefined;
   /**
-   * How many nodes are pretended: pods are bound to them, start, become ready and end there as
+   * How many fake nodes there are: pods are bound to them, start, become ready and end there as
    * [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.
    *
    * A whole number from 0 to 1000. `0` by default. The flag `--fake-nodes`.

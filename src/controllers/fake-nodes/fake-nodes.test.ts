@@ -141,6 +141,15 @@ describe('a pod on a fake node', () => {
         containerID: expect.stringMatching(/^containerd:\/\/[0-9a-f]{64}$/) as string,
       },
     ]);
+    const { metadata } = await cluster.api.get({
+      apiVersion: 'v1',
+      resource: 'pods',
+      namespace: 'default',
+      name: 'web',
+    });
+    expect(metadata.managedFields).toContainEqual(
+      expect.objectContaining({ manager: 'kubelet', subresource: 'status' }),
+    );
     expect(await eventsOf('web')).toEqual([
       'default-scheduler - Scheduled: Successfully assigned default/web to fake-node-0',
       'kubelet fake-node-0 Pulled: Container image "example.com/app:1" already present on machine and can be accessed by the pod',

@@ -38,7 +38,7 @@ export const fakeKubelet = (options: FakeNodesOptions): Controller => ({
   name: 'fake-kubelet',
   account: 'fake-kubelet',
   eventSource: 'kubelet',
-  user: { name: 'system:fake-kubelet', groups: ['system:nodes'], clusterRole: 'system:node' },
+  user: { name: 'system:fake-kubelet', groups: ['system:nodes'], agent: 'kubelet', clusterRole: 'system:node' },
   start(context) {
     startNodes(context, options);
     startPods(context, options);

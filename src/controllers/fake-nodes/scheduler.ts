@@ -21,7 +21,7 @@ export const fakeScheduler: Controller = {
   name: 'fake-scheduler',
   account: 'fake-scheduler',
   eventSource: scheduler,
-  user: { name: 'system:kube-scheduler', groups: [] },
+  user: { name: 'system:kube-scheduler', groups: [], agent: 'kube-scheduler' },
   start(context) {
     const { client, clock, events, informers, names, queue } = context;
     const nodes = informers.of(kinds.nodes);

@@ -4,6 +4,7 @@ import { type Names, namesFor, VirtualClock } from '../../meta/index.ts';
 import { createServer } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import { componentName } from '../component.ts';
+import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
 import { Informers } from '../informer.ts';
 import type { Log } from '../log.ts';
 import { type RunningControllers, startControllers } from '../manager.ts';
@@ -43,14 +44,22 @@ export async function testCluster(
 ): Promise<TestCluster> {
   const clock = new VirtualClock();
   const names = namesFor('k8s.io');
-  const server = await createServer({ apiDomain: 'k8s.io', controllers: '-*', ...options }, { clock });
+  const server = await createServer(
+    {
+      apiDomain: 'k8s.io',
+      controllers: '-*',
+      enableGarbageCollector: controllers.includes(garbageCollector),
+      ...options,
+    },
+    { clock },
+  );
   const logged: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[] = [];
   const keep: Log['warn'] = (text, fields) => void logged.push({ text, fields });
   const log: Log = { info: () => {}, warn: keep, error: keep };
-  const as = (commonName: string, organizations: readonly string[]) =>
+  const as = (commonName: string, organizations: readonly string[], agent: string = componentName) =>
     createClient({
       transport: inProcessTransport(server.handler, { subject: { commonName, organizations }, background: true }),
-      baseHeaders: { 'user-agent': componentName },
+      baseHeaders: { 'user-agent': agent },
     });
   await bindUsers(server.client, controllers, names);
   const start = () =>
@@ -59,12 +68,13 @@ export async function testCluster(
       settings: { ...defaultSettings, ...settings },
       random: { uuid: () => crypto.randomUUID(), integer: (below) => Math.floor(Math.random() * below) },
       reader: as(`system:${componentName}`, []),
-      clientOf: (account) =>
-        as(`system:serviceaccount:${names.systemNamespace}:${account}`, [
-          'system:serviceaccounts',
-          `system:serviceaccounts:${names.systemNamespace}`,
-        ]),
-      clientAs: ({ name, groups }) => as(name, groups),
+      clientOf: (account, user) =>
+        user === undefined
+          ? as(`system:serviceaccount:${names.systemNamespace}:${account}`, [
+              'system:serviceaccounts',
+              `system:serviceaccounts:${names.systemNamespace}`,
+            ])
+          : as(user.name, user.groups, user.agent),
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
     });
   let running = start();

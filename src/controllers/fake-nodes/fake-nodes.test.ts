@@ -105,6 +105,27 @@ describe('fake nodes', () => {
     expect(isReady(await get('early'))).toBe(true);
     expect(cluster.logged).toEqual([]);
   });
+
+  it('go on where they were when their controllers start again', async () => {
+    await start(1);
+    await create('slow', {}, { 'ready-delay': '30s', 'run-time': '1m' });
+    await cluster.advance(10_000);
+    const { status } = await get('slow');
+    await cluster.restart(async () => {
+      await create('next');
+      await cluster.client.delete(kinds.nodes, { metadata: { name: 'fake-node-0' } });
+    });
+    // Kubelets register their nodes when they start.
+    await cluster.advance(20_000);
+    expect(isReady(await get('slow'))).toBe(true);
+    expect((await get('slow')).status?.containerStatuses).toMatchObject([
+      { containerID: status?.containerStatuses?.[0]?.containerID, restartCount: 0 },
+    ]);
+    expect((await get('next')).status?.podIP).toBe('10.244.0.2');
+    await cluster.advance(30_000);
+    expect((await get('slow')).status?.containerStatuses).toMatchObject([{ restartCount: 1 }]);
+    expect(cluster.logged).toEqual([]);
+  });
 });
 
 describe('a pod on a fake node', () => {

@@ -17,7 +17,7 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Reads everything, for the informers. */
+  /** The client of the manager: reads everything, for the informers. */
   readonly reader: Client;
   /** The client of a controller's service account, or of the user that it is instead. */
   readonly clientOf: (account: string, user?: ControllerUser) => Client;
@@ -50,8 +50,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, user, eventSource = account, start } of controllers) {
-    const api = clientOf(account, user);
+  for (const { name, account, user, eventSource = account ?? name, start } of controllers) {
+    const api = account === undefined ? reader : clientOf(account, user);
     const client = createObjectClient(api, informers, names);
     const events = new Events({ client, clock, log, component: eventSource });
     recorders.push(events);

@@ -24,8 +24,11 @@ export interface Controller {
   readonly name: string;
   /** Former names, which `--controllers` accepts too. */
   readonly formerNames?: readonly string[];
-  /** Its service account in the system namespace, and its default role `system:controller:<account>`. */
-  readonly account: string;
+  /**
+   * Its service account in the system namespace, and its default role `system:controller:<account>`. Without one it acts
+   * as the manager itself.
+   */
+  readonly account?: string;
   /** The user that it acts as, in place of its service account. */
   readonly user?: ControllerUser;
   /** The component that its events name as their source; the account by default. */

@@ -1,5 +1,6 @@
 import { systemPriorities } from '../admission/index.ts';
 import type { Client } from '../client/index.ts';
+import { trackingMap } from '../controllers/index.ts';
 import { applyMergePatch } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -67,6 +68,15 @@ export async function createBootstrapObjects(
     'other servers keep creating bootstrap objects',
   );
 }
+
+/** The config map that tells since which day the last use of tokens in secrets is recorded. */
+export const tokenTracking = ({ systemNamespace }: Names, now: number): BootstrapObject => ({
+  resource: 'configmaps',
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: trackingMap, namespace: systemNamespace },
+  fields: { data: { since: new Date(now).toISOString().slice(0, 10) } },
+});
 
 function bootstrapObjects(names: Names): BootstrapObject[] {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];

@@ -43,6 +43,7 @@ import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhoo
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
+import type { Tokens } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
@@ -59,6 +60,7 @@ export interface ServerComponents {
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
+  readonly signSecretToken: Tokens['signSecretToken'];
   /** Resolves when requests can be authorized by roles. */
   readonly rolesLoaded: Promise<void>;
 }
@@ -138,7 +140,9 @@ export async function compose(
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);
-  return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
+  const { signSecretToken } = access;
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler };
+  return { ...opened, rolesLoaded, signSecretToken };
 }
 
 const pluginsOf = (

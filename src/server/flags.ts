@@ -3,6 +3,7 @@ import { maxFakeNodes } from '../controllers/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
+import { certificateFlags } from './certificate-flags.ts';
 import { controllerFlags, leaseProblems } from './controller-flags.ts';
 import { checkGate } from './feature-gates.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
@@ -52,6 +53,7 @@ const flags = {
     'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.',
   ),
   ...requestHeaderFlags,
+  ...certificateFlags,
   tokenAuthFile: flag(
     'Identity',
     type.file,
@@ -342,6 +344,7 @@ export const programSettings: ServerSettings = {
 const pairs: readonly (readonly FlagKey[])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
   ['kubeletClientCertificate', 'kubeletClientKey'],
+  ['clusterSigningCertFile', 'clusterSigningKeyFile'],
 ];
 
 function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string): string[] {

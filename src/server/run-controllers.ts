@@ -5,6 +5,7 @@ import {
   allControllers,
   bindUsers,
   type Controller,
+  type ControllerSettings,
   componentName,
   defaultSettings,
   fakeNodeControllers,
@@ -18,7 +19,10 @@ import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import { leaseSettings } from './controller-flags.ts';
 import type { Dependencies } from './dependencies.ts';
+import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
+import type { Tls } from './tls.ts';
+import type { Tokens } from './tokens.ts';
 import { gitVersion, version } from './version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
@@ -32,8 +36,9 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly exclusive: boolean;
   /** Resolves when the port is open, if it is being opened: controllers start after that. */
   readonly opened: () => Promise<unknown>;
-  /** The CA bundle of the serving certificate, in PEM; undefined while the server does not listen. */
-  readonly authority: () => string | undefined;
+  readonly signSecretToken: Tokens['signSecretToken'];
+  /** The certificates that are in use; undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
 };
 
 /** When the controllers start (ms): after the start of the server, which they must not delay. */
@@ -58,7 +63,7 @@ function controllersOf({ controllers, fakeNodes }: ServerSettings): Controller[]
 
 /** Runs the controllers that are on in the process of the server. */
 export function runControllers(options: Options): ServerControllers {
-  const { settings, names, handler, metrics, client, clock, random, log, opened, authority } = options;
+  const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
   const controllers = controllersOf(settings);
   if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
   let current: RunningControllers | undefined;
@@ -79,7 +84,7 @@ export function runControllers(options: Options): ServerControllers {
   const lead = (holds: () => boolean) => {
     current = startControllers({
       ...{ controllers, names, clock, random, log },
-      settings: { ...defaultSettings, rootCertificates: authority },
+      settings: controllerSettings(options),
       reader: as(holds, user),
       clientOf: (account, other) =>
         other === undefined
@@ -130,6 +135,16 @@ export function runControllers(options: Options): ServerControllers {
     },
   };
 }
+
+const controllerSettings = ({ settings, signSecretToken, tls }: Options): ControllerSettings => ({
+  ...defaultSettings,
+  features: resolveFeatures(settings.featureGates),
+  rootCertificates: () => tls()?.rootCa,
+  signSecretToken,
+  signingAuthority: () => tls()?.signing,
+  signingMs: settings.clusterSigningDuration,
+  legacyTokenMs: settings.legacyServiceAccountTokenCleanUpPeriod,
+});
 
 /**
  * The identity under which a server holds the lease. That of a store which no other server can have open stays the same:

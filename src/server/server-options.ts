@@ -85,6 +85,43 @@ export interface ServerOptions {
    */
   readonly requestheaderExtraHeadersPrefix?: string | readonly string[] | undefined;
   /**
+   * Certificate authorities in PEM by which pods verify this server. They are published in every namespace and with the
+   * tokens of service accounts. Without them, they are the authority of the serving certificate, or the certificates of
+   * `tlsCertFile`. A changed file takes effect within a minute.
+   *
+   * The path of a file. Nothing by default. The flag `--root-ca-file`.
+   */
+  readonly rootCaFile?: string | undefined;
+  /**
+   * Certificate in PEM of the authority that signs approved certificate signing requests. Without one it is the
+   * authority of the data directory, whose client certificates this server accepts. A changed file takes effect within
+   * a minute.
+   *
+   * The path of a file. Nothing by default. The flag `--cluster-signing-cert-file`.
+   */
+  readonly clusterSigningCertFile?: string | undefined;
+  /**
+   * Private key of `clusterSigningCertFile`, in PEM, closed to others.
+   *
+   * The path of a file. Nothing by default. The flag `--cluster-signing-key-file`.
+   */
+  readonly clusterSigningKeyFile?: string | undefined;
+  /**
+   * How long certificates are valid that are signed for certificate signing requests, unless the request asks for less.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `8760h` by default. The flag
+   * `--cluster-signing-duration`.
+   */
+  readonly clusterSigningDuration?: number | string | undefined;
+  /**
+   * How long a generated token of a service account in a secret may be unused before it is marked as invalid, and how
+   * long it is then kept.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `8760h` by default. The flag
+   * `--legacy-service-account-token-clean-up-period`.
+   */
+  readonly legacyServiceAccountTokenCleanUpPeriod?: number | string | undefined;
+  /**
    * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.
    *
    * The path of a file. Nothing by default. The flag `--token-auth-file`.
@@ -313,7 +350,10 @@ export interface ServerOptions {
    * `serviceaccount-controller`, `clusterrole-aggregation-controller`, `deployment-controller`,
    * `replicaset-controller`, `replicationcontroller-controller`, `statefulset-controller`, `daemonset-controller`,
    * `disruption-controller`, `pod-garbage-collector-controller`, `ttl-after-finished-controller`,
-   * `validatingadmissionpolicy-status-controller`.
+   * `validatingadmissionpolicy-status-controller`, `serviceaccount-token-controller`,
+   * `certificatesigningrequest-signing-controller`, `certificatesigningrequest-approving-controller`,
+   * `certificatesigningrequest-cleaner-controller`, `bootstrap-signer-controller`, `token-cleaner-controller`,
+   * `root-ca-certificate-publisher-controller`, `legacy-serviceaccount-token-cleaner-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */

@@ -4,7 +4,7 @@ import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
-import { createBootstrapObjects } from './bootstrap-objects.ts';
+import { createBootstrapObjects, tokenTracking } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
@@ -23,6 +23,7 @@ import { createSelfRegistration } from './self-registration.ts';
 import type { ServerOptions } from './server-options.ts';
 import { readOptions } from './settings.ts';
 import { StartError } from './start-error.ts';
+import type { Tls } from './tls.ts';
 import { TrustedAuthorities } from './trusted-authorities.ts';
 
 /** A running API server. */
@@ -68,7 +69,7 @@ export async function startServer(
   const injected = { ...own, ...dependencies, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
-  const state = { closing: false, address: '', authority: (): string | undefined => undefined, hooks };
+  const state = { closing: false, address: '', tls: (): Tls | undefined => undefined, hooks };
   let opening: Promise<Listening> | undefined;
   let port: number | undefined;
   const components = await compose(settings, names, injected, state);
@@ -97,7 +98,7 @@ export async function startServer(
     ...shared,
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => opening?.catch(() => undefined),
-    authority: () => state.authority(),
+    tls: () => state.tls(),
   });
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
@@ -108,9 +109,9 @@ export async function startServer(
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       opening = openListener(settings, names, components.handler, injected);
       try {
-        const { address, authority } = await opening;
+        const { address, tls } = await opening;
         port = address.port;
-        state.authority = authority;
+        state.tls = tls;
         state.address = new URL(address.url).host;
         await reconcileService();
         void register();
@@ -130,12 +131,12 @@ export async function startServer(
 
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
-  shared: ServerComponents & { readonly names: Names; readonly settings: ServerSettings },
+  shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
   { reconcileService, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, rolesLoaded } = shared;
+  const { names, settings, clock, rolesLoaded } = shared;
   await Promise.all([
-    createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
+    createBootstrapObjects(shared, [defaultServiceCidr(names, settings), tokenTracking(names, clock.now())]),
     ensurePolicy(),
     customResources.start(),
   ]);

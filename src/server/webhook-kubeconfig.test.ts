@@ -98,6 +98,6 @@ it('refuses users whose credentials come from a program', async () => {
   const path = join(folder, 'users.kubeconfig');
   writeFileSync(path, JSON.stringify({ kind: 'Config', users: [{ name: '*', user: { exec: {} } }] }));
   await expect(readWebhookCredentials('--hooks', path)).rejects.toThrow(
-    `--hooks=${JSON.stringify(path)}: exec is not supported for webhooks`,
+    `--hooks=${JSON.stringify(path)}: exec is not supported`,
   );
 });

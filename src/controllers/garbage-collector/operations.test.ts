@@ -12,6 +12,7 @@ const served = {
   preferred: [resource],
   stale: [],
   find: (_: string, kind: string) => (kind === 'ConfigMap' ? resource : undefined),
+  findResource: () => undefined,
 };
 
 /** A client that answers each request with the next response. */

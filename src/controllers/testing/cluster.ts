@@ -18,6 +18,8 @@ export interface TestCluster {
   /** Of an administrator. */
   readonly client: ObjectClient;
   readonly api: Client;
+  /** Of another user. */
+  readonly as: (name: string, groups: readonly string[]) => ObjectClient;
   readonly names: Names;
   readonly clock: VirtualClock;
   readonly controllers: RunningControllers;
@@ -82,6 +84,7 @@ export async function testCluster(
   const cluster: TestCluster = {
     client: createObjectClient(server.client, new Informers(nothing), names),
     api: server.client,
+    as: (name, groups) => createObjectClient(as(name, groups), new Informers(nothing), names),
     names,
     clock,
     get controllers() {

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { StatusError, statusError } from '../meta/index.ts';
+import { StatusError, statusError, VirtualClock } from '../meta/index.ts';
 import { Events } from './events.ts';
 import type { ObjectClient } from './object-client.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const subject = (name: string) => ({
   apiVersion: 'v1',

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientWatchEvent, ListOptions } from '../client/index.ts';
-import { type ApiObject, namesFor, StatusError } from '../meta/index.ts';
+import { type ApiObject, namesFor, StatusError, VirtualClock } from '../meta/index.ts';
 import { Informers } from './informer.ts';
 import { kinds } from './kinds.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const object = (name: string, version: number, uid = `uid-${name}`): ApiObject => ({
   apiVersion: 'v1',

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { StatusError } from '../meta/index.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
+import { StatusError, VirtualClock } from '../meta/index.ts';
 import { type Reconcile, WorkQueue } from './work-queue.ts';
 
 function makeQueue(reconcile: Reconcile, workers = 5) {

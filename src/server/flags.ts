@@ -1,4 +1,5 @@
 import { absentPlugins, admissionPlugins } from '../admission/index.ts';
+import { maxFakeNodes } from '../controllers/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
@@ -254,6 +255,12 @@ const flags = {
   ),
 
   ...controllerFlags,
+  fakeNodes: flag(
+    'Controllers',
+    type.integer(0, maxFakeNodes),
+    0,
+    'How many fake nodes there are: pods are bound to them, start, become ready and end there as [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.',
+  ),
 
   ...auditFlags,
 

@@ -1,11 +1,17 @@
 import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import {
   allControllers,
+  bindUsers,
+  type Controller,
   type ControllerSettings,
   componentName,
   defaultSettings,
+  fakeNodeControllers,
   LeaderElection,
+  type RunningControllers,
+  settle,
   startControllers,
   whileHeld,
 } from '../controllers/index.ts';
@@ -17,7 +23,7 @@ import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import type { Tls } from './tls.ts';
 import type { Tokens } from './tokens.ts';
-import { version } from './version.ts';
+import { gitVersion, version } from './version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly settings: ServerSettings;
@@ -38,32 +44,63 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
 /** When the controllers start (ms): after the start of the server, which they must not delay. */
 const firstMs = 50;
 
-/** Runs the controllers that are on in the process of the server. The result stops them, and resolves when nothing runs. */
-export function runControllers(options: Options): () => Promise<void> {
-  const { settings, names, handler, metrics, clock, random, log, opened } = options;
-  const controllers = allControllers.filter(({ name }) => settings.controllers.has(name));
-  if (controllers.length === 0) return () => Promise.resolve();
-  const as = (holds: () => boolean, commonName: string, organizations: readonly string[] = []) => {
+/** Turns of the event loop in which an election that nobody else takes part in is won. */
+const electionTurns = 1_000;
+
+/** The controllers that run in the process of a server. */
+interface ServerControllers {
+  /** Resolves when they have nothing to do until the clock moves; begins with them if that is still to come. */
+  readonly settled: () => Promise<void>;
+  /** Resolves when nothing runs any more. */
+  readonly stop: () => Promise<void>;
+}
+
+/** The controllers that are on by the settings. */
+function controllersOf({ controllers, fakeNodes }: ServerSettings): Controller[] {
+  const on = allControllers.filter(({ name }) => controllers.has(name));
+  return fakeNodes === 0 ? on : [...on, ...fakeNodeControllers({ count: fakeNodes, version: gitVersion })];
+}
+
+/** Runs the controllers that are on in the process of the server. */
+export function runControllers(options: Options): ServerControllers {
+  const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
+  const controllers = controllersOf(settings);
+  if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
+  let current: RunningControllers | undefined;
+  const as = (
+    holds: () => boolean,
+    commonName: string,
+    organizations: readonly string[] = [],
+    agent: string = componentName,
+  ) => {
     const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
     return createClient({
       transport: whileHeld(holds, transport),
-      baseHeaders: { 'user-agent': `${componentName}/${version}` },
+      baseHeaders: { 'user-agent': `${agent}/${version}` },
     });
   };
   const user = `system:${componentName}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
-  const lead = (holds: () => boolean) =>
-    startControllers({
+  const lead = (holds: () => boolean) => {
+    current = startControllers({
       ...{ controllers, names, clock, random, log },
       settings: controllerSettings(options),
       reader: as(holds, user),
-      clientOf: (account) => as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups),
+      clientOf: (account, other) =>
+        other === undefined
+          ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups)
+          : as(holds, other.name, other.groups, other.agent),
       observe: (queue) => metrics.queue(queue),
     });
+    return current;
+  };
   const always = () => true;
   const start = async () => {
     await opened();
     if (stopped) return;
+    await bindUsers(client, controllers, names).catch((error: unknown) => {
+      log.error('the users of controllers cannot be bound to their roles', { error });
+    });
     if (!settings.leaderElect) return lead(always);
     const election: LeaderElection = new LeaderElection({
       ...{ names, clock, random, log, settings: leaseSettings(settings) },
@@ -75,15 +112,27 @@ export function runControllers(options: Options): () => Promise<void> {
     return election;
   };
   let stopped = false;
-  let starting: ReturnType<typeof start> = Promise.resolve(undefined);
-  const cancel = clock.after(firstMs, () => {
-    starting = start();
-  });
-  return async () => {
-    stopped = true;
-    cancel();
-    const running = await starting;
-    await running?.stop();
+  let starting: ReturnType<typeof start> | undefined;
+  const begin = () => {
+    starting ??= start();
+    return starting;
+  };
+  const cancel = clock.after(firstMs, () => void begin());
+  return {
+    settled: async () => {
+      if (stopped) return;
+      cancel();
+      await begin();
+      // Another process may have been elected: its controllers are its own affair.
+      for (let turn = 0; current === undefined && turn < electionTurns; turn++) await nextTurn();
+      if (current !== undefined) await settle(current, client, names);
+    },
+    stop: async () => {
+      stopped = true;
+      cancel();
+      const running = await starting;
+      await running?.stop();
+    },
   };
 }
 

@@ -387,6 +387,13 @@ export interface ServerOptions {
    */
   readonly leaderElectRetryPeriod?: number | string | undefined;
   /**
+   * How many fake nodes there are: pods are bound to them, start, become ready and end there as
+   * [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.
+   *
+   * A whole number from 0 to 1000. `0` by default. The flag `--fake-nodes`.
+   */
+  readonly fakeNodes?: number | string | undefined;
+  /**
    * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
    * [audit.md](audit.md) applies where a log or a webhook is given.
    *

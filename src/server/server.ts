@@ -33,6 +33,12 @@ export interface OrchServer {
   readonly client: Client;
   /** Handles every request, independent of sockets. */
   readonly handler: InProcessHandler;
+  /**
+   * Resolves when the controllers of this server have taken in what is stored, and have nothing to do before the clock
+   * moves on. For tests on a clock of their own: on the system clock nothing may ever come to rest.
+   * @throws Error when they do not come to rest
+   */
+  settled(): Promise<void>;
   /** Opens the TLS port of the settings. @throws StartError also when the server already listens or is closed */
   listen(): Promise<Address>;
   /**
@@ -88,7 +94,7 @@ export async function startServer(
     await components.store.close();
     throw error;
   }
-  const stopControllers = runControllers({
+  const controllers = runControllers({
     ...shared,
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => opening?.catch(() => undefined),
@@ -97,9 +103,7 @@ export async function startServer(
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
   return {
-    names,
-    client,
-    handler: components.handler,
+    ...{ names, client, handler: components.handler, settled: controllers.settled },
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
@@ -119,7 +123,7 @@ export async function startServer(
     },
     close() {
       state.closing = true;
-      closed ??= shutDown(components, opening, settings, injected, [stopControllers, stopTasks]);
+      closed ??= shutDown(components, opening, settings, injected, [controllers.stop, stopTasks]);
       return closed;
     },
   };

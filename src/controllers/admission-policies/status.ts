@@ -123,11 +123,9 @@ async function readSchemas(api: Client, apiVersion: string, names: Names): Promi
   for (const schema of Object.values(components?.schemas ?? {})) {
     const kindsOf = schema[`${names.extension}group-version-kind`];
     for (const one of Array.isArray(kindsOf) ? kindsOf : []) {
-      if (!isJsonObject(one) || typeof one['kind'] !== 'string') continue;
-      const { group, version } = one;
-      if (formatGroupVersion({ group: String(group), version: String(version) }) === apiVersion) {
-        found.set(one['kind'], schema);
-      }
+      const { group, version, kind } = isJsonObject(one) ? one : {};
+      if (typeof group !== 'string' || typeof version !== 'string' || typeof kind !== 'string') continue;
+      if (formatGroupVersion({ group, version }) === apiVersion) found.set(kind, schema);
     }
   }
   return found;

@@ -1,9 +1,17 @@
+import { policyStatusController } from './admission-policies/status.ts';
+import { certificateApprover } from './certificates/approving.ts';
+import { certificateCleaner } from './certificates/cleaner.ts';
+import { certificateSigner } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
 import { endpointsController } from './endpoints/endpoints-controller.ts';
 import { endpointSliceMirroringController } from './endpoints/mirroring-controller.ts';
 import { endpointSlicesController } from './endpoints/slices-controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
+import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
+import { legacyTokenCleaner } from './identity/legacy-tokens.ts';
+import { rootCertificatePublisher } from './identity/root-certificates.ts';
+import { secretTokenController } from './identity/secret-tokens.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
@@ -35,4 +43,13 @@ export const allControllers: readonly Controller[] = [
   serviceCidrsController,
   podGarbageCollector,
   ttlAfterFinishedController,
+  policyStatusController,
+  secretTokenController,
+  certificateSigner,
+  certificateApprover,
+  certificateCleaner,
+  bootstrapSigner,
+  tokenCleaner,
+  rootCertificatePublisher,
+  legacyTokenCleaner,
 ];

@@ -5,6 +5,8 @@ import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
+import { claimProtectionController } from './storage/claim-protection.ts';
+import { volumeProtectionController } from './storage/volume-protection.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
@@ -27,4 +29,6 @@ export const allControllers: readonly Controller[] = [
   disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,
+  claimProtectionController,
+  volumeProtectionController,
 ];

@@ -6,6 +6,7 @@ import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import { claimProtectionController } from './storage/claim-protection.ts';
+import { ephemeralVolumeController } from './storage/ephemeral-volumes.ts';
 import { volumeProtectionController } from './storage/volume-protection.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
@@ -31,4 +32,5 @@ export const allControllers: readonly Controller[] = [
   ttlAfterFinishedController,
   claimProtectionController,
   volumeProtectionController,
+  ephemeralVolumeController,
 ];

@@ -5,6 +5,7 @@ import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
+import { volumeBinderController } from './storage/binder/controller.ts';
 import { claimProtectionController } from './storage/claim-protection.ts';
 import { ephemeralVolumeController } from './storage/ephemeral-volumes.ts';
 import { volumeProtectionController } from './storage/volume-protection.ts';
@@ -30,6 +31,7 @@ export const allControllers: readonly Controller[] = [
   disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,
+  volumeBinderController,
   claimProtectionController,
   volumeProtectionController,
   ephemeralVolumeController,

@@ -26,3 +26,13 @@ export const byClaim = (pods: Informer<Pod>): Index<Pod> =>
 /** Whether the claim was made for an ephemeral volume of the pod. */
 export const isMadeFor = (claim: Claim, { metadata }: Pod): boolean =>
   claim.metadata.namespace === metadata.namespace && controllerOf(claim)?.uid === metadata.uid;
+
+/** The pod has ended, or is being deleted and none of its containers runs. */
+export function hasEnded({ metadata, status }: Pod): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
+  if (metadata.deletionTimestamp === undefined) return false;
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {};
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].every(
+    ({ state }) => state?.terminated || state?.waiting,
+  );
+}

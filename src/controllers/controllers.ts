@@ -2,6 +2,7 @@ import { clusterRoleAggregationController } from './cluster-role-aggregation.ts'
 import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
+import { nodeLifecycleController } from './nodes/lifecycle.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
@@ -35,4 +36,5 @@ export const allControllers: readonly Controller[] = [
   claimProtectionController,
   volumeProtectionController,
   ephemeralVolumeController,
+  nodeLifecycleController,
 ];

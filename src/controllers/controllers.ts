@@ -3,6 +3,7 @@ import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { nodeLifecycleController } from './nodes/lifecycle.ts';
+import { taintEvictionController } from './nodes/taint-eviction.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
@@ -37,4 +38,5 @@ export const allControllers: readonly Controller[] = [
   volumeProtectionController,
   ephemeralVolumeController,
   nodeLifecycleController,
+  taintEvictionController,
 ];

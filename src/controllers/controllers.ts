@@ -4,6 +4,7 @@ import { garbageCollector } from './garbage-collector/garbage-collector.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { nodeLifecycleController } from './nodes/lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
+import { ttlController } from './nodes/ttl.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
@@ -39,4 +40,5 @@ export const allControllers: readonly Controller[] = [
   ephemeralVolumeController,
   nodeLifecycleController,
   taintEvictionController,
+  ttlController,
 ];

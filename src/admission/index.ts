@@ -10,6 +10,8 @@ export {
 export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
 export { absentPlugins, admissionPlugins, enabledPlugins, makePlugins } from './plugins.ts';
+export { typeOfCustomKind, typeOfStruct } from './policies/schema-types.ts';
+export { checkTypes, type TypeLookup } from './policies/type-checking.ts';
 export { systemPriorities } from './priority.ts';
 export { evaluatorFor, scopesOf } from './quota-evaluators.ts';
 export type {
@@ -19,6 +21,8 @@ export type {
   CallingPlugin,
   CallWebhook,
   KindPlace,
+  MutationCheck,
+  MutationObserver,
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,

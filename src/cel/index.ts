@@ -11,7 +11,7 @@ export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
 export { identifierOf, propertyOf } from './identifiers.ts';
-export { jsonOf } from './json.ts';
+export { JsonLimit, jsonOf } from './json.ts';
 export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './library/authorizer.ts';
 export {
   type AccessAttributes,

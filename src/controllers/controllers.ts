@@ -1,6 +1,14 @@
+import { policyStatusController } from './admission-policies/status.ts';
+import { certificateApprover } from './certificates/approving.ts';
+import { certificateCleaner } from './certificates/cleaner.ts';
+import { certificateSigner } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
+import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
+import { legacyTokenCleaner } from './identity/legacy-tokens.ts';
+import { rootCertificatePublisher } from './identity/root-certificates.ts';
+import { secretTokenController } from './identity/secret-tokens.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { nodeLifecycleController } from './nodes/lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
@@ -41,4 +49,13 @@ export const allControllers: readonly Controller[] = [
   nodeLifecycleController,
   taintEvictionController,
   ttlController,
+  policyStatusController,
+  secretTokenController,
+  certificateSigner,
+  certificateApprover,
+  certificateCleaner,
+  bootstrapSigner,
+  tokenCleaner,
+  rootCertificatePublisher,
+  legacyTokenCleaner,
 ];

@@ -1,4 +1,4 @@
-import type { PolicyObserver, WebhookObserver } from '../registry/index.ts';
+import type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver } from '../registry/index.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 
 /** Upper bounds of the histograms, as in the reference server. */
@@ -67,15 +67,29 @@ export const policyBounds = [0.0000005, 0.001, 0.01, 0.1, 1];
 /** How many checks of policies have series of their own. */
 const maxPolicySeries = 4_000;
 
-/** Counts the checks of policies, with their durations, by labels. */
+/** Counts the checks of validating policies, with their durations, by labels. */
 export const policyObserver =
   (checks: Map<string, Distribution>): PolicyObserver =>
-  ({ policy, binding, error, action }, seconds) => {
-    const labels = { enforcement_action: action, error_type: error, policy, policy_binding: binding };
-    const isKnown = checks.size < maxPolicySeries || checks.has(labelText(labels));
-    const counted = isKnown ? labels : { ...labels, policy: 'other', policy_binding: 'other' };
-    observeIn(checks, counted, policyBounds, seconds);
-  };
+  ({ action, ...check }, seconds) =>
+    observeCheck(checks, { enforcement_action: action }, check, seconds);
+
+/** Counts the mutations of mutating policies in the same way. */
+export const mutationObserver =
+  (checks: Map<string, Distribution>): MutationObserver =>
+  (check, seconds) =>
+    observeCheck(checks, {}, check, seconds);
+
+function observeCheck(
+  checks: Map<string, Distribution>,
+  more: Labels,
+  { policy, binding, error }: MutationCheck,
+  seconds: number,
+): void {
+  const labels = { ...more, error_type: error, policy, policy_binding: binding };
+  const isKnown = checks.size < maxPolicySeries || checks.has(labelText(labels));
+  const counted = isKnown ? labels : { ...labels, policy: 'other', policy_binding: 'other' };
+  observeIn(checks, counted, policyBounds, seconds);
+}
 
 type Labels = { readonly [label: string]: string };
 

@@ -1,7 +1,7 @@
 import { type ByteString, encodeText, featureList, featureMetric, formatGroupResource } from '../meta/index.ts';
 import { conditionBounds, policyBounds, type WebhookCounts, webhookBounds } from './admission-metrics.ts';
 import { controllerMetrics } from './controller-metrics.ts';
-import { distribution, labelText } from './distribution.ts';
+import { type Distribution, distribution, labelText } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
 import { admissionBounds, authenticationBounds, type Counted, durationBounds, sizeBounds } from './metrics.ts';
 
@@ -248,28 +248,8 @@ const metrics: readonly Metric[] = [
     lines: ({ webhooks }, name) =>
       [...webhooks.conditionTimes].map(([labels, times]) => histogram(name, labels, times, conditionBounds)),
   },
-  {
-    name: 'apiserver_validating_admission_policy_check_total',
-    stability: 'BETA',
-    help: 'Checks by validating admission policies that did not simply allow a request, by what followed.',
-    type: 'counter',
-    lines: ({ policyChecks }, name) =>
-      [...policyChecks].map(([labels, { counts }]) =>
-        line(
-          name,
-          labels,
-          counts.reduce((sum, count) => sum + count, 0),
-        ),
-      ),
-  },
-  {
-    name: 'apiserver_validating_admission_policy_check_duration_seconds',
-    stability: 'BETA',
-    help: 'Time that these checks took.',
-    type: 'histogram',
-    lines: ({ policyChecks }, name) =>
-      [...policyChecks].map(([labels, times]) => histogram(name, labels, times, policyBounds)),
-  },
+  ...policyMetrics('validating', 'BETA', 'Checks of policies that did not simply allow a request', 'policyChecks'),
+  ...policyMetrics('mutating', 'ALPHA', 'Mutations of policies', 'mutationChecks'),
   {
     name: 'apiserver_crd_conversion_webhook_duration_seconds',
     stability: 'ALPHA',
@@ -340,6 +320,29 @@ function serviceAccountTokens(name: string, help: string, count: keyof Counted['
 }
 
 type CounterName = 'requests' | 'rejections' | 'failedOpen' | 'conditionErrors' | 'conditionExclusions';
+
+/** How often and how long policies were evaluated. */
+function policyMetrics(
+  kind: string,
+  stability: 'ALPHA' | 'BETA',
+  what: string,
+  checks: 'policyChecks' | 'mutationChecks',
+): readonly Metric[] {
+  const name = `apiserver_${kind}_admission_policy_check`;
+  const total = ({ counts }: Distribution) => counts.reduce((sum, count) => sum + count, 0);
+  return [
+    {
+      ...{ name: `${name}_total`, stability, type: 'counter' },
+      help: `${what}, by what followed.`,
+      lines: (counted, metric) => [...counted[checks]].map(([labels, times]) => line(metric, labels, total(times))),
+    },
+    {
+      ...{ name: `${name}_duration_seconds`, stability, type: 'histogram' },
+      help: `${what}: the time that they took.`,
+      lines: (counted, id) => [...counted[checks]].map(([labels, times]) => histogram(id, labels, times, policyBounds)),
+    },
+  ];
+}
 
 function webhookCounter(name: string, help: string, count: CounterName & keyof WebhookCounts): Metric {
   return {

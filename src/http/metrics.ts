@@ -2,8 +2,21 @@ import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import type { Clock } from '../meta/index.ts';
-import type { Observer, PolicyObserver, Registry, Resource, WebhookObserver } from '../registry/index.ts';
-import { emptyWebhookCounts, policyObserver, type WebhookCounts, webhookObserver } from './admission-metrics.ts';
+import type {
+  MutationObserver,
+  Observer,
+  PolicyObserver,
+  Registry,
+  Resource,
+  WebhookObserver,
+} from '../registry/index.ts';
+import {
+  emptyWebhookCounts,
+  mutationObserver,
+  policyObserver,
+  type WebhookCounts,
+  webhookObserver,
+} from './admission-metrics.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -77,6 +90,8 @@ export interface Counted {
   readonly webhooks: WebhookCounts;
   /** The durations of checks by validating policies, by labels. */
   readonly policyChecks: ReadonlyMap<string, Distribution>;
+  /** The durations of mutations by mutating policies, by labels. */
+  readonly mutationChecks: ReadonlyMap<string, Distribution>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
@@ -109,6 +124,7 @@ export interface Metrics {
   readonly admission: Observer['admission'];
   readonly webhooks: WebhookObserver;
   readonly policyChecked: PolicyObserver;
+  readonly mutationChecked: MutationObserver;
   /** `definition`: the name of the custom resource definition. */
   converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
   /** Counts what a work queue of controllers does. */
@@ -148,12 +164,13 @@ export function createMetrics(
   const conversions = new Map<string, Distribution>();
   const webhooks = emptyWebhookCounts();
   const policyChecks = new Map<string, Distribution>();
+  const mutationChecks = new Map<string, Distribution>();
   const rules = { mismatches: 0, failures: 0 };
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
     ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, audit, tokens },
-    ...{ policyChecks, inFlight, registry, startTime, controllers },
+    ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
   };
 
   return {
@@ -194,6 +211,7 @@ export function createMetrics(
     },
     webhooks: webhookObserver(webhooks),
     policyChecked: policyObserver(policyChecks),
+    mutationChecked: mutationObserver(mutationChecks),
     converted: conversionCounter(conversions),
     ...controllerCounters(controllers),
     mismatched: () => void rules.mismatches++,

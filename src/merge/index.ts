@@ -2,7 +2,7 @@
 export { type Apply, mergeApply, settleApply } from './apply.ts';
 export { checkMembers, checkPatched } from './bounds.ts';
 export { anyElement, type FieldFilter, setOf } from './field-set.ts';
-export { applyJsonPatch, readOperations, unknownMembers, visitedBy } from './json-patch.ts';
+export { applyJsonPatch, maxJsonPatchOperations, readOperations, unknownMembers, visitedBy } from './json-patch.ts';
 export { reasonOfJsonPatch } from './json-patch-errors.ts';
 export { admittedManagedFields, sameManagedFields } from './managed-fields.ts';
 export { managerName } from './manager-name.ts';

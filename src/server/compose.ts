@@ -5,6 +5,7 @@ import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { garbageCollector } from '../controllers/index.ts';
 import {
   createHandler,
   createInFlight,
@@ -42,6 +43,7 @@ import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhoo
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
+import type { Tokens } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
@@ -58,6 +60,7 @@ export interface ServerComponents {
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
+  readonly signSecretToken: Tokens['signSecretToken'];
   /** Resolves when requests can be authorized by roles. */
   readonly rolesLoaded: Promise<void>;
 }
@@ -133,18 +136,13 @@ export async function compose(
     names,
     findType,
     authenticate: access.authenticate,
-    authorize,
-    auditor,
-    clock,
-    random,
-    log,
-    metrics,
-    nonResource,
-    nodeProxy,
+    ...{ authorize, auditor, clock, random, log, metrics, nonResource, nodeProxy },
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);
-  return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
+  const { signSecretToken } = access;
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler };
+  return { ...opened, rolesLoaded, signSecretToken };
 }
 
 const pluginsOf = (
@@ -168,7 +166,7 @@ function registrySettings(settings: ServerSettings, log: Log) {
   for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   return {
     features: resolveFeatures(settings.featureGates),
-    garbageCollector: settings.enableGarbageCollector,
+    garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
     watchSeconds: settings.minRequestTimeout,
     allowPrivileged: settings.allowPrivileged,
     historyMs: settings.etcdCompactionInterval,

@@ -24,7 +24,7 @@ interface InitializerOptions extends AdmissionFiles {
   readonly features: Features;
   readonly authorize: Authorizer;
   readonly webhooks: RegisteredWebhooks;
-  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked'>;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked' | 'mutationChecked'>;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -50,10 +50,10 @@ export function pluginInitializer({
     names,
     random,
     clock,
+    policyChecked: metrics.policyChecked,
+    mutationChecked: metrics.mutationChecked,
     features,
     configurations,
-    policyChecked: metrics.policyChecked,
-    mutationChecked: () => {},
     webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
     webhookObserver: metrics.webhooks,
     reviewImages:

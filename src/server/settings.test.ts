@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { allControllers } from '../controllers/index.ts';
 import type { Json } from '../meta/index.ts';
-import { defaultSettings, flagList, programSettings } from './flags.ts';
+import { defaultSettings, flagList, programSettings, serverTable } from './flags.ts';
 import { readOptions, readSettings, type SettingSources } from './settings.ts';
 
 async function read(argv: string[], env: SettingSources['env'] = {}, config: Json = null) {
-  const result = await readSettings({ argv, env, readConfig: () => Promise.resolve(config) });
+  const result = await readSettings(serverTable, { argv, env, readConfig: () => Promise.resolve(config) });
   return 'settings' in result ? result.settings : { problems: result.problems };
 }
 const problems = async (...given: Parameters<typeof read>) => {

@@ -59,8 +59,8 @@ it.each<[string, Parameters<typeof read>, string]>([
   ['an unknown user', [{ server }, {}, { users: [] }], 'users has no user named "u"'],
   ['a file that is missing', [{ server, 'certificate-authority': 'absent' }], 'there is no such file'],
   ['a certificate without its key', [{ server }, { 'client-certificate-data': 'YQ==' }], 'must be given together'],
-  ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported for webhooks'],
-  ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported for webhooks'],
+  ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported'],
+  ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported'],
   ['a field of another type', [{ server, 'tls-server-name': 1 }], 'tls-server-name must be a string'],
   ['another kind', [{ server }, {}, { kind: 'Pod' }], 'is no kubeconfig: its kind must be Config'],
   [
@@ -98,6 +98,6 @@ it('refuses users whose credentials come from a program', async () => {
   const path = join(folder, 'users.kubeconfig');
   writeFileSync(path, JSON.stringify({ kind: 'Config', users: [{ name: '*', user: { exec: {} } }] }));
   await expect(readWebhookCredentials('--hooks', path)).rejects.toThrow(
-    `--hooks=${JSON.stringify(path)}: exec is not supported for webhooks`,
+    `--hooks=${JSON.stringify(path)}: exec is not supported`,
   );
 });

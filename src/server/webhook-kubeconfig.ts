@@ -164,7 +164,7 @@ function textOf(from: JsonObject, field: string, where: string): string | undefi
 
 function refuse(from: JsonObject, fields: readonly string[], where: string): void {
   const found = fields.find((field) => from[field] !== undefined && from[field] !== null);
-  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported for webhooks`);
+  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported`);
 }
 
 function urlOf(text: string | undefined, where: string): URL {

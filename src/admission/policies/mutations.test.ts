@@ -134,6 +134,22 @@ describe('applied configurations', () => {
   });
 });
 
+describe('the value of an expression', () => {
+  it('is limited where it repeats itself', async () => {
+    const doubled = Array.from({ length: 30 }).reduce<string>((inner) => `[${inner}].map(x, [x, x])`, '[0]');
+    expect(await mutated({ applyConfiguration: `Object{spec: ${doubled}}` }, {})).toBe(
+      'invalid_error: invalid return type: the value is too large',
+    );
+  });
+
+  it('has as many operations as a JSON patch may have', async () => {
+    const jsonPatch = 'object.spec.many.map(i, JSONPatch{})';
+    expect(await mutated({ jsonPatch }, spec({ many: Array.from({ length: 10_001 }, () => 0) }))).toBe(
+      'invalid_error: JSON Patch: The allowed maximum operations in a JSON patch is 10000, got 10001',
+    );
+  });
+});
+
 describe('JSON patches', () => {
   it.each([
     [

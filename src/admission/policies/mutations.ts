@@ -3,15 +3,17 @@ import {
   Budget,
   CelError,
   ConstructedValue,
+  JsonLimit,
   jsonOf,
   ListValue,
   literalTypeMismatches,
   type Value,
 } from '../../cel/index.ts';
-import { applyJsonPatch, mergeValues, reasonOfJsonPatch } from '../../merge/index.ts';
+import { applyJsonPatch, maxJsonPatchOperations, mergeValues, reasonOfJsonPatch } from '../../merge/index.ts';
 import {
   formatGroupVersion,
   isJsonObject,
+  type Json,
   type JsonObject,
   StatusError,
   type Steps,
@@ -126,8 +128,10 @@ function configurationOf(value: Value): JsonObject {
   if (!(value instanceof ConstructedValue)) {
     throw new MutationFailure('unsupported return type from ApplyConfiguration expression');
   }
+  // This bounds the value, too.
+  const json = jsonIn(value, new JsonLimit(), 'invalid return type');
   checkTypes(value);
-  return jsonIn(value, 'invalid return type') as JsonObject;
+  return json as JsonObject;
 }
 
 function checkTypes(value: ConstructedValue): void {
@@ -135,9 +139,9 @@ function checkTypes(value: ConstructedValue): void {
   if (mismatches.length > 0) throw new MutationFailure(`type mismatch: ${mismatches.join('\n')}`);
 }
 
-function jsonIn(value: Value, what: string) {
+function jsonIn(value: Value, limit: JsonLimit, what: string): Json {
   try {
-    return jsonOf(value);
+    return jsonOf(value, limit);
   } catch (thrown) {
     throw thrown instanceof CelError ? new MutationFailure(`${what}: ${thrown.message}`) : thrown;
   }
@@ -146,10 +150,15 @@ function jsonIn(value: Value, what: string) {
 /** The operations of the patches that an expression gives. */
 function operationsOf(value: Value): readonly JsonObject[] {
   const size = value instanceof ListValue ? value.size : 0;
-  return Array.from({ length: size }, (_, i) => operationOf((value as ListValue).get(i)));
+  if (size > maxJsonPatchOperations) {
+    const why = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${size}`;
+    throw new MutationFailure(`JSON Patch: ${why}`);
+  }
+  const limit = new JsonLimit();
+  return Array.from({ length: size }, (_, i) => operationOf((value as ListValue).get(i), limit));
 }
 
-function operationOf(one: Value): JsonObject {
+function operationOf(one: Value, limit: JsonLimit): JsonObject {
   if (!(one instanceof ConstructedValue) || one.type.name !== 'JSONPatch') {
     throw new MutationFailure('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch');
   }
@@ -157,9 +166,9 @@ function operationOf(one: Value): JsonObject {
   if (one.get('from') !== '') operation['from'] = one.get('from') as string;
   const value = one.get('value');
   if (value === undefined) return operation;
+  const json = jsonIn(value, limit, 'JSONPath valueExpression evaluated to a type that could not marshal to JSON');
   if (value instanceof ConstructedValue) checkTypes(value);
-  const what = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
-  return { ...operation, value: jsonIn(value, what) };
+  return { ...operation, value: json };
 }
 
 async function merge({ request: { versions }, as, object }: Mutated, applyConfig: JsonObject): Promise<void> {

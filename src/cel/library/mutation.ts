@@ -38,6 +38,9 @@ export const mutationLibrary: Library = {
   },
 };
 
+/** How many mismatches are told. */
+const maxMismatches = 100;
+
 /**
  * What is wrong with the types of an object's literals: those at the field `f` of a type `T`, also within lists and maps,
  * are of the type `T.f`.
@@ -45,6 +48,7 @@ export const mutationLibrary: Library = {
 export function literalTypeMismatches(root: ConstructedValue): readonly string[] {
   const found: string[] = [];
   const visit = (value: Value | undefined, expected: string): void => {
+    if (found.length === maxMismatches) return;
     if (value instanceof ConstructedValue) {
       const { name } = value.type;
       if (name !== expected) {

@@ -75,7 +75,7 @@ describe('persistentvolumeclaim-protection-controller', () => {
     await addClaim('data');
     const { metadata } = await addPod('user', [claimVolume('data')]);
     await cluster.settle();
-    cluster.controllers.informers.started(kinds.pods)?.forget('default', 'user', metadata.uid);
+    cluster.controllers.informers.started(kinds.pods)?.forget('default', 'user', metadata.uid ?? '');
     await deleteClaim('data');
     for (let turn = 0; turn < 100 || !cluster.controllers.isIdle(); turn++) await nextTurn();
     expect(await cluster.client.find(kinds.persistentVolumeClaims, 'default', 'data')).toBeDefined();

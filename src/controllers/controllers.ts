@@ -13,10 +13,17 @@ import { legacyTokenCleaner } from './identity/legacy-tokens.ts';
 import { rootCertificatePublisher } from './identity/root-certificates.ts';
 import { secretTokenController } from './identity/secret-tokens.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
+import { nodeLifecycleController } from './nodes/lifecycle.ts';
+import { taintEvictionController } from './nodes/taint-eviction.ts';
+import { ttlController } from './nodes/ttl.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import { serviceCidrsController } from './service-cidrs.ts';
+import { volumeBinderController } from './storage/binder/controller.ts';
+import { claimProtectionController } from './storage/claim-protection.ts';
+import { ephemeralVolumeController } from './storage/ephemeral-volumes.ts';
+import { volumeProtectionController } from './storage/volume-protection.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
@@ -43,6 +50,13 @@ export const allControllers: readonly Controller[] = [
   serviceCidrsController,
   podGarbageCollector,
   ttlAfterFinishedController,
+  volumeBinderController,
+  claimProtectionController,
+  volumeProtectionController,
+  ephemeralVolumeController,
+  nodeLifecycleController,
+  taintEvictionController,
+  ttlController,
   policyStatusController,
   secretTokenController,
   certificateSigner,

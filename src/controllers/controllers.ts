@@ -8,6 +8,7 @@ import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
 import { deploymentController } from './workloads/deployments/controller.ts';
+import { jobController } from './workloads/jobs/controller.ts';
 import { replicaSetController, replicationController } from './workloads/replica-sets.ts';
 import { statefulSetController } from './workloads/stateful-sets/controller.ts';
 
@@ -22,6 +23,7 @@ export const allControllers: readonly Controller[] = [
   replicationController,
   statefulSetController,
   daemonSetController,
+  jobController,
   disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,

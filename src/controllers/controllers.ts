@@ -6,6 +6,7 @@ import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
+import { cronJobController } from './workloads/cron-jobs/controller.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
 import { deploymentController } from './workloads/deployments/controller.ts';
 import { jobController } from './workloads/jobs/controller.ts';
@@ -24,6 +25,7 @@ export const allControllers: readonly Controller[] = [
   statefulSetController,
   daemonSetController,
   jobController,
+  cronJobController,
   disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,

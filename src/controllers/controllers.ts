@@ -1,3 +1,4 @@
+import { horizontalPodAutoscalerController } from './autoscaling/controller.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
@@ -26,6 +27,7 @@ export const allControllers: readonly Controller[] = [
   daemonSetController,
   jobController,
   cronJobController,
+  horizontalPodAutoscalerController,
   disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,

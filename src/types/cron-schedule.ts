@@ -1,4 +1,5 @@
 /** Cron schedules and time zones. */
+import { parseDuration } from '../meta/index.ts';
 
 interface Field {
   readonly low: number;
@@ -84,24 +85,15 @@ function readSchedule(text: string): Schedule {
 }
 
 const everyWord = '@every ';
-const unitSeconds: { readonly [unit: string]: number } = {
-  ...{ ns: 1e-9, us: 1e-6, µs: 1e-6, μs: 1e-6, ms: 1e-3 },
-  ...{ s: 1, m: 60, h: 3600 },
-};
 
 /** The interval of `@every 1h30m` (ms): whole seconds, at least one. */
 function readInterval(word: string): number {
-  const text = word.slice(everyWord.length);
-  const [, sign, amounts = ''] =
-    /^([-+]?)(0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(text) ?? [];
-  if (amounts === '') {
-    throw new Fault(`failed to parse duration ${word}: time: invalid duration ${JSON.stringify(text)}`);
+  try {
+    const seconds = Number(parseDuration(word.slice(everyWord.length)) / 1_000_000_000n);
+    return Math.max(1, seconds) * 1000;
+  } catch (error) {
+    throw new Fault(`failed to parse duration ${word}: ${error instanceof Error ? error.message : ''}`);
   }
-  let seconds = 0;
-  for (const [, amount, unit = ''] of amounts.matchAll(/([0-9.]+)([a-zµμ]+)/g)) {
-    seconds += Number(amount) * (unitSeconds[unit] ?? 0);
-  }
-  return Math.max(1, sign === '-' ? 0 : Math.floor(seconds + 1e-9)) * 1000;
 }
 
 /** The values of a field at which a schedule is due. */

@@ -2,12 +2,13 @@ import { formatTime, jsonEqual, type LabelSelector, parseLabelSelector, parseQua
 import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { messageOf } from '../pod-control.ts';
+import type { ScaleObject } from '../scales.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { limit, type Memory, remember } from './behavior.ts';
 import { type Measured, MetricError, measure, type Site } from './metric.ts';
 import { type Autoscaler, type Condition, type MetricStatus, type Status, setCondition, syncMs } from './model.ts';
 import type { Tolerance } from './replicas.ts';
-import { findScale, type TargetScale, writeScale } from './target.ts';
+import { findScale, writeScale } from './target.ts';
 
 /** How far usage may be from its target without a change of replicas, unless the autoscaler says it. */
 const defaultTolerance = 0.1;
@@ -63,7 +64,7 @@ async function reconcile(pass: Pass, memories: ReadonlyMap<string, Remembered>):
   const { context, autoscaler, memory, conditions, now } = pass;
   const { events } = context;
   const { status } = autoscaler;
-  let scale: TargetScale;
+  let scale: ScaleObject;
   try {
     scale = await findScale(context, autoscaler);
   } catch (error) {
@@ -122,7 +123,7 @@ interface Decided {
 }
 
 /** How many replicas there are to be. */
-async function decide(pass: Pass, scale: TargetScale, memories: ReadonlyMap<string, Remembered>): Promise<Decided> {
+async function decide(pass: Pass, scale: ScaleObject, memories: ReadonlyMap<string, Remembered>): Promise<Decided> {
   const { autoscaler, memory, conditions, now } = pass;
   const { minReplicas: least = 1, maxReplicas: most = 1, behavior } = autoscaler.spec ?? {};
   const current = scale.spec?.replicas ?? 0;
@@ -154,7 +155,7 @@ interface Proposed {
 }
 
 /** The most replicas that a metric asks for. Metrics that fail are recorded; then there are not to be fewer replicas. */
-async function propose(pass: Pass, scale: TargetScale, memories: ReadonlyMap<string, Remembered>): Promise<Proposed> {
+async function propose(pass: Pass, scale: ScaleObject, memories: ReadonlyMap<string, Remembered>): Promise<Proposed> {
   const { context, autoscaler, conditions, now } = pass;
   const { events } = context;
   const specs = autoscaler.spec?.metrics ?? [];
@@ -196,7 +197,7 @@ async function propose(pass: Pass, scale: TargetScale, memories: ReadonlyMap<str
 /** The selector of the target's pods; the text of the error when they are not its alone. */
 function selectorOf(
   { context, autoscaler, memory, conditions, now }: Pass,
-  scale: TargetScale,
+  scale: ScaleObject,
   memories: ReadonlyMap<string, Remembered>,
 ): LabelSelector | string {
   const { selector: text = '' } = scale.status ?? {};
@@ -234,7 +235,7 @@ function selectorOf(
   return refuse('AmbiguousSelector', `pods by selector ${text} are controlled by multiple HPAs: [${names.join(' ')}]`);
 }
 
-async function siteOf({ context, autoscaler, now }: Pass, scale: TargetScale, selector: LabelSelector): Promise<Site> {
+async function siteOf({ context, autoscaler, now }: Pass, scale: ScaleObject, selector: LabelSelector): Promise<Site> {
   const { api: client, names, metadata, informers } = context;
   const { namespace = '' } = autoscaler.metadata;
   const pods = informers

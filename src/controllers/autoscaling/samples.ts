@@ -9,7 +9,7 @@ import {
   parseTime,
   StatusError,
 } from '../../meta/index.ts';
-import type { ServedResources } from '../metadata/discovery.ts';
+import { groupOf, resourceOf, type ServedResources } from '../metadata/discovery.ts';
 import { messageOf } from '../pod-control.ts';
 
 /** What a metrics API says of a pod. */
@@ -110,12 +110,12 @@ export async function objectValue(
 ): Promise<number> {
   const { served, namespace } = metrics;
   const { apiVersion = '', kind = '', name = '' } = object;
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+  const group = groupOf(apiVersion);
   // The object may not be in another namespace.
   const isNamespace = group === '' && kind === 'Namespace';
-  const found = resourceOf(served, group, kind);
+  const found = resourceOf(served, apiVersion, kind);
   if (found === undefined) {
-    throw new Error(`unable to fetch metrics from custom metrics API: ${noMatches(group, kind)}`);
+    throw new Error(`unable to fetch metrics from custom metrics API: ${noMatches(apiVersion, kind)}`);
   }
   const resource = group === '' ? found.resource : `${found.resource}.${group}`;
   const path = isNamespace
@@ -130,12 +130,9 @@ export async function objectValue(
   return milliOf(item.value ?? 0);
 }
 
-/** The resource of a kind, in the version that its group prefers. */
-export const resourceOf = ({ preferred }: ServedResources, group: string, kind: string) =>
-  preferred.find((resource) => resource.group === group && resource.kind === kind);
-
-export const noMatches = (group: string, kind: string): string =>
-  `no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`;
+/** What is said of a kind that is not served. */
+export const noMatches = (apiVersion: string, kind: string): string =>
+  `no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(groupOf(apiVersion))}`;
 
 /** The values of a metric that is not about an object of the cluster (thousandths). */
 export async function externalValues(

@@ -1,6 +1,6 @@
 // The baseline programs: minimal Node servers that send, store or fan out the same bytes.
-//   node bare.mjs KIND CERT KEY FOLDER      KIND: get, idle, list, fanout, create, change
-// Prints its port. All but `create` respond with FOLDER/body; `create` and `change` store what they respond with.
+//   node bare.mjs KIND CERT KEY FOLDER      KIND: get, idle, list, fanout, create, change, webhook
+// Prints its port. `webhook` admits what it is asked about. All others but `create` respond with FOLDER/body; `create` and `change` store what they respond with.
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -22,6 +22,7 @@ function get() {
 const programs = {
   get,
   idle: get,
+  webhook: () => admit,
   list: () => {
     const body = readFileSync(join(folder, 'body'));
     return async (_, response) => {
@@ -52,6 +53,18 @@ const programs = {
     };
   },
 };
+
+/** Admits every request. @type {import('node:http').RequestListener} */
+function admit(request, response) {
+  /** @type {Buffer[]} */
+  const pieces = [];
+  request.on('data', (piece) => pieces.push(piece));
+  request.on('end', () => {
+    const { apiVersion, kind, request: asked } = JSON.parse(Buffer.concat(pieces).toString());
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, allowed: true } }));
+  });
+}
 
 /** One durable put per request, which responds with the stored bytes: `fixed`, or the request body. @param {Buffer} [fixed] */
 async function keep(fixed) {

@@ -1,5 +1,6 @@
 // The rows of the benchmark table: each measures and reports one or more figures.
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -185,6 +186,50 @@ const patch = (bench) =>
     }
   });
 
+/** A patch of an object about which a webhook on loopback is asked, and one of another object. @type {Row} */
+const webhook = (bench) =>
+  withObjects(2, 2500, async (server) => {
+    const hook = await bare('webhook', server, '');
+    const group = 'admissionregistration.orch.io';
+    const operation = { op: 'add', path: '/metadata/labels', value: { hooked: 'yes' } };
+    const jsonPatch = { 'content-type': 'application/json-patch+json' };
+    await call(server, 'PATCH', `${configMaps}/obj-0000001`, [operation], jsonPatch);
+    await call(server, 'POST', `/apis/${group}/v1/validatingwebhookconfigurations`, {
+      metadata: { name: 'bench' },
+      webhooks: [
+        {
+          name: 'hook.bench.example.com',
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
+          objectSelector: { matchLabels: { hooked: 'yes' } },
+          clientConfig: {
+            url: `https://127.0.0.1:${hook.port}/`,
+            caBundle: readFileSync(server.ca).toString('base64'),
+          },
+        },
+      ],
+    });
+    const job = (/** @type {string} */ name) =>
+      requests(bench, 1, {
+        method: 'PATCH',
+        path: `${configMaps}/${name}`,
+        contentType: 'application/merge-patch+json',
+        body: '{"data":{"c":"$I"}}',
+      });
+    const costs = [];
+    let text = '';
+    for (let round = 0; round < bench.rounds; round++) {
+      const without = await load(job('obj-0000000'), server);
+      const asked = await load(job('obj-0000001'), server);
+      costs.push(1_000 / asked.rate - 1_000 / without.rate);
+      text = `${Math.round(asked.rate)}/s against ${Math.round(without.rate)}/s`;
+    }
+    const cost = median(costs);
+    bench.report('a webhook on loopback, for each patch', cost, '< 1 ms', cost < 1, `${text}, one client`);
+    hook.child.kill();
+  });
+
 /** @type {Row} */
 async function entries({ report }) {
   const { stdout } = await promisify(execFile)(process.execPath, [join(here, 'apply-cost.mjs')]);
@@ -266,4 +311,18 @@ const many = ({ objects, report }) =>
   );
 
 /** In the order of the table. @type {{ [name: string]: Row }} */
-export const rows = { start, get, roles, idle, list, fanout, create, patch, entries, language, many, customTypes };
+export const rows = {
+  start,
+  get,
+  roles,
+  idle,
+  list,
+  fanout,
+  create,
+  patch,
+  webhook,
+  entries,
+  language,
+  many,
+  customTypes,
+};

@@ -4,7 +4,7 @@ import { impersonate, impersonates } from '../../src/http/impersonate.ts';
 import { identify, splitAtRest } from '../../src/http/request-info.ts';
 import { ClientFrames } from '../../src/http/web-socket.ts';
 import { defaultFeatures, isJsonObject, statusError } from '../../src/meta/index.ts';
-import { requestedOrganizations } from '../../src/pki/index.ts';
+import { requestedSubject } from '../../src/pki/index.ts';
 import { readDeleteOptions } from '../../src/registry/delete-options.ts';
 import { deleteOptionsOf, readWriteOptions } from '../../src/registry/index.ts';
 import { checkListOptions, checkWatchOptions, readNumbers, readVersion } from '../../src/registry/parameters.ts';
@@ -230,7 +230,7 @@ const certificateRequest: Target = {
   ],
   generate: (random) =>
     `-----BEGIN CERTIFICATE REQUEST-----\n${der(random, 5).toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`,
-  run: (bytes) => requestedOrganizations(Buffer.from(bytes).toString('latin1')),
+  run: (bytes) => requestedSubject(Buffer.from(bytes).toString('latin1')),
 };
 
 /** A random DER element with a tag of certificate requests; its length is usually correct. */

@@ -9,24 +9,12 @@ import {
   runMutating,
   runValidating,
 } from './index.ts';
-import { fakeInitializer } from './testing/initializer.ts';
+import { fakeInitializer, requestFor } from './testing/initializer.ts';
 import type { AdmissionPlugin, AdmissionRequest, StepTimer } from './types.ts';
 
 const names = namesFor('k8s.io');
-const request = (part: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
-  operation: 'CREATE',
-  kind: { group: '', version: 'v1', kind: 'ConfigMap' },
-  resource: { group: '', version: 'v1', resource: 'configmaps' },
-  subresource: '',
-  namespace: 'n',
-  name: 'x',
-  object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'x' } },
-  oldObject: undefined,
-  user: { name: 'u', groups: [] },
-  dryRun: false,
-  warn: () => {},
-  ...part,
-});
+const request = (part: Partial<AdmissionRequest> = {}): AdmissionRequest =>
+  requestFor('configmaps', { kind: 'ConfigMap' }, { kind: { group: '', version: 'v1', kind: 'ConfigMap' }, ...part });
 
 describe('admission chain', () => {
   it('runs mutating, then validating plugins in order and stops at the first rejection', async () => {
@@ -46,6 +34,24 @@ describe('admission chain', () => {
     await runMutating(chain, request());
     await expect(runValidating(chain, request())).rejects.toThrow('no');
     expect(calls).toEqual(['a mutates', 'b mutates', 'c mutates', 'a validates', 'b validates']);
+  });
+
+  it('runs the mutating plugins once more when one of them asks for it', async () => {
+    const calls: string[] = [];
+    const first: AdmissionPlugin = {
+      name: 'a',
+      mutate: ({ reinvocation }) => void calls.push(`a ${reinvocation?.again}`),
+    };
+    const second: AdmissionPlugin = {
+      name: 'b',
+      mutate: (request) => {
+        request.reinvocation ??= { needed: false, again: false };
+        request.reinvocation.needed = true;
+        calls.push(`b ${request.reinvocation.again}`);
+      },
+    };
+    await runMutating(createChain([first, second]), request());
+    expect(calls).toEqual(['a undefined', 'b false', 'a true', 'b true']);
   });
 });
 
@@ -176,10 +182,17 @@ describe('handles', () => {
     expect(asked).toEqual(['CREATE configmaps/', 'UPDATE configmaps/', 'DELETE configmaps/', 'CONNECT configmaps/']);
   });
 
-  it('leaves NamespaceLifecycle and ResourceQuota for the creation of a config map', () => {
+  it('leaves the plugins that are for all objects, for the creation of a config map', () => {
     const place = { operation: 'CREATE', resource: 'configmaps', subresource: '' } as const;
     const concerned = makePlugins(fakeInitializer(), [], []).filter(({ handles }) => handles?.(place) ?? true);
-    expect(concerned.map(({ name }) => name)).toEqual(['NamespaceLifecycle', 'ResourceQuota']);
+    expect(concerned.map(({ name }) => name)).toEqual([
+      'NamespaceLifecycle',
+      'MutatingAdmissionPolicy',
+      'MutatingAdmissionWebhook',
+      'ValidatingAdmissionPolicy',
+      'ValidatingAdmissionWebhook',
+      'ResourceQuota',
+    ]);
   });
 });
 
@@ -190,6 +203,27 @@ describe('the list of plugins', () => {
     expect(admissionPlugins.map(({ make }) => make(fakeInitializer()).name)).toEqual(
       admissionPlugins.map(({ name }) => name),
     );
+  });
+
+  it('is that of the reference server, in its order, with the same ones on by default', () => {
+    const on = `NamespaceLifecycle LimitRanger ServiceAccount TaintNodesByCondition PodSecurity Priority
+      DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass
+      CertificateApproval CertificateSigning ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass
+      PodTopologyLabels MutatingAdmissionPolicy MutatingAdmissionWebhook ValidatingAdmissionPolicy
+      ValidatingAdmissionWebhook ResourceQuota`.split(/\s+/);
+    const all = `AlwaysAdmit NamespaceAutoProvision NamespaceLifecycle NamespaceExists LimitPodHardAntiAffinityTopology
+      LimitRanger ServiceAccount NodeRestriction TaintNodesByCondition AlwaysPullImages ImagePolicyWebhook PodSecurity
+      PodNodeSelector Priority DefaultTolerationSeconds PodTolerationRestriction EventRateLimit
+      ExtendedResourceToleration DefaultStorageClass StorageObjectInUseProtection OwnerReferencesPermissionEnforcement
+      PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning ClusterTrustBundleAttest
+      CertificateSubjectRestriction DefaultIngressClass DenyServiceExternalIPs PodTopologyLabels MutatingAdmissionPolicy
+      MutatingAdmissionWebhook ValidatingAdmissionPolicy ValidatingAdmissionWebhook ResourceQuota AlwaysDeny`.split(
+      /\s+/,
+    );
+    const present = all.filter((name) => !absentPlugins.includes(name));
+    expect(admissionPlugins.map(({ name }) => name)).toEqual(present);
+    expect(namesOf([], [])).toEqual(present.filter((name) => on.includes(name)));
+    expect(absentPlugins.filter((name) => !/(Mutating|Validating)Admission(Policy|Webhook)/.test(name))).toEqual([]);
   });
 
   it('enables and disables plugins without changing their order', () => {

@@ -1,5 +1,7 @@
-import { jsonEqual } from '../meta/index.ts';
+import { type Json, jsonEqual } from '../meta/index.ts';
+import type { ObjectOf } from '../schema/index.ts';
 import { CertificateSigningRequest } from '../types/certificates-v1.ts';
+import { ClusterTrustBundle } from '../types/certificates-v1alpha1.ts';
 import { forbidden, on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
@@ -34,8 +36,8 @@ export function certificateSigning(initializer: Initializer): AdmissionPlugin {
 /** A request to the API server client signer must not ask for the group `system:masters`. */
 export function certificateSubjectRestriction({
   names,
-  requestedOrganizations,
-}: Pick<PluginInitializer, 'names' | 'requestedOrganizations'>): AdmissionPlugin {
+  requestedSubject,
+}: Pick<PluginInitializer, 'names' | 'requestedSubject'>): AdmissionPlugin {
   const signer = `${names.labels}/kube-apiserver-client`;
   return {
     name: 'CertificateSubjectRestriction',
@@ -44,21 +46,59 @@ export function certificateSubjectRestriction({
       const { signerName, request: encoded } = typedRequest(CertificateSigningRequest, request).object?.spec ?? {};
       if (signerName !== signer) return;
       const pem = Buffer.from(encoded ?? '', 'base64').toString('latin1');
-      const organizations = requestedOrganizations(pem);
-      if (organizations === undefined) throw forbidden(request, 'failed to parse CSR: it cannot be read');
-      if (!organizations.includes('system:masters')) return;
+      const subject = requestedSubject(pem);
+      if (subject === undefined) throw forbidden(request, 'failed to parse CSR: it cannot be read');
+      if (!subject.organizations.includes('system:masters')) return;
       throw forbidden(request, `use of ${signer} signer with system:masters group is not allowed`);
     },
   };
 }
 
-/** @throws StatusError 403 unless the user may use the verb on the signer by name, or on `<domain>/*` */
-async function authorizeSigner(
-  { authorize, names }: Initializer,
-  request: AdmissionRequest,
-  verb: string,
-): Promise<void> {
+/** A ClusterTrustBundle of a signer needs the verb `attest` on the signer, unless only its owners and finalizers change. */
+export function trustBundleAttest(initializer: Initializer & Pick<PluginInitializer, 'features'>): AdmissionPlugin {
+  return {
+    name: 'ClusterTrustBundleAttest',
+    handles: (place) =>
+      initializer.features.ClusterTrustBundle &&
+      on(['CREATE', 'UPDATE'], `clustertrustbundles.certificates.${initializer.names.domain}`)(place),
+    validate: async (request) => {
+      const { object, oldObject } = typedRequest(ClusterTrustBundle, request);
+      const signer = object?.spec?.signerName ?? '';
+      if (signer === '' || (object !== undefined && oldObject !== undefined && sameButForCollector(object, oldObject)))
+        return;
+      if (await mayUseSigner(initializer, request, 'attest', signer)) return;
+      throw forbidden(request, `user not permitted to attest for signerName ${JSON.stringify(signer)}`);
+    },
+  };
+}
+
+type Bundle = ObjectOf<typeof ClusterTrustBundle>;
+
+const collected = ['ownerReferences', 'finalizers', 'managedFields', 'resourceVersion'];
+
+/** Whether objects differ at most in what the garbage collector changes, and in who manages their fields. */
+function sameButForCollector(a: Bundle, b: Bundle): boolean {
+  const rest = ({ metadata, spec }: Bundle): Json[] => [
+    Object.fromEntries(Object.entries(metadata).filter(([field]) => !collected.includes(field))),
+    spec ?? {},
+  ];
+  return jsonEqual(rest(a), rest(b));
+}
+
+/** @throws StatusError 403 unless the user may use the verb on the signer of the request */
+async function authorizeSigner(initializer: Initializer, request: AdmissionRequest, verb: string): Promise<void> {
   const signer = typedRequest(CertificateSigningRequest, request).oldObject?.spec?.signerName ?? '';
+  if (await mayUseSigner(initializer, request, verb, signer)) return;
+  throw forbidden(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`);
+}
+
+/** Whether the user may use the verb on the signer by name, or on `<domain>/*`. */
+async function mayUseSigner(
+  { authorize, names }: Initializer,
+  { user }: AdmissionRequest,
+  verb: string,
+  signer: string,
+): Promise<boolean> {
   const attributes = {
     verb,
     group: `certificates.${names.domain}`,
@@ -69,7 +109,7 @@ async function authorizeSigner(
   };
   const [domain = ''] = signer.split('/');
   for (const name of [signer, `${domain}/*`]) {
-    if ((await authorize(request.user, { ...attributes, name })).allowed) return;
+    if ((await authorize(user, { ...attributes, name })).allowed) return true;
   }
-  throw forbidden(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`);
+  return false;
 }

@@ -10,6 +10,8 @@ interface Timed {
   readonly rejected: (seconds: number) => void;
 }
 interface Phase extends Timed {
+  /** A plugin changes objects in place. */
+  readonly changes: boolean;
   readonly steps: readonly TimedPlugin[];
 }
 
@@ -43,13 +45,18 @@ export const createChain = (plugins: readonly AdmissionPlugin[], timing = untime
 });
 
 /**
- * Runs the mutating phase in order. The result says whether the object may have been changed.
+ * Runs the mutating phase in order. The result says whether the object may have been changed without its defaults.
  * @throws StatusError of the first plugin that rejects
  */
 export async function runMutating(chain: AdmissionChain, request: AdmissionRequest): Promise<boolean> {
   const phase = pluginsFor(chain, request).admit;
   await runPhase(phase, request, chain.timing.clock);
-  return phase.steps.length > 0 && request.object !== undefined;
+  const { reinvocation } = request;
+  if (reinvocation?.needed === true) {
+    reinvocation.again = true;
+    await runPhase(phase, request, chain.timing.clock);
+  }
+  return phase.changes && request.object !== undefined;
 }
 
 /** Runs the validating phase on the object to be stored. @throws StatusError of the first plugin that rejects */
@@ -93,8 +100,10 @@ function addPlugins(chain: AdmissionChain, group: string, resource: string, subr
   });
   const setFor = (operation: AdmissionOperation): PluginSet => {
     const handling = plugins.filter(({ handles }) => handles?.({ operation, resource: id, subresource }) ?? true);
+    const changes = handling.some(({ mutate, replaces }) => mutate !== undefined && replaces !== true);
     const phase = (type: StepLabels['type'], part: 'mutate' | 'validate'): Phase => ({
       ...timed('', type, operation),
+      changes: changes && part === 'mutate',
       steps: handling.flatMap(({ name, [part]: run }) =>
         run === undefined ? [] : { run, ...timed(name, type, operation) },
       ),

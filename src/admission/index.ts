@@ -1,18 +1,40 @@
 /** Admission control: the chain that runs mutating and validating plugins on every write, and the plugins. */
 export { type AdmissionChain, createChain, runMutating, runValidating } from './chain.ts';
+export {
+  admissionConfigurationFormat,
+  type ConfigurationFormat,
+  configurationFormats,
+  decodeConfiguration,
+  type PluginConfigurations,
+} from './configuration/formats.ts';
+export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
-export { absentPlugins, admissionPlugins, makePlugins } from './plugins.ts';
+export { absentPlugins, admissionPlugins, enabledPlugins, makePlugins } from './plugins.ts';
+export { typeOfCustomKind, typeOfStruct } from './policies/schema-types.ts';
+export { checkTypes, type TypeLookup } from './policies/type-checking.ts';
 export { systemPriorities } from './priority.ts';
+export { evaluatorFor, scopesOf } from './quota-evaluators.ts';
 export type {
   AdmissionPlugin,
   AdmissionRequest,
   Awaitable,
+  CallingPlugin,
+  CallWebhook,
   KindPlace,
+  MutationCheck,
+  MutationObserver,
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  PolicyObserver,
+  RegisteredWebhook,
+  Reinvocation,
+  RequestVersions,
   ResourceAuthorizer,
   ResourceKey,
+  ServedKind,
   StepTimer,
   Stored,
+  WebhookObserver,
 } from './types.ts';
+export { WebhookFailure } from './types.ts';

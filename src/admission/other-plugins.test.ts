@@ -143,7 +143,7 @@ describe('certificate plugins', () => {
     const ask = (signerName: string, organizations: readonly string[] | undefined) => {
       const plugin = certificateSubjectRestriction({
         ...fakeInitializer(),
-        requestedOrganizations: () => organizations,
+        requestedSubject: () => organizations && { commonName: '', organizations },
       });
       return outcome(plugin, requestFor(resource, { spec: { signerName, request: '' } }));
     };

@@ -1,20 +1,30 @@
 import { alwaysAdmit, alwaysDeny } from './always.ts';
 import { alwaysPullImages } from './always-pull-images.ts';
 import { limitAntiAffinity } from './anti-affinity.ts';
-import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  trustBundleAttest,
+} from './certificates.ts';
 import { claimResize } from './claim-resize.ts';
 import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerations } from './default-tolerations.ts';
+import { eventRateLimit } from './event-rate-limit.ts';
 import { denyExternalIps } from './external-ips.ts';
+import { imagePolicyWebhook } from './image-policy-webhook.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceAutoProvision, namespaceExists } from './namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
 import { ownerReferencesPermission } from './owner-references.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
 import { podTolerations } from './pod-tolerations.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
+import { mutatingPolicies } from './policies/mutating-policies.ts';
+import { validatingPolicies } from './policies/validating-policies.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota.ts';
 import { resourceTolerations } from './resource-tolerations.ts';
@@ -23,6 +33,8 @@ import { serviceAccount } from './service-account.ts';
 import { storageProtection } from './storage-protection.ts';
 import { taintNodes } from './taint-nodes.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
+import { mutatingWebhooks } from './webhooks/mutating.ts';
+import { validatingWebhooks } from './webhooks/validating.ts';
 
 /** An available plugin. */
 interface PluginEntry {
@@ -41,14 +53,16 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'LimitPodHardAntiAffinityTopology', on: false, make: limitAntiAffinity },
   { name: 'LimitRanger', on: true, make: limitRanger },
   { name: 'ServiceAccount', on: true, make: serviceAccount },
-  // NodeRestriction belongs here.
+  { name: 'NodeRestriction', on: false, make: nodeRestriction },
   { name: 'TaintNodesByCondition', on: true, make: taintNodes },
   { name: 'AlwaysPullImages', on: false, make: alwaysPullImages },
+  { name: 'ImagePolicyWebhook', on: false, make: imagePolicyWebhook },
   { name: 'PodSecurity', on: true, make: podSecurity },
   { name: 'PodNodeSelector', on: false, make: podNodeSelector },
   { name: 'Priority', on: true, make: priority },
   { name: 'DefaultTolerationSeconds', on: true, make: defaultTolerations },
   { name: 'PodTolerationRestriction', on: false, make: podTolerations },
+  { name: 'EventRateLimit', on: false, make: eventRateLimit },
   { name: 'ExtendedResourceToleration', on: false, make: resourceTolerations },
   { name: 'DefaultStorageClass', on: true, make: defaultStorageClass },
   { name: 'StorageObjectInUseProtection', on: true, make: storageProtection },
@@ -57,34 +71,35 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'RuntimeClass', on: true, make: runtimeClass },
   { name: 'CertificateApproval', on: true, make: certificateApproval },
   { name: 'CertificateSigning', on: true, make: certificateSigning },
+  { name: 'ClusterTrustBundleAttest', on: true, make: trustBundleAttest },
   { name: 'CertificateSubjectRestriction', on: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
   { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
-  // Mutating and validating policies and webhooks belong here; only ResourceQuota and AlwaysDeny run after them.
+  { name: 'MutatingAdmissionPolicy', on: true, make: mutatingPolicies },
+  { name: 'MutatingAdmissionWebhook', on: true, make: mutatingWebhooks },
+  { name: 'ValidatingAdmissionPolicy', on: true, make: validatingPolicies },
+  { name: 'ValidatingAdmissionWebhook', on: true, make: validatingWebhooks },
+  // Only ResourceQuota and AlwaysDeny run after them.
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
 
 /** Plugins of the reference server that are not implemented: they cannot be enabled. */
-export const absentPlugins: readonly string[] = [
-  'ClusterTrustBundleAttest',
-  'EventRateLimit',
-  'ImagePolicyWebhook',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  'NodeRestriction',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-];
+export const absentPlugins: readonly string[] = [];
 
-/** The enabled plugins in order. A name that is both enabled and disabled is disabled. */
+/** The names of the enabled plugins in order. A name that is both enabled and disabled is disabled. */
+export const enabledPlugins = (enabled: readonly string[], disabled: readonly string[]): string[] =>
+  admissionPlugins
+    .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
+    .map(({ name }) => name);
+
+/** The enabled plugins in order. */
 export function makePlugins(
   initializer: PluginInitializer,
   enabled: readonly string[],
   disabled: readonly string[],
 ): AdmissionPlugin[] {
-  return admissionPlugins
-    .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
-    .map(({ make }) => make(initializer));
+  const names = new Set(enabledPlugins(enabled, disabled));
+  return admissionPlugins.filter(({ name }) => names.has(name)).map(({ make }) => make(initializer));
 }

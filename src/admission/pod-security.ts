@@ -13,11 +13,30 @@ import { Namespace, Pod, PodTemplate, type PodTemplateSpec, ReplicationControlle
 import { byName } from './default-class.ts';
 import { evaluatePod } from './pod-security-checks.ts';
 import { formatDetails, formatReasons, type Violation } from './pod-security-messages.ts';
-import { compareLevels, formatLevel, type LevelVersion, policyFromLabels, sameLevel } from './pod-security-policy.ts';
+import {
+  compareLevels,
+  defaultPolicy,
+  exemptionWarning,
+  formatLevel,
+  type LevelVersion,
+  type PodPolicy,
+  policyFromLabels,
+  sameLevel,
+} from './pod-security-policy.ts';
 import { forbidden, on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type Initializer = Pick<PluginInitializer, 'names' | 'objects'>;
+type Initializer = Pick<PluginInitializer, 'names' | 'objects' | 'configurations'>;
+
+/** What the configuration says, and what its evaluation needs. */
+interface Settings extends Pick<PluginInitializer, 'names' | 'objects'> {
+  readonly defaults: PodPolicy;
+  readonly exempt: {
+    readonly namespaces: ReadonlySet<string>;
+    readonly users: ReadonlySet<string>;
+    readonly runtimeClasses: ReadonlySet<string>;
+  };
+}
 
 type PodObject = ObjectOf<typeof Pod>;
 type TemplateOf = (request: AdmissionRequest) => PodTemplateSpec | null | undefined;
@@ -37,22 +56,34 @@ const templates: ReadonlyMap<string, TemplateOf> = new Map<string, TemplateOf>([
 const pods = ['pods', 'pods/ephemeralcontainers', 'pods/resize'];
 
 /** Enforces the pod security level of the namespace on pods, and warns of violations in pods and pod templates. */
-export function podSecurity(initializer: Initializer): AdmissionPlugin {
+export function podSecurity({ names, objects, configurations }: Initializer): AdmissionPlugin {
+  const configuration = configurations.PodSecurity ?? {};
+  const { namespaces, usernames, runtimeClasses } = configuration.exemptions ?? {};
+  const settings: Settings = {
+    names,
+    objects,
+    defaults: defaultPolicy(configuration),
+    exempt: {
+      namespaces: new Set(namespaces),
+      users: new Set(usernames),
+      runtimeClasses: new Set(runtimeClasses),
+    },
+  };
   return {
     name: 'PodSecurity',
     handles: on(['CREATE', 'UPDATE'], 'namespaces', ...pods, ...templates.keys()),
     validate: (request) => {
       const resource = formatGroupResource(request.resource);
-      if (resource === 'namespaces') return checkNamespace(initializer, typedRequest(Namespace, request));
+      if (resource === 'namespaces') return checkNamespace(settings, typedRequest(Namespace, request));
       if (resource === 'pods') {
         const { object, oldObject, operation } = typedRequest(Pod, request);
         if (object === undefined) return undefined;
-        const significant = operation !== 'UPDATE' || isSignificantUpdate(object, oldObject, initializer.names);
+        const significant = operation !== 'UPDATE' || isSignificantUpdate(object, oldObject, names);
         if (!significant && request.annotate === undefined) return undefined;
-        return checkPod(initializer, request, object, { enforces: true, significant });
+        return checkPod(settings, request, object, { enforces: true, significant });
       }
       const template = templates.get(resource)?.(request);
-      return template?.spec && checkPod(initializer, request, template, { enforces: false, significant: true });
+      return template?.spec && checkPod(settings, request, template, { enforces: false, significant: true });
     },
   };
 }
@@ -91,21 +122,24 @@ interface PodCheck {
 }
 
 async function checkPod(
-  { names, objects }: Initializer,
+  { names, objects, defaults, exempt }: Settings,
   request: AdmissionRequest,
   { metadata, spec = {} }: PodTemplateSpec,
   { enforces, significant }: PodCheck,
 ): Promise<void> {
-  const namespace = await objects.get(Namespace, '', request.namespace);
-  const { policy, errors } = policyFromLabels(namespace?.metadata.labels, names);
-  const { enforce, audit, warn } = policy;
   const { annotate } = request;
-  const isPrivileged = errors.length === 0 && [enforce, audit, warn].every(({ level }) => level === 'privileged');
-  if (enforces && (isPrivileged || significant)) {
-    const shown = isPrivileged ? 'privileged:latest' : formatLevel(enforce);
-    annotate?.(`pod-security.${names.labels}/enforce-policy`, shown);
-  }
+  const exemptBy = (reason: string) => annotate?.(`pod-security.${names.labels}/exempt`, reason);
+  if (exempt.namespaces.has(request.namespace)) return exemptBy('namespace');
+  if (exempt.users.has(request.user.name)) return exemptBy('user');
+  const namespace = await objects.get(Namespace, '', request.namespace);
+  const { policy, errors } = policyFromLabels(namespace?.metadata.labels, names, defaults);
+  const { enforce, audit, warn } = policy;
+  const modes = enforces ? [enforce, audit, warn] : [audit, warn];
+  const isPrivileged = errors.length === 0 && modes.every(({ level }) => level === 'privileged');
+  if (isPrivileged && enforces) annotate?.(`pod-security.${names.labels}/enforce-policy`, 'privileged:latest');
   if (isPrivileged || !significant) return;
+  if (exempt.runtimeClasses.has(spec.runtimeClassName ?? '')) return exemptBy('runtimeClass');
+  if (enforces) annotate?.(`pod-security.${names.labels}/enforce-policy`, formatLevel(enforce));
   const { annotations } = metadata ?? {};
   const find = ({ level, minor }: LevelVersion) => evaluatePod(level, minor, spec, annotations, names);
   const enforced = enforces ? find(enforce) : [];
@@ -131,23 +165,31 @@ const aggregate = (errors: readonly FieldError[]): string =>
   aggregateMessages(errors.map(({ field, message }) => `${field}: ${message}`));
 
 function checkNamespace(
-  initializer: Initializer,
+  settings: Settings,
   request: AdmissionRequest<ObjectOf<typeof Namespace>>,
 ): Promise<void> | undefined {
   const { object: namespace, oldObject, kind, name } = request;
   if (namespace === undefined) return undefined;
-  const { policy, errors } = policyFromLabels(namespace.metadata.labels, initializer.names);
-  const before = oldObject === undefined ? undefined : policyFromLabels(oldObject.metadata.labels, initializer.names);
+  const { names, defaults, exempt } = settings;
+  const { labels } = namespace.metadata;
+  const { policy, errors } = policyFromLabels(labels, names, defaults);
+  const before = oldObject === undefined ? undefined : policyFromLabels(oldObject.metadata.labels, names, defaults);
   const formatErrors = (list: typeof errors) => list.map(({ message, field }) => `${field}: ${message}`).join();
   if (errors.length > 0 && (before === undefined || formatErrors(errors) !== formatErrors(before.errors))) {
     throw statusError.invalid(kind, name, errors);
   }
-  if (before === undefined) return undefined;
   const { enforce } = policy;
-  const old = before.policy.enforce;
-  if (sameLevel(enforce, old) || enforce.level === 'privileged') return undefined;
-  if (enforce.minor === old.minor && compareLevels(enforce.level, old.level) < 0) return undefined;
-  return evaluateExistingPods(initializer, request, name, enforce);
+  if (before !== undefined) {
+    const old = before.policy.enforce;
+    if (sameLevel(enforce, old) || enforce.level === 'privileged') return undefined;
+    if (enforce.minor === old.minor && compareLevels(enforce.level, old.level) < 0) return undefined;
+  }
+  if (exempt.namespaces.has(name)) {
+    const warning = exemptionWarning(name, policy, labels, names, defaults);
+    if (warning !== undefined) request.warn(warning);
+    return undefined;
+  }
+  return before === undefined ? undefined : evaluateExistingPods(settings, request, name, enforce);
 }
 
 /** How many existing pods of a namespace are evaluated at most. */
@@ -155,12 +197,16 @@ const maxPods = 3000;
 
 /** Warns of existing pods that violate the new enforce level. They are not changed. */
 async function evaluateExistingPods(
-  { names, objects }: Initializer,
+  { names, objects, exempt }: Settings,
   request: Pick<AdmissionRequest, 'warn'>,
   namespace: string,
   enforce: LevelVersion,
 ): Promise<void> {
-  const pods = prioritizePods(await objects.list(Pod, namespace));
+  const all = await objects.list(Pod, namespace);
+  const { runtimeClasses } = exempt;
+  const subject =
+    runtimeClasses.size === 0 ? all : all.filter(({ spec }) => !runtimeClasses.has(spec?.runtimeClassName ?? ''));
+  const pods = prioritizePods(subject);
   const violators = new Map<string, PodObject[]>();
   for (const pod of pods.slice(0, maxPods)) {
     const { spec = {}, metadata } = pod;

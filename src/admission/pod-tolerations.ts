@@ -5,20 +5,31 @@ import { misconfigured, on, typedRequest } from './request.ts';
 import { isSuperset, mergeTolerations } from './tolerations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-/** Adds the default tolerations of the namespace to its pods, and enforces its toleration whitelist. */
-export function podTolerations({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
+/**
+ * Adds the default tolerations of the namespace to its pods, and enforces its toleration whitelist. A namespace without
+ * the annotation of either has that of the configuration.
+ */
+export function podTolerations({
+  names,
+  objects,
+  configurations,
+}: Pick<PluginInitializer, 'names' | 'objects' | 'configurations'>): AdmissionPlugin {
   const { labels } = names;
-  const listIn = async ({ namespace }: AdmissionRequest, key: string): Promise<Toleration[]> => {
+  const { default: clusterDefault = [], whitelist = [] } = configurations.PodTolerationRestriction ?? {};
+  /** Undefined without the annotation. */
+  const listIn = async ({ namespace }: AdmissionRequest, key: string): Promise<Toleration[] | undefined> => {
     const found = await objects.get(Namespace, '', namespace);
-    return readTolerations(found && annotationOf(found, `scheduler.alpha.${labels}/${key}`));
+    const text = found && annotationOf(found, `scheduler.alpha.${labels}/${key}`);
+    return text === undefined ? undefined : readTolerations(text);
   };
   const check = async (request: AdmissionRequest): Promise<void> => {
     const given = typedRequest(Pod, request).object?.spec?.tolerations ?? [];
     if (given.length === 0) return;
-    const allowed = await listIn(request, 'tolerationsWhitelist');
+    const own = await listIn(request, 'tolerationsWhitelist');
+    const allowed = own ?? whitelist;
     if (allowed.length === 0 || given.every((one) => allowed.some((wide) => isSuperset(wide, one)))) return;
     const what = 'pod tolerations (possibly merged with namespace default tolerations)';
-    throw misconfigured(`${what} conflict with its namespace whitelist`);
+    throw misconfigured(`${what} conflict with its ${own === undefined ? 'cluster' : 'namespace'} whitelist`);
   };
   return {
     name: 'PodTolerationRestriction',
@@ -28,7 +39,8 @@ export function podTolerations({ names, objects }: Pick<PluginInitializer, 'name
       if (pod === undefined) return;
       pod.spec ??= {};
       const { spec } = pod;
-      const more = operation === 'CREATE' ? await listIn(request, 'defaultTolerations') : [];
+      const added = operation === 'CREATE' ? await listIn(request, 'defaultTolerations') : [];
+      const more = [...(added ?? clusterDefault)];
       if (qosClass(spec) !== 'BestEffort') {
         more.push({ key: `node.${labels}/memory-pressure`, operator: 'Exists', effect: 'NoSchedule' });
       }
@@ -42,7 +54,7 @@ export function podTolerations({ names, objects }: Pick<PluginInitializer, 'name
 const fields = { key: 'string', operator: 'string', value: 'string', effect: 'string', tolerationSeconds: 'number' };
 
 /** Parses the tolerations of an annotation (JSON). @throws StatusError 500 when they are invalid */
-function readTolerations(text = ''): Toleration[] {
+function readTolerations(text: string): Toleration[] {
   if (text === '') return [];
   let list: Json;
   try {

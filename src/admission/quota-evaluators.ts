@@ -1,6 +1,13 @@
 import { type ApiObject, compareQuantities, type Names, parseQuantity, type Quantity } from '../meta/index.ts';
-import type { ObjectOf, StructSchema } from '../schema/index.ts';
-import { PersistentVolumeClaim, Pod, type PodSpec, type ResourceQuota, Service } from '../types/core-v1.ts';
+import type { Infer, ObjectOf, StructSchema } from '../schema/index.ts';
+import {
+  PersistentVolumeClaim,
+  Pod,
+  type PodSpec,
+  type ResourceQuota,
+  type ScopedResourceSelectorRequirement,
+  Service,
+} from '../types/core-v1.ts';
 import { allocatedPodResources, hasPodLevelResources, qosClass } from '../types/pod-resources.ts';
 import type { Quantities } from '../types/resource-list.ts';
 import { isExtendedResource, isNative } from '../types/resource-names.ts';
@@ -25,7 +32,7 @@ export interface QuotaEvaluator<T = ApiObject> {
 }
 
 /** A scope of a quota, as a requirement. */
-interface Scope {
+export interface Scope {
   readonly name: string;
   readonly operator: string;
   readonly values: readonly string[];
@@ -226,15 +233,19 @@ function claimInScope({ spec, status }: Claim, { name, operator, values }: Scope
   return (named.length === 0 ? [''] : named).some((text) => matchesSelector(text, operator, values));
 }
 
+type Requirement = Infer<typeof ScopedResourceSelectorRequirement>;
+
+export const scopeOf = ({ scopeName: name = '', operator = '', values }: Requirement): Scope => ({
+  name,
+  operator,
+  values: values ?? [],
+});
+
 /** `spec.scopes` and `spec.scopeSelector` as requirements. */
-function scopesOf({ spec }: ResourceQuota): Scope[] {
+export function scopesOf({ spec }: ResourceQuota): Scope[] {
   return [
     ...(spec?.scopes ?? []).map((name) => ({ name, operator: 'Exists', values: [] })),
-    ...(spec?.scopeSelector?.matchExpressions ?? []).map(({ scopeName: name = '', operator = '', values }) => ({
-      name,
-      operator,
-      values: values ?? [],
-    })),
+    ...(spec?.scopeSelector?.matchExpressions ?? []).map(scopeOf),
   ];
 }
 

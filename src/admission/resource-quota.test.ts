@@ -23,7 +23,7 @@ function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => 
   const initializer: PluginInitializer = {
     ...fakeInitializer(),
     objects: {
-      get: () => undefined,
+      ...fakeInitializer().objects,
       list: (resource, _, latest) => (latest ? Promise.resolve(list(resource)) : list(resource)),
     } as ObjectLookup,
     updateQuotaStatus: async (quota, used) => {

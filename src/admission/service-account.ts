@@ -1,14 +1,7 @@
 import { annotationOf, jsonCopy, type Names, type Random } from '../meta/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
-import {
-  type Container,
-  type EphemeralContainer,
-  Pod,
-  type PodSpec,
-  ServiceAccount,
-  type Volume,
-} from '../types/core-v1.ts';
-import { allContainers } from '../types/pod-resources.ts';
+import { Pod, type PodSpec, ServiceAccount, type Volume } from '../types/core-v1.ts';
+import { referencesSecret, secretsOfContainer } from './pod-references.ts';
 import { forbidden, typedRequest } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
@@ -117,42 +110,11 @@ function checkMirrorPod(request: AdmissionRequest, spec: PodSpec): void {
   if (spec.serviceAccountName) {
     throw forbidden(request, 'a mirror pod may not reference service accounts');
   }
-  const { volumes = [], imagePullSecrets = [] } = spec;
-  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
-  const referencesSecret =
-    volumes.some(namesSecret) ||
-    sources.some(({ secret }) => secret !== undefined) ||
-    imagePullSecrets.length > 0 ||
-    allContainers(spec).some((container) => secretsOfContainer(container).length > 0);
-  if (referencesSecret) throw forbidden(request, 'a mirror pod may not reference secrets');
+  if (referencesSecret(spec)) throw forbidden(request, 'a mirror pod may not reference secrets');
+  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
   if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)) {
     throw forbidden(request, 'a mirror pod may not use ServiceAccountToken volume projections');
   }
-}
-
-/** Whether the source of a volume references a secret. */
-const namesSecret = (volume: Volume): boolean => {
-  const { azureFile, cephfs, cinder, csi, flexVolume, iscsi, rbd, scaleIO, secret, storageos } = volume;
-  const withReference = [cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos];
-  return (
-    [secret?.secretName, azureFile?.secretName, csi?.nodePublishSecretRef].some((name) => name !== undefined) ||
-    withReference.some((source) => source?.secretRef !== undefined)
-  );
-};
-
-/** The secrets that the environment of a container references, and how, as messages name it. */
-function secretsOfContainer({
-  env = [],
-  envFrom = [],
-}: Container | EphemeralContainer): { readonly secret: string; readonly how: string }[] {
-  const variables = env.flatMap(({ name = '', valueFrom }) => {
-    const secret = valueFrom?.secretKeyRef?.name;
-    return secret === undefined ? [] : [{ secret, how: `envVar ${name}` }];
-  });
-  const whole = envFrom.flatMap(({ secretRef }) =>
-    secretRef === undefined ? [] : [{ secret: secretRef.name ?? '', how: 'envFrom' }],
-  );
-  return [...variables, ...whole];
 }
 
 /** The first secret of the pod that an account with enforced mountable secrets does not list; undefined if all are listed. */

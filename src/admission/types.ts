@@ -1,16 +1,22 @@
+import type { AccessAttributes, AccessDecision } from '../cel/index.ts';
 import type {
   Annotate,
   ApiObject,
+  ByteString,
+  Clock,
+  Features,
   GroupVersionKind,
+  JsonObject,
   Names,
   ObjectMeta,
   Random,
   ResourcePlace,
   User,
 } from '../meta/index.ts';
-import type { ObjectOf, StructSchema } from '../schema/index.ts';
+import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
+import type { PluginConfigurations } from './configuration/formats.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -33,12 +39,56 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly oldObject: T | undefined;
   readonly user: User;
   readonly dryRun: boolean;
+  /** When the server began with the request, in milliseconds since 1970. */
+  readonly began: number;
+  /**
+   * CreateOptions, UpdateOptions or DeleteOptions with apiVersion and kind, as webhooks get them: a patch has those of
+   * the create or update that it becomes. Undefined for CONNECT. Made anew by each call.
+   */
+  readonly options: () => JsonObject | undefined;
+  /** The objects of this request in the versions in which its resource is served. */
+  readonly versions: RequestVersions;
+  /** Set by a plugin that mutates by what is configured in the cluster; both phases see the same request. */
+  reinvocation?: Reinvocation;
   /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
+}
+
+/** The second run of the mutating phase: later mutations may concern plugins that ran before. */
+export interface Reinvocation {
+  /** The phase runs once more, with all plugins. */
+  needed: boolean;
+  /** This is the second run. */
+  again: boolean;
+}
+
+/** A resource or subresource in a version in which it is served, and the kind of the objects in its requests. */
+export interface ServedKind {
+  readonly kind: GroupVersionKind;
+  readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
+}
+
+export interface RequestVersions {
+  /** The same resource (or subresource) in every group and version in which it is served, the request's own first. */
+  readonly equivalents: readonly ServedKind[];
+  /**
+   * The object or oldObject in that version, with apiVersion and kind, as it is now: reads after a mutation see it.
+   * Read-only. While mutating admission creates an object, it has no generated name, uid, creationTimestamp and
+   * generation. @throws StatusError when a webhook does not convert it
+   */
+  readonly read: (part: 'object' | 'oldObject', as: ServedKind) => Awaitable<JsonObject | undefined>;
+  /**
+   * Replaces the object by its mutated form in that version: decoded, defaulted, converted; `request.object` changes in
+   * place. @throws StatusError 400 for a value of the wrong type, and if `strict` for fields that are not declared, except
+   * in custom resources
+   */
+  readonly write: (as: ServedKind, value: JsonObject, strict?: boolean) => Awaitable<void>;
+  /** The type of the object in that version. */
+  readonly type: (as: ServedKind) => CompiledType;
 }
 
 export interface WithMetadata {
@@ -60,6 +110,8 @@ export interface AdmissionPlugin {
   /** Called once for each operation and resource; others never reach the plugin. Absent: handles all. */
   readonly handles?: (place: AdmissionPlace) => boolean;
   readonly mutate?: (request: AdmissionRequest) => void | Promise<void>;
+  /** It replaces objects through `versions.write`, which sets defaults, and never changes them in place. */
+  readonly replaces?: boolean;
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>;
 }
 
@@ -73,6 +125,86 @@ export interface StepLabels {
 
 /** Returns the observer of a latency (seconds). Called once for each set of labels of each resource. */
 export type StepTimer = (step: StepLabels) => (seconds: number) => void;
+
+export type AdmissionClock = Pick<Clock, 'now' | 'monotonic'>;
+
+/** What a ValidatingAdmissionPolicy made of a request, for metrics. */
+export interface PolicyCheck {
+  readonly policy: string;
+  readonly binding: string;
+  readonly error: 'compile_error' | 'out_of_budget' | 'invalid_error';
+  readonly action: 'allow' | 'deny' | 'audit' | 'warn';
+}
+
+/** Receives the checks of policies that do not simply allow a request, and how long each took. */
+export type PolicyObserver = (check: PolicyCheck, seconds: number) => void;
+/** Where a webhook is that an object of the API registers, and how it is trusted. */
+export interface RegisteredWebhook {
+  readonly url?: string | null;
+  readonly service?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly path?: string | null;
+    readonly port?: number | null;
+  } | null;
+  /** CA bundle: PEM in base64. Empty: the authorities that Node trusts. */
+  readonly caBundle?: string;
+}
+
+/**
+ * Posts JSON to a webhook, within a time (ms), and returns the body of its response. Rejects with an Error whose message
+ * says why there is none.
+ */
+export type CallWebhook = (body: ByteString, timeoutMs: number) => Promise<Uint8Array>;
+
+/** A webhook has answered with another status than success. */
+export class WebhookFailure extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+interface HookLabels {
+  readonly name: string;
+  readonly type: 'admit' | 'validating';
+}
+
+/** Receives what becomes of calls of webhooks, for metrics. */
+export interface WebhookObserver {
+  /** `code`: the HTTP status of the outcome, 0 for an internal error. */
+  readonly called: (
+    call: HookLabels & { readonly operation: AdmissionOperation; readonly code: number; readonly rejected: boolean },
+    seconds: number,
+  ) => void;
+  readonly rejected: (
+    call: HookLabels & {
+      readonly operation: AdmissionOperation;
+      readonly code: number;
+      readonly cause: 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error';
+    },
+  ) => void;
+  /** A webhook failed whose failures are ignored. */
+  readonly failedOpen: (call: HookLabels) => void;
+  /** The match conditions of a webhook have been evaluated. */
+  readonly conditions: (
+    of: { readonly name: string; readonly type: 'admit' | 'validate'; readonly operation: AdmissionOperation },
+    result: 'match' | 'no match' | 'error',
+    seconds: number,
+  ) => void;
+}
+
+/** What became of a mutation of a MutatingAdmissionPolicy, for metrics. */
+export interface MutationCheck {
+  readonly policy: string;
+  readonly binding: string;
+  readonly error: PolicyCheck['error'] | 'no_error';
+}
+
+/** Receives every mutation that was tried, and how long it took. */
+export type MutationObserver = (check: MutationCheck, seconds: number) => void;
 
 export type Awaitable<T> = T | Promise<T>;
 
@@ -108,6 +240,14 @@ export interface ObjectLookup {
     namespace: string,
     latest?: boolean,
   ) => Awaitable<readonly Stored<R>[]>;
+  /**
+   * What `compute` makes of all objects of a resource, without those that are corrupt; computed again only when one has
+   * changed. Includes every write that this server has answered. `compute` must not throw.
+   */
+  readonly derived: <R extends ResourceKey, T>(
+    resource: R,
+    compute: (objects: readonly Stored<R>[]) => T,
+  ) => () => Awaitable<T>;
 }
 
 /** A request for a resource, for the authorizer. */
@@ -121,6 +261,9 @@ export type ResourceAuthorizer = (
   attributes: ResourceAttributes,
 ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
 
+/** Asks the server's authorizers what an expression asks. */
+export type AccessAuthorizer = (attributes: AccessAttributes) => Awaitable<AccessDecision>;
+
 /** The resource of a kind (a REST mapping). */
 export interface KindPlace {
   readonly group: string;
@@ -131,13 +274,28 @@ export interface KindPlace {
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
+/** A plugin that calls the webhooks of the API. */
+export type CallingPlugin = 'MutatingAdmissionWebhook' | 'ValidatingAdmissionWebhook';
+
 /** The dependencies of plugins, provided by the server. */
 export interface PluginInitializer {
   readonly names: Names;
   readonly random: Random;
+  readonly features: Features;
+  /** The configurations of enabled plugins. */
+  readonly configurations: PluginConfigurations;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
+  readonly clock: AdmissionClock;
+  readonly policyChecked: PolicyObserver;
+  readonly mutationChecked: MutationObserver;
+  /** `plugin`: the one that calls, whose credentials are used. */
+  readonly webhook: (registered: RegisteredWebhook, plugin: CallingPlugin) => CallWebhook;
+  readonly webhookObserver: WebhookObserver;
+  /** Posts an ImageReview to the webhook of ImagePolicyWebhook, and returns the body of its response. */
+  readonly reviewImages: (review: ByteString) => Promise<Uint8Array>;
   readonly authorize: ResourceAuthorizer;
+  readonly authorizeAccess: AccessAuthorizer;
   /** Undefined when the kind is not served. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**
@@ -149,6 +307,8 @@ export interface PluginInitializer {
   readonly createNamespace: (name: string) => Promise<void>;
   /** Default toleration seconds of pods for the not-ready and unreachable taints. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
-  /** The organizations of the subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
-  readonly requestedOrganizations: (request: string) => readonly string[] | undefined;
+  /** The subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
+  readonly requestedSubject: (
+    request: string,
+  ) => { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
 }

@@ -79,7 +79,8 @@ export class AuditContext {
   }
 
   /** Needs no receiver. */
-  readonly annotate: Annotate = (key, value) => {
+  readonly annotate: Annotate = (key, value, level) => {
+    if (level === 'Request' && this.#event.level === 'Metadata') return;
     const shown = value.length <= maxAnnotation ? value : `${value.slice(0, maxAnnotation)}...TRUNCATED`;
     const known = this.#annotations.get(key);
     if (known === undefined) this.#annotations.set(key, shown);

@@ -2,7 +2,7 @@
 import type { Expr, LiteralValue } from './ast.ts';
 import type { Library, Overload } from './library.ts';
 import type { ParseOptions } from './syntax/parse.ts';
-import type { CelType } from './types.ts';
+import type { CelType, LiteralObjectType } from './types.ts';
 
 export interface EnvironmentOptions {
   /** The variables, in the order of their slots: `evaluate` takes their values in this order. */
@@ -22,6 +22,8 @@ export interface Environment {
   /** All overloads by function name. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   readonly types: ReadonlyMap<string, CelType>;
+  /** The types of names that cannot be listed; asked for names that are no other type or variable. */
+  readonly typeOfName: (name: string) => LiteralObjectType | undefined;
   /** What its libraries add to the syntax. */
   readonly syntax: ParseOptions;
   readonly container: string;

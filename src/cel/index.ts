@@ -3,12 +3,24 @@ export { baseLibraries } from './base-libraries.ts';
 export { check } from './check/check.ts';
 export { createEnvironment } from './check/environment.ts';
 export { ExpressionError } from './check/error.ts';
+export { typeName } from './check/format.ts';
 export { librariesOfNew, librariesOfStored } from './check/versions.ts';
 export { estimateCost } from './cost/estimate.ts';
 export type { CheckedExpression, Environment } from './environment.ts';
 export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
+export { identifierOf, propertyOf } from './identifiers.ts';
+export { JsonLimit, jsonOf } from './json.ts';
+export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './library/authorizer.ts';
+export {
+  type AccessAttributes,
+  type AccessDecision,
+  type Decide,
+  evaluateWithDecisions,
+  type KnownDecisions,
+} from './library/decisions.ts';
+export { jsonPatchType, literalTypeMismatches, mutationLibrary, objectType } from './library/mutation.ts';
 export type { Library } from './library.ts';
 export { compileRegex, maxKeptPatterns, sizeOfPattern } from './regex.ts';
 export {
@@ -21,6 +33,7 @@ export {
   intType,
   listType,
   mapType,
+  nullType,
   type ObjectField,
   type ObjectType,
   optionalType,
@@ -30,6 +43,7 @@ export {
 } from './types.ts';
 export {
   CelError,
+  ConstructedValue,
   CostLimitExceeded,
   Double,
   Duration,

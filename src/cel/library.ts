@@ -1,7 +1,7 @@
 /** Libraries as data: what functions there are, what they compute, and what that costs. */
 import type { Call, Expr, Issue } from './ast.ts';
 import type { ParseOptions } from './syntax/parse.ts';
-import type { CelType } from './types.ts';
+import type { CelType, LiteralObjectType } from './types.ts';
 import type { Value } from './values.ts';
 
 /** An inclusive range of costs or sizes; `max` is at most 2^64 - 1, as a number (`Infinity` is not used). */
@@ -52,6 +52,8 @@ export interface Library {
   readonly functions: { readonly [name: string]: readonly Overload[] };
   /** Types that are named in expressions (`type(x) == url`), by name. */
   readonly types?: { readonly [name: string]: CelType };
+  /** The types of names that cannot be listed. */
+  readonly typeOfName?: (name: string) => LiteralObjectType | undefined;
   /** What it adds to the syntax of expressions. */
   readonly syntax?: ParseOptions;
 }

@@ -2,7 +2,7 @@
  * The types of expressions. A type with `maxSize` bounds its values for cost estimation; the bound is not part of the
  * type's identity.
  */
-import type { DeclaredFields, ReadJson } from './values.ts';
+import type { DeclaredFields, LiteralFields, ReadJson, Value } from './values.ts';
 
 export type SimpleKind =
   | 'dyn'
@@ -21,6 +21,7 @@ export type CelType =
   | ListType
   | MapType
   | ObjectType
+  | LiteralObjectType
   | OptionalType
   | MetaType
   | OpaqueType
@@ -59,6 +60,20 @@ export interface ObjectField {
   /** The JSON property it is read from: `a-b` for the identifier `a__dash__b`. */
   readonly property: string;
   readonly read: ReadJson;
+}
+
+/** An object that expressions construct: `Name{field: value}`. */
+export interface LiteralObjectType extends LiteralFields {
+  readonly kind: 'object';
+  readonly literal: true;
+  /** The field of an identifier; undefined: no such field. */
+  readonly field: (identifier: string) => LiteralField | undefined;
+}
+
+export interface LiteralField {
+  readonly type: CelType;
+  /** The value of the field where the literal does not set it; undefined: reading it fails. */
+  readonly initial: Value | undefined;
 }
 
 /** `optional_type(value)`. */

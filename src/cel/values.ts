@@ -10,7 +10,7 @@
  * | timestamp, duration | `Timestamp`, `Duration` |
  * | list | `ListValue`, in place over a JSON array or over values |
  * | map | `MapValue`, in place over a JSON object or over entries |
- * | object | `ObjectValue`, in place over a JSON object through its type |
+ * | object | `ObjectValue`, in place over a JSON object through its type, or `ConstructedValue` |
  * | optional, type | `OptionalValue`, `TypeValue` |
  * | opaque | a subclass of `OpaqueValue` |
  */
@@ -35,6 +35,7 @@ export type Value =
   | ListValue
   | MapValue
   | ObjectValue
+  | ConstructedValue
   | OptionalValue
   | TypeValue
   | OpaqueValue;
@@ -260,6 +261,32 @@ export class ObjectValue {
   has(identifier: string): boolean {
     const field = this.type.field(identifier);
     return field !== undefined && (getKey(this.json, field.property) ?? null) !== null;
+  }
+}
+
+/** What constructed values need of their type. */
+export interface LiteralFields {
+  readonly name: string;
+  readonly field: (identifier: string) => { readonly initial: Value | undefined } | undefined;
+}
+
+/** The object of a literal: `Name{field: value}`. */
+export class ConstructedValue {
+  readonly type: LiteralFields;
+  readonly fields: ReadonlyMap<string, Value>;
+
+  constructor(type: LiteralFields, fields: ReadonlyMap<string, Value>) {
+    this.type = type;
+    this.fields = fields;
+  }
+
+  /** The value of a field, or its initial value; undefined when it has none. */
+  get(identifier: string): Value | undefined {
+    return this.fields.get(identifier) ?? this.type.field(identifier)?.initial;
+  }
+
+  has(identifier: string): boolean {
+    return this.fields.has(identifier);
   }
 }
 

@@ -7,18 +7,29 @@ export interface HttpsOptions {
   /** The CA bundle for the server certificate in PEM; absent: the certificates that the system trusts. */
   readonly ca?: string;
   readonly token?: string;
+  /** The `Authorization` header, asked for with each request; in place of `token`. */
+  readonly authorization?: () => Promise<string>;
+  /** The name in the certificate of the server, where it is not its host. */
+  readonly serverName?: string;
+  /** The certificate of the server is not verified. */
+  readonly skipVerify?: boolean;
   /** A client certificate and its key in PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
 /** Sends requests over TLS and HTTP/1.1, on connections that are kept alive until `close`. */
 export function httpsTransport(options: HttpsOptions): Transport & { close(): void } {
-  const agent = new Agent({ keepAlive: true, minVersion: 'TLSv1.2', ca: options.ca, ...options.certificate });
+  const { ca, certificate, serverName, skipVerify = false, token, authorization } = options;
+  const agent = new Agent({
+    ...{ keepAlive: true, minVersion: 'TLSv1.2', ca, ...certificate, rejectUnauthorized: !skipVerify },
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  });
   const url = new URL(options.server);
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
-  const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
-  const transport: Transport = (request) =>
-    new Promise<ClientResponse>((resolve, reject) => {
+  const fixed = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const transport: Transport = async (request) => {
+    const credentials = authorization === undefined ? fixed : { authorization: await authorization() };
+    return new Promise<ClientResponse>((resolve, reject) => {
       // The path is not resolved against the server's URL: it could name another host, which would get the credentials.
       const sent = httpsRequest({
         hostname,
@@ -27,7 +38,7 @@ export function httpsTransport(options: HttpsOptions): Transport & { close(): vo
         method: request.method,
         agent,
         headers: {
-          ...authorization,
+          ...credentials,
           ...request.headers,
           ...(request.body === undefined ? {} : { 'content-length': request.body.length }),
         },
@@ -43,5 +54,6 @@ export function httpsTransport(options: HttpsOptions): Transport & { close(): vo
       });
       sent.end(request.body);
     });
+  };
   return Object.assign(transport, { close: () => agent.destroy() });
 }

@@ -1,4 +1,5 @@
 /** The built-in kinds that controllers read and write; `kinds.ts` exports them under one name. */
+import { ValidatingAdmissionPolicy } from '../types/admissionregistration-v1.ts';
 import { ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../types/apps-v1.ts';
 import { HorizontalPodAutoscaler } from '../types/autoscaling-v2.ts';
 import { CronJob, Job } from '../types/batch-v1.ts';
@@ -57,3 +58,9 @@ export const serviceAccounts = kindOf(ServiceAccount, 'v1', 'serviceaccounts');
 export const services = kindOf(Service, 'v1', 'services');
 export const statefulSets = kindOf(StatefulSet, 'apps/v1', 'statefulsets');
 export const storageClasses = kindOf(StorageClass, 'storage.{domain}/v1', 'storageclasses', 'Cluster');
+export const validatingAdmissionPolicies = kindOf(
+  ValidatingAdmissionPolicy,
+  'admissionregistration.{domain}/v1',
+  'validatingadmissionpolicies',
+  'Cluster',
+);

@@ -1,9 +1,18 @@
+import { policyStatusController } from './admission-policies/status.ts';
 import { horizontalPodAutoscalerController } from './autoscaling/controller.ts';
+import { certificateApprover } from './certificates/approving.ts';
+import { certificateCleaner } from './certificates/cleaner.ts';
+import { certificateSigner } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation.ts';
 import { disruptionController } from './disruption/controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.ts';
+import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
+import { legacyTokenCleaner } from './identity/legacy-tokens.ts';
+import { rootCertificatePublisher } from './identity/root-certificates.ts';
+import { secretTokenController } from './identity/secret-tokens.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector.ts';
+import { resourceQuotaController } from './quota/controller.ts';
 import { serviceAccountController } from './service-accounts.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
@@ -18,6 +27,7 @@ import { statefulSetController } from './workloads/stateful-sets/controller.ts';
 export const allControllers: readonly Controller[] = [
   garbageCollector,
   namespaceController,
+  resourceQuotaController,
   serviceAccountController,
   clusterRoleAggregationController,
   deploymentController,
@@ -31,4 +41,13 @@ export const allControllers: readonly Controller[] = [
   disruptionController,
   podGarbageCollector,
   ttlAfterFinishedController,
+  policyStatusController,
+  secretTokenController,
+  certificateSigner,
+  certificateApprover,
+  certificateCleaner,
+  bootstrapSigner,
+  tokenCleaner,
+  rootCertificatePublisher,
+  legacyTokenCleaner,
 ];

@@ -13,8 +13,11 @@ export interface EventSubject {
 }
 
 export interface EventRecorder {
-  /** Writes an event later, in the order of the calls. An event that repeats one of the last hour counts it up. */
-  record(subject: EventSubject, type: 'Normal' | 'Warning', reason: string, message: string): void;
+  /**
+   * Writes an event later, in the order of the calls. An event that repeats one of the last hour counts it up. `host` is
+   * the node on which the source of the event runs.
+   */
+  record(subject: EventSubject, type: 'Normal' | 'Warning', reason: string, message: string, host?: string): void;
 }
 
 interface RecorderOptions {
@@ -48,14 +51,15 @@ export class Events implements EventRecorder {
   readonly #written = new Map<string, CoreEvent>();
   readonly #rates = new Map<string, Rate>();
   #writing: Promise<void> | undefined;
-  #last = 0n;
+  /** The number in the name of the last event of this process. */
+  static #last = 0n;
   #stopped = false;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
   }
 
-  record(subject: EventSubject, type: 'Normal' | 'Warning', reason: string, message: string): void {
+  record(subject: EventSubject, type: 'Normal' | 'Warning', reason: string, message: string, host?: string): void {
     const { clock, component } = this.#options;
     const { metadata, kind = '', apiVersion = '', fieldPath } = subject;
     const { name = '', namespace = '', uid = '', resourceVersion } = metadata;
@@ -80,13 +84,13 @@ export class Events implements EventRecorder {
       },
       reason,
       message,
-      source: { component },
+      source: { component, ...(host === undefined ? {} : { host }) },
       firstTimestamp: time,
       lastTimestamp: time,
       count: 1,
       type,
       reportingComponent: component,
-      reportingInstance: '',
+      reportingInstance: host ?? '',
     });
     this.#writing ??= this.#write();
   }
@@ -103,11 +107,11 @@ export class Events implements EventRecorder {
     await this.#writing;
   }
 
-  /** The time in nanoseconds, which no two events share. */
+  /** The time in nanoseconds, which no two events of this process share. */
   #suffix(now: number): string {
     const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n;
-    this.#last = nanoseconds > this.#last ? nanoseconds : this.#last + 1n;
-    return this.#last.toString(16);
+    Events.#last = nanoseconds > Events.#last ? nanoseconds : Events.#last + 1n;
+    return Events.#last.toString(16);
   }
 
   #accepts(key: string, now: number): boolean {

@@ -87,11 +87,11 @@ export class Informer<T extends Named> {
     this.#set(object);
   }
 
-  /** Drops an object that this process has deleted. */
-  forget(namespace: string, name: string, uid: string | undefined): void {
+  /** Drops the object of this uid, which this process has deleted, unless the watch has shown that. */
+  forget(namespace: string, name: string, uid: string): void {
     const held = this.get(namespace, name);
-    if (held === undefined || (uid !== undefined && held.metadata.uid !== uid)) return;
-    this.#removed.add(held.metadata.uid ?? '');
+    if (held?.metadata.uid !== uid) return;
+    this.#removed.add(uid);
     this.#delete(held);
   }
 
@@ -134,18 +134,22 @@ export class Informer<T extends Named> {
     }
   }
 
-  /** Makes the content that of a list. */
+  /** Makes the content that of a list, but for what this process has written and deleted since. */
   #replace(objects: readonly T[], revision: number): void {
-    this.#removed.clear();
+    // The store has been restored, or the kind is no longer served: nothing that is held is newer.
+    const restarted = revision < this.#revision;
     const listed = new Map(objects.map((object) => [keyOf(object), object]));
+    const uids = new Set(objects.map(({ metadata: { uid } }) => uid));
+    for (const uid of [...this.#removed]) if (restarted || !uids.has(uid)) this.#removed.delete(uid);
     for (const [key, held] of [...this.#objects]) {
-      const found = listed.get(key);
-      if (found === undefined || found.metadata.uid !== held.metadata.uid) this.#delete(held);
+      const isListed = listed.get(key)?.metadata.uid === held.metadata.uid;
+      if (!isListed && (restarted || versionOf(held) <= revision)) this.#delete(held);
     }
     this.#revision = revision;
     for (const object of objects) {
+      if (this.#removed.has(object.metadata.uid ?? '')) continue;
       const held = this.#objects.get(keyOf(object));
-      if (held === undefined || versionOf(held) < versionOf(object)) this.#set(object);
+      if (held === undefined || restarted || versionOf(held) < versionOf(object)) this.#set(object);
     }
     this.#resolveSynced();
   }

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, createClient, inProcessTransport } from '../client/index.ts';
-import { type ApiObject, namesFor, StatusError } from '../meta/index.ts';
+import { type ApiObject, namesFor, StatusError, VirtualClock } from '../meta/index.ts';
 import { createServer, type OrchServer } from '../server/index.ts';
 import { LeaderElection, whileHeld } from './leader-election.ts';
-import { VirtualClock } from './testing/virtual-clock.ts';
 
 const names = namesFor('k8s.io');
 const place = { apiVersion: 'coordination.k8s.io/v1', resource: 'leases', namespace: 'kube-system' };

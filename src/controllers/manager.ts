@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
-import type { Controller, ControllerContext } from './types.ts';
+import type { Controller, ControllerContext, ControllerUser } from './types.ts';
 import { type QueueObserver, type QueueState, WorkQueue } from './work-queue.ts';
 
 export interface ManagerOptions {
@@ -17,10 +17,10 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Reads everything, for the informers. */
+  /** The client of the manager: reads everything, for the informers. */
   readonly reader: Client;
-  /** The client of a controller's service account. */
-  readonly clientOf: (account: string) => Client;
+  /** The client of a controller's service account, or of the user that it is instead. */
+  readonly clientOf: (account: string, user?: ControllerUser) => Client;
   /** The metrics of a queue. */
   readonly observe: (queue: QueueState) => QueueObserver;
 }
@@ -50,8 +50,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const queues: WorkQueue[] = [];
   const recorders: Events[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { account, eventSource = account, start } of controllers) {
-    const api = clientOf(account);
+  for (const { name, account, user, eventSource = account ?? name, start } of controllers) {
+    const api = account === undefined ? reader : clientOf(account, user);
     const client = createObjectClient(api, informers, names);
     const events = new Events({ client, clock, log, component: eventSource });
     recorders.push(events);

@@ -1,5 +1,5 @@
 import type { Client, ItemOptions, ListOptions } from '../client/index.ts';
-import { type ApiObject, isStatus, type Json, type Names } from '../meta/index.ts';
+import { type ApiObject, isStatus, type Json, type Names, type Status } from '../meta/index.ts';
 import type { Informers } from './informer.ts';
 import { apiVersionOf, type Kind, type KindPlace, type Named, placeOf } from './kind.ts';
 
@@ -45,6 +45,8 @@ export interface ObjectClient {
   delete<T extends Named>(kind: Kind<T>, at: ObjectPlace, options?: DeletionOptions): Promise<void>;
 }
 
+const isStatusObject = (value: ApiObject | Status): value is Status => value.kind === 'Status';
+
 /** An ObjectClient over a client of the API, which tells the informers of its writes. */
 export function createObjectClient(client: Client, informers: Informers, names: Names): ObjectClient {
   const at = (kind: KindPlace, { metadata: { namespace = '', name = '' } }: ObjectPlace, subresource?: string) => ({
@@ -79,7 +81,8 @@ export function createObjectClient(client: Client, informers: Informers, names: 
     },
     create: async (kind, object, options) => {
       const { name: _, ...place } = at(kind, object);
-      return observed(kind, await client.create<ApiObject>(place, typed(kind, object), options));
+      const created = await client.create<ApiObject>(place, typed(kind, object), options);
+      return options?.dryRun === true ? (created as Named as typeof object) : observed(kind, created);
     },
     update: async (kind, object, subresource) =>
       observed(kind, await client.update<ApiObject>(at(kind, object, subresource), typed(kind, object))),
@@ -95,8 +98,13 @@ export function createObjectClient(client: Client, informers: Informers, names: 
       const conditions = preconditions ?? (uid === undefined ? undefined : { uid });
       const body = { ...options, ...(conditions === undefined ? {} : { preconditions: { ...conditions } }) };
       const left = await client.delete<ApiObject>(at(kind, place), body);
-      if (left.kind === 'Status') informers.started(kind)?.forget(namespace, name, uid);
-      else observed(kind, left as ApiObject);
+      if (!isStatusObject(left)) {
+        observed(kind, left);
+        return;
+      }
+      // Without its uid, an object that has been created again meanwhile would be taken for the one that was deleted.
+      const deleted = left.details?.uid ?? uid;
+      if (deleted !== undefined) informers.started(kind)?.forget(namespace, name, deleted);
     },
   };
 }

@@ -8,14 +8,29 @@ import type { ObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Reconcile, WorkQueue, WorkQueueOptions } from './work-queue.ts';
 
+/** A user that is not a service account. */
+export interface ControllerUser {
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** The component as which it writes: its user agent, and so its field manager. */
+  readonly agent: string;
+  /** The cluster role that it needs and to which no default binding binds it. */
+  readonly clusterRole?: string;
+}
+
 /** A controller as data. */
 export interface Controller {
   /** As `--controllers` names it. */
   readonly name: string;
   /** Former names, which `--controllers` accepts too. */
   readonly formerNames?: readonly string[];
-  /** Its service account in the system namespace, and its default role `system:controller:<account>`. */
-  readonly account: string;
+  /**
+   * Its service account in the system namespace, and its default role `system:controller:<account>`. Without one it acts
+   * as the manager itself.
+   */
+  readonly account?: string;
+  /** The user that it acts as, in place of its service account. */
+  readonly user?: ControllerUser;
   /** The component that its events name as their source; the account by default. */
   readonly eventSource?: string;
   /** `*` does not turn it on. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, StatusError } from '../meta/index.ts';
+import { type Clock, isStatus } from '../meta/index.ts';
 import type { Log } from './log.ts';
 
 /**
@@ -167,8 +167,8 @@ export class WorkQueue {
     const { log, name, firstBackoffMs = defaultFirstBackoffMs, lastBackoffMs = defaultLastBackoffMs } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
-    // A conflict says that the informer is behind: the next attempt sees the later state.
-    if (!(error instanceof StatusError) || error.code !== 409) {
+    // The informer is behind, or the object has been deleted meanwhile: the next attempt sees the later state.
+    if (!isStatus(error, 409) && !isStatus(error, 404)) {
       log.warn('a key could not be reconciled', { queue: name, key, error });
     }
     this.addAfter(key, Math.min(firstBackoffMs * 2 ** failures, lastBackoffMs));

@@ -1,5 +1,5 @@
 import { healthMetrics } from '../meta/index.ts';
-import { labelText } from './metrics.ts';
+import { labelText } from './distribution.ts';
 
 /** How one check ended at one endpoint. */
 interface Outcome {

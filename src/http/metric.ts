@@ -1,4 +1,5 @@
-import type { Counted, Distribution } from './metrics.ts';
+import type { Distribution } from './distribution.ts';
+import type { Counted } from './metrics.ts';
 
 /** A metric as data: its lines are written on a scrape. */
 export interface Metric {

@@ -1,15 +1,9 @@
 import { type ByteString, encodeText, featureList, featureMetric, formatGroupResource } from '../meta/index.ts';
+import { conditionBounds, policyBounds, type WebhookCounts, webhookBounds } from './admission-metrics.ts';
 import { controllerMetrics } from './controller-metrics.ts';
+import { type Distribution, distribution, labelText } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
-import {
-  admissionBounds,
-  authenticationBounds,
-  type Counted,
-  distribution,
-  durationBounds,
-  labelText,
-  sizeBounds,
-} from './metrics.ts';
+import { admissionBounds, authenticationBounds, type Counted, durationBounds, sizeBounds } from './metrics.ts';
 
 /** The target size of a piece (bytes). */
 const pieceSize = 64 * 1024;
@@ -230,6 +224,33 @@ const metrics: readonly Metric[] = [
     lines: ({ admission }, name) => admissionTimes(name, admission, false),
   },
   {
+    name: 'apiserver_admission_webhook_admission_duration_seconds',
+    stability: 'STABLE',
+    help: 'Time that admission webhooks took.',
+    type: 'histogram',
+    lines: ({ webhooks }, name) =>
+      [...webhooks.durations].map(([labels, times]) => histogram(name, labels, times, webhookBounds)),
+  },
+  webhookCounter('webhook_request_total', 'Calls of admission webhooks.', 'requests'),
+  webhookCounter('webhook_rejection_count', 'Requests rejected by or for an admission webhook.', 'rejections'),
+  webhookCounter('webhook_fail_open_count', 'Failures of admission webhooks that are ignored.', 'failedOpen'),
+  webhookCounter(
+    'match_condition_evaluation_errors_total',
+    'Match conditions that could not be evaluated.',
+    'conditionErrors',
+  ),
+  webhookCounter('match_condition_exclusions_total', 'Requests that match conditions excluded.', 'conditionExclusions'),
+  {
+    name: 'apiserver_admission_match_condition_evaluation_seconds',
+    stability: 'ALPHA',
+    help: 'Time to evaluate match conditions.',
+    type: 'histogram',
+    lines: ({ webhooks }, name) =>
+      [...webhooks.conditionTimes].map(([labels, times]) => histogram(name, labels, times, conditionBounds)),
+  },
+  ...policyMetrics('validating', 'BETA', 'Checks of policies that did not simply allow a request', 'policyChecks'),
+  ...policyMetrics('mutating', 'ALPHA', 'Mutations of policies', 'mutationChecks'),
+  {
     name: 'apiserver_crd_conversion_webhook_duration_seconds',
     stability: 'ALPHA',
     help: 'Time that conversion webhooks took.',
@@ -295,6 +316,41 @@ function serviceAccountTokens(name: string, help: string, count: keyof Counted['
     help,
     type: 'counter',
     lines: ({ tokens: { serviceAccount } }, metric) => [line(metric, '', serviceAccount[count])],
+  };
+}
+
+type CounterName = 'requests' | 'rejections' | 'failedOpen' | 'conditionErrors' | 'conditionExclusions';
+
+/** How often and how long policies were evaluated. */
+function policyMetrics(
+  kind: string,
+  stability: 'ALPHA' | 'BETA',
+  what: string,
+  checks: 'policyChecks' | 'mutationChecks',
+): readonly Metric[] {
+  const name = `apiserver_${kind}_admission_policy_check`;
+  const total = ({ counts }: Distribution) => counts.reduce((sum, count) => sum + count, 0);
+  return [
+    {
+      ...{ name: `${name}_total`, stability, type: 'counter' },
+      help: `${what}, by what followed.`,
+      lines: (counted, metric) => [...counted[checks]].map(([labels, times]) => line(metric, labels, total(times))),
+    },
+    {
+      ...{ name: `${name}_duration_seconds`, stability, type: 'histogram' },
+      help: `${what}: the time that they took.`,
+      lines: (counted, id) => [...counted[checks]].map(([labels, times]) => histogram(id, labels, times, policyBounds)),
+    },
+  ];
+}
+
+function webhookCounter(name: string, help: string, count: CounterName & keyof WebhookCounts): Metric {
+  return {
+    name: `apiserver_admission_${name}`,
+    stability: 'ALPHA',
+    help,
+    type: 'counter',
+    lines: ({ webhooks }, metric) => [...webhooks[count]].map(([labels, value]) => line(metric, labels, value)),
   };
 }
 

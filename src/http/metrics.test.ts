@@ -277,3 +277,24 @@ it('sums the events of all watches of a resource', async () => {
   expect(lines).toEqual(['apiserver_watch_events_total{group="",version="v1",resource="pods"} 6']);
   await close();
 });
+
+it('counts the checks of policies, and those of too many policies together', async () => {
+  const { registry, close } = await makeFixture();
+  const metrics = metricsOf(registry);
+  const check = { policy: 'p', binding: 'b', error: 'invalid_error', action: 'deny' } as const;
+  metrics.mutationChecked({ policy: 'm', binding: 'b', error: 'no_error' }, 0.002);
+  metrics.policyChecked(check, 0.002);
+  metrics.policyChecked(check, 0);
+  for (let i = 0; i < 5000; i++) metrics.policyChecked({ ...check, policy: `p${i}` }, 0);
+  let text = '';
+  for await (const piece of metricsText(metrics.counted, async () => {})) text += piece;
+  const name = 'apiserver_validating_admission_policy_check';
+  const labels = 'enforcement_action="deny",error_type="invalid_error"';
+  expect(text).toContain(`${name}_total{${labels},policy="p",policy_binding="b"} 2`);
+  expect(text).toContain(`${name}_duration_seconds_bucket{${labels},policy="p",policy_binding="b",le="0.001"} 1`);
+  expect(text).toContain(`${name}_total{${labels},policy="other",policy_binding="other"} 1001`);
+  expect(text).toContain(
+    'apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="m",policy_binding="b"} 1',
+  );
+  await close();
+});

@@ -2,7 +2,22 @@ import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import type { Clock } from '../meta/index.ts';
-import type { Observer, Registry, Resource } from '../registry/index.ts';
+import type {
+  MutationObserver,
+  Observer,
+  PolicyObserver,
+  Registry,
+  Resource,
+  WebhookObserver,
+} from '../registry/index.ts';
+import {
+  emptyWebhookCounts,
+  mutationObserver,
+  policyObserver,
+  type WebhookCounts,
+  webhookObserver,
+} from './admission-metrics.ts';
+import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
 
@@ -54,12 +69,6 @@ export interface Series {
   watchEvents: number;
 }
 
-export interface Distribution {
-  /** One more than the bounds, for `+Inf`; not cumulative. */
-  readonly counts: Float64Array;
-  sum: number;
-}
-
 /** The duration of an admission plugin, or of all plugins together. */
 export interface AdmissionSeries {
   readonly labels: string;
@@ -78,6 +87,11 @@ export interface Counted {
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** The durations of conversions by webhooks, by labels. */
   readonly conversions: ReadonlyMap<string, Distribution>;
+  readonly webhooks: WebhookCounts;
+  /** The durations of checks by validating policies, by labels. */
+  readonly policyChecks: ReadonlyMap<string, Distribution>;
+  /** The durations of mutations by mutating policies, by labels. */
+  readonly mutationChecks: ReadonlyMap<string, Distribution>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
@@ -108,6 +122,9 @@ export interface Metrics {
   authenticated(result: AuthenticationResult, seconds: number, user?: string): void;
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
+  readonly webhooks: WebhookObserver;
+  readonly policyChecked: PolicyObserver;
+  readonly mutationChecked: MutationObserver;
   /** `definition`: the name of the custom resource definition. */
   converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
   /** Counts what a work queue of controllers does. */
@@ -145,12 +162,15 @@ export function createMetrics(
   const authorization = new Map<AuthorizationResult, number>();
   const admission = new Map<string, AdmissionSeries>();
   const conversions = new Map<string, Distribution>();
+  const webhooks = emptyWebhookCounts();
+  const policyChecks = new Map<string, Distribution>();
+  const mutationChecks = new Map<string, Distribution>();
   const rules = { mismatches: 0, failures: 0 };
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{ series, authentication, users, authorization, admission, conversions, rules, audit, tokens },
-    ...{ inFlight, registry, startTime, controllers },
+    ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, audit, tokens },
+    ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
   };
 
   return {
@@ -189,6 +209,9 @@ export function createMetrics(
       const { seconds } = found;
       return (value) => observe(seconds, admissionBounds, value);
     },
+    webhooks: webhookObserver(webhooks),
+    policyChecked: policyObserver(policyChecks),
+    mutationChecked: mutationObserver(mutationChecks),
     converted: conversionCounter(conversions),
     ...controllerCounters(controllers),
     mismatched: () => void rules.mismatches++,
@@ -198,13 +221,10 @@ export function createMetrics(
 }
 
 const authenticationCounter =
-  (attempts: Map<AuthenticationResult, Distribution>, users: Map<string, number>): Metrics['authenticated'] =>
+  (authentication: Map<AuthenticationResult, Distribution>, users: Map<string, number>): Metrics['authenticated'] =>
   (result, seconds, user) => {
-    let found = attempts.get(result);
-    if (found === undefined) {
-      found = distribution(authenticationBounds);
-      attempts.set(result, found);
-    }
+    const found = authentication.get(result) ?? distribution(authenticationBounds);
+    authentication.set(result, found);
     observe(found, authenticationBounds, seconds);
     if (user === undefined) return;
     const name = userClass(user);
@@ -305,25 +325,3 @@ export function countRequest(series: Series, code: number, seconds: number, size
   observe(series.duration, durationBounds, seconds);
   if (size !== undefined) observe(series.size, sizeBounds, size);
 }
-
-/** Observes a value. */
-function observe(distribution: Distribution, bounds: readonly number[], value: number): void {
-  let i = 0;
-  while (i < bounds.length && value > (bounds[i] as number)) i++;
-  distribution.counts[i] = (distribution.counts[i] as number) + 1;
-  distribution.sum += value;
-}
-
-/** An empty histogram. */
-export const distribution = (bounds: readonly number[]): Distribution => ({
-  counts: new Float64Array(bounds.length + 1),
-  sum: 0,
-});
-
-/** Labels in the text format. */
-export const labelText = (labels: { readonly [label: string]: string }): string =>
-  Object.entries(labels)
-    .map(
-      ([label, value]) => `${label}="${value.replace(/["\\\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`))}"`,
-    )
-    .join(',');

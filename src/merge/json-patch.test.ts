@@ -9,6 +9,7 @@ import {
   unknownMembers,
   visitedBy,
 } from './json-patch.ts';
+import { reasonOfJsonPatch } from './json-patch-errors.ts';
 
 const applyJsonPatch = (document: Json, patch: Json): Json => applyOperations(document, readOperations(patch));
 
@@ -252,7 +253,6 @@ describe('operations that do not apply', () => {
     ['value missing', { a: 1 }, { op: 'add', path: '/b' }],
     ['from missing', { a: 1 }, { op: 'move', path: '/b' }],
     ['absent member removed', { a: 1 }, { op: 'remove', path: '/b' }],
-    ['absent member replaced', { a: 1 }, { op: 'replace', path: '/b', value: 1 }],
     ['absent member tested', { a: 1 }, { op: 'test', path: '/b', value: false }],
     ['index beyond the end', { a: [1] }, { op: 'add', path: '/a/2', value: 1 }],
     ['index with a leading zero', { a: [1, 2] }, { op: 'remove', path: '/a/01' }],
@@ -272,6 +272,67 @@ describe('operations that do not apply', () => {
         message: 'the server rejected our request due to an error in our request',
       }) as StatusError,
     );
+  });
+
+  const document = { a: { b: 1 }, list: [1, 2] };
+  const reasons: [JsonObject, string][] = [
+    [{ op: 'add', path: '/x/y', value: 1 }, 'add operation does not apply: doc is missing path: "/x/y": missing value'],
+    [{ op: 'add', path: 'a', value: 1 }, 'add operation does not apply: doc is missing path: "a": missing value'],
+    [
+      { op: 'add', path: '/list/9', value: 1 },
+      "error in add for path: '/list/9': Unable to access invalid index: 9: invalid index referenced",
+    ],
+    [
+      { op: 'add', path: '/list/x', value: 1 },
+      `error in add for path: '/list/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+    ],
+    [{ op: 'remove', path: '/x/y' }, 'remove operation does not apply: doc is missing path: "/x/y": missing value'],
+    [
+      { op: 'remove', path: '/x' },
+      "error in remove for path: '/x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      { op: 'replace', path: '/x/y', value: 1 },
+      'replace operation does not apply: doc is missing path: /x/y: missing value',
+    ],
+    [
+      { op: 'replace', path: '/list/-', value: 1 },
+      'replace operation does not apply: doc is missing key: /list/-: missing value',
+    ],
+    [
+      { op: 'move', from: '/x/y', path: '/z' },
+      'move operation does not apply: doc is missing from path: /x/y: missing value',
+    ],
+    [
+      { op: 'move', from: '/a', path: '/x/y' },
+      'move operation does not apply: doc is missing destination path: /x/y: missing value',
+    ],
+    [
+      { op: 'move', from: '/x', path: '/z' },
+      "error in move for path: 'x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      { op: 'copy', from: '/list/7', path: '/z' },
+      "error in copy for from: '/list/7': Unable to access invalid index: 7: invalid index referenced",
+    ],
+    [{ op: 'test', path: '/x/y', value: 1 }, 'test operation does not apply: is missing path: /x/y: missing value'],
+    [{ op: 'test', path: '/a/b', value: 2 }, 'testing value /a/b failed: test failed'],
+    [{ op: 'nonsense', path: '/a' }, 'Unexpected kind: nonsense'],
+  ];
+  it.each(reasons)('%j: %s', (operation, message) => {
+    try {
+      applyJsonPatch(document, [operation]);
+      expect.unreachable();
+    } catch (error) {
+      expect(reasonOfJsonPatch(error)).toMatchObject({
+        message,
+        isTest: operation['op'] === 'test' && operation['path'] === '/a/b',
+      });
+    }
+  });
+
+  it('an absent member is replaced by adding it', () => {
+    expect(applyJsonPatch({ a: 1 }, [{ op: 'replace', path: '/b', value: 2 }])).toEqual({ a: 1, b: 2 });
   });
 
   it('a patch that is not an array of objects is a bad request', () => {

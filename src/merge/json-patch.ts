@@ -13,6 +13,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { nestsTooDeep } from './bounds.ts';
+import { Inapplicable, notApplicable, reasonOf, textOf } from './json-patch-errors.ts';
 
 export const maxJsonPatchOperations = 10_000;
 /** How much all `copy` operations may add to a document, in bytes of JSON (approximate). */
@@ -42,7 +43,7 @@ export function applyJsonPatch(document: Json, operations: readonly JsonObject[]
   }
   const state: Patching = { root: jsonCopy(document), copied: 0, work: 0 };
   for (const operation of operations) apply(state, operation);
-  if (state.root === undefined) throw notApplicable('the whole document was removed');
+  if (state.root === undefined) throw notApplicable('the whole document was removed', false);
   return state.root;
 }
 
@@ -83,17 +84,15 @@ export function unknownMembers(operations: readonly JsonObject[]): Path[] {
 const misfit = (value: Json, into: string) =>
   statusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go ${into}`);
 
-/** The message of the reference server, which gives no reason; the reason is the `cause`. */
-const notApplicable = (why: string) =>
-  new StatusError(
-    422,
-    'Invalid',
-    'the server rejected our request due to an error in our request',
-    {},
-    { cause: new Error(why) },
-  );
-
 function apply(state: Patching, operation: JsonObject): void {
+  try {
+    carryOut(state, operation);
+  } catch (error) {
+    throw error instanceof Inapplicable ? notApplicable(reasonOf(operation, error), error.isTest) : error;
+  }
+}
+
+function carryOut(state: Patching, operation: JsonObject): void {
   const path = pointer(operation, 'path');
   switch (getKey(operation, 'op')) {
     case 'add':
@@ -108,34 +107,48 @@ function apply(state: Patching, operation: JsonObject): void {
     case 'move': {
       const from = pointer(operation, 'from');
       if (from.length < path.length && from.every((token, i) => token === path[i])) {
-        throw notApplicable('a value cannot be moved into itself');
+        throw new Inapplicable('operation', 'a value cannot be moved into itself');
       }
-      insert(state, path, remove(state, from));
+      insert(
+        state,
+        path,
+        atFrom(() => remove(state, from)),
+      );
       return;
     }
-    case 'copy':
-      insert(state, path, copyOf(state, lookup(state, pointer(operation, 'from')), MAX_DEPTH));
+    case 'copy': {
+      const from = pointer(operation, 'from');
+      insert(
+        state,
+        path,
+        copyOf(
+          state,
+          atFrom(() => lookup(state, from)),
+          MAX_DEPTH,
+        ),
+      );
       return;
+    }
     case 'test':
-      if (!same(state, found(state, path), operand(operation))) throw notApplicable('a test failed');
+      if (!same(state, found(state, path), operand(operation))) throw new Inapplicable('test', '');
       return;
     default:
-      throw notApplicable('unknown operation');
+      throw new Inapplicable('operation', `Unexpected kind: ${textOf(getKey(operation, 'op'))}`);
   }
 }
 
 function operand(operation: JsonObject): Json {
   const value = getKey(operation, 'value');
-  if (value === undefined) throw notApplicable('the operation has no value');
+  if (value === undefined) throw new Inapplicable('operation', 'the operation has no value');
   return value;
 }
 
 /** The reference tokens of a JSON Pointer (RFC 6901). */
 function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
   const text = getKey(operation, member);
-  if (typeof text !== 'string') throw notApplicable(`the operation has no ${member}`);
+  if (typeof text !== 'string') throw new Inapplicable('operation', `the operation has no ${member}`);
   if (text === '') return [];
-  if (!text.startsWith('/')) throw notApplicable(`${member} does not start with a slash`);
+  if (!text.startsWith('/')) throw new Inapplicable('parent', '', member);
   const tokens = text.slice(1).split('/');
   return text.includes('~') ? tokens.map(unescapeToken) : tokens;
 }
@@ -158,14 +171,26 @@ export function visitedBy(operations: readonly JsonObject[]): JsonObject {
 }
 
 function unescapeToken(token: string): string {
-  if (/~(?![01])/.test(token)) throw notApplicable('a pointer holds a stray ~');
+  if (/~(?![01])/.test(token)) throw new Inapplicable('operation', 'a pointer holds a stray ~');
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
+/** A value at `from` of the operation, whose failures say so. */
+function atFrom<T>(compute: () => T): T {
+  try {
+    return compute();
+  } catch (error) {
+    throw error instanceof Inapplicable ? new Inapplicable(error.place, error.detail, 'from') : error;
+  }
+}
+
+/** The number of an index; -1: it is none. */
+const numberOf = (token: string): number => (/^(0|[1-9][0-9]{0,15})$/.test(token) ? Number(token) : -1);
+
 /** The array index of a reference token; `-` is the index after the last element. */
 function indexOf(list: JsonArray, token: string, last: number): number {
-  const index = token === '-' ? list.length : /^(0|[1-9][0-9]{0,15})$/.test(token) ? Number(token) : -1;
-  if (index < 0 || index > last) throw notApplicable('no such place in the list');
+  const index = token === '-' ? list.length : numberOf(token);
+  if (index < 0 || index > last) throw new Inapplicable('index', token);
   return index;
 }
 
@@ -173,11 +198,12 @@ function lookup(state: Patching, path: readonly string[], depth = path.length): 
   let value = state.root;
   for (let i = 0; i < depth; i++) {
     const token = path[i] as string;
-    if (Array.isArray(value)) value = value[indexOf(value, token, value.length - 1)];
+    const isLast = i === path.length - 1;
+    if (Array.isArray(value)) value = value[isLast ? indexOf(value, token, value.length - 1) : numberOf(token)];
     else value = isJsonObject(value) ? getKey(value, token) : undefined;
-    if (value === undefined) break;
+    if (value === undefined) throw new Inapplicable(isLast ? 'member' : 'parent', token);
   }
-  if (value === undefined) throw notApplicable('the path does not exist');
+  if (value === undefined) throw new Inapplicable('parent', '');
   return value;
 }
 
@@ -203,7 +229,7 @@ function insert(state: Patching, path: readonly string[], value: Json): void {
   } else if (isJsonObject(parent)) {
     setKey(parent, token, value);
   } else {
-    throw notApplicable('the parent holds nothing');
+    throw new Inapplicable('parent', token);
   }
 }
 
@@ -225,8 +251,8 @@ function remove(state: Patching, path: readonly string[]): Json {
   return value;
 }
 
+/** A member that the object lacks is added, as existing clients rely on. */
 function replace(state: Patching, path: readonly string[], value: Json): void {
-  lookup(state, path);
   const token = path.at(-1);
   if (token === undefined) {
     state.root = value;
@@ -234,7 +260,8 @@ function replace(state: Patching, path: readonly string[], value: Json): void {
   }
   const parent = lookup(state, path, path.length - 1);
   if (Array.isArray(parent)) parent[indexOf(parent, token, parent.length - 1)] = value;
-  else setKey(parent as JsonObject, token, value);
+  else if (isJsonObject(parent)) setKey(parent, token, value);
+  else throw new Inapplicable('parent', token);
 }
 
 function spend(state: Patching, members: number): void {
@@ -248,7 +275,7 @@ function spend(state: Patching, members: number): void {
 function copyOf(state: Patching, value: Json, levels: number): Json {
   state.copied += typeof value === 'string' ? value.length + 2 : 8;
   spend(state, copyWork);
-  if (state.copied > maxCopied) throw notApplicable('the patch copies too much');
+  if (state.copied > maxCopied) throw new Inapplicable('operation', 'the patch copies too much');
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) throw nestsTooDeep();
   if (Array.isArray(value)) return value.map((item) => copyOf(state, item, levels - 1));

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, StatusError } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, jsonEqual, StatusError } from '../meta/index.ts';
 import { equalSets, type FieldSet, isEmpty, unionOf } from './field-set.ts';
 import { parseFieldsV1, toFieldsV1 } from './fields-v1.ts';
 
@@ -161,6 +161,18 @@ export function capUpdateManagers(entries: ManagedEntry[]): ManagedEntry[] {
     kept.add({ manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields });
   }
   return [...kept];
+}
+
+/** The managedFields of an object that admission has replaced, in their normal form; undefined when they are invalid. */
+export function admittedManagedFields(
+  given: Json | undefined,
+  before: Json[] | undefined,
+): { readonly entries: Json[] | undefined } | undefined {
+  if (given === before || (given !== undefined && before !== undefined && jsonEqual(given, before)))
+    return { entries: before };
+  if (given === undefined || (Array.isArray(given) && given.length === 0)) return { entries: undefined };
+  const managers = decodeSentManagedFields(given);
+  return managers && { entries: encodeManagedFields(managers, undefined) };
 }
 
 /** Whether two lists of managedFields are equal except for their times. */

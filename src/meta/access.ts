@@ -9,8 +9,11 @@ export interface User {
   readonly extra?: { readonly [key: string]: readonly string[] };
 }
 
-/** Sets an annotation of the audit events of a request; the first value of a key stays. */
-export type Annotate = (key: string, value: string) => void;
+/**
+ * Sets an annotation of the audit events of a request; the first value of a key stays. `level`: events of a lower level do
+ * not show it.
+ */
+export type Annotate = (key: string, value: string, level?: 'Request') => void;
 
 /** The target of a request: a collection, an object or a subresource. Absent parts are empty. */
 export interface ResourcePlace {

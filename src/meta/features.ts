@@ -17,6 +17,9 @@ const field = (...paths: string[]) => `enables ${paths.map((path) => `\`${path}\
 export const featureGates = {
   AllAlpha: alpha('turns on every alpha feature without a setting of its own'),
   AllBeta: beta('turns on every beta feature without a setting of its own, also those that are off by default', off),
+  AllowInsecureKubeletCertificateSigningRequests: deprecated(
+    'the plugin NodeRestriction lets kubelets ask for certificates of any subject',
+  ),
   AllowUnsafeMalformedObjectDeletion: alpha(
     'a stored object that cannot be decoded may be deleted with `ignoreStoreReadErrorWithClusterBreakingPotential`',
   ),
@@ -61,6 +64,7 @@ export const featureGates = {
   MutableCSINodeAllocatableCount: alpha(
     field('csidriver.spec.nodeAllocatableUpdatePeriodSeconds', 'volumeError.errorCode'),
   ),
+  MutatingAdmissionPolicy: alpha('MutatingAdmissionPolicies, which `--runtime-config` serves, change objects'),
   NodeInclusionPolicyInPodTopologySpread: stable(field('topologySpreadConstraints[].nodeAffinityPolicy')),
   OpenAPIEnums: beta('OpenAPI lists the enum values of fields'),
   PodLevelResources: alpha(field('pod.spec.resources')),
@@ -75,6 +79,9 @@ export const featureGates = {
   RetryGenerateName: stable('a create with `generateName` tries another name when the generated one exists'),
   SELinuxChangePolicy: beta(field('pod.spec.securityContext.seLinuxChangePolicy')),
   SELinuxMountReadWriteOncePod: beta(field('csidriver.spec.seLinuxMount')),
+  ServiceAccountNodeAudienceRestriction: beta(
+    'the plugin NodeRestriction lets kubelets ask for tokens of the audiences of the volumes of a pod alone',
+  ),
   ServiceTrafficDistribution: stable(field('service.spec.trafficDistribution')),
   SidecarContainers: stable(field('initContainers[].restartPolicy')),
   StatefulSetAutoDeletePVC: stable(field('statefulset.spec.persistentVolumeClaimRetentionPolicy')),

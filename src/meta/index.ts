@@ -149,3 +149,4 @@ export {
   qualifiedName,
   wildcardDns1123Subdomain,
 } from './validate-names.ts';
+export { VirtualClock } from './virtual-clock.ts';

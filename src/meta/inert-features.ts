@@ -14,7 +14,7 @@ const rows: readonly Row[] = [
      HPAScaleToZero InformerResourceVersion InPlacePodVerticalScalingExclusiveCPUs InTreePluginPortworxUnregister
      KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletInUserNamespace
      KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI
-     KubeletServiceAccountTokenForCredentialProviders LoggingAlphaOptions MemoryQoS MutatingAdmissionPolicy
+     KubeletServiceAccountTokenForCredentialProviders LoggingAlphaOptions MemoryQoS
      PodAndContainerStatsFromCRI PodLogsQuerySplitStreams PodTopologyLabelsAdmission
      QOSReserved ReduceDefaultCrashLoopBackOffDecay RuntimeClassInImageCriAPI StorageCapacityScoring StorageVersionAPI
      StrictIPCIDRValidation TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy
@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
      RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation ReloadKubeletServerCertificateFile
      ResilientWatchCacheInitialization RotateKubeletServerCertificate SchedulerAsyncPreemption
      SchedulerPopFromBackoffQ SchedulerQueueingHints SeparateTaintEvictionController
-     ServiceAccountNodeAudienceRestriction StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
+     StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
      StructuredAuthenticationConfiguration SystemdWatchdog TopologyManagerPolicyBetaOptions
      TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation WinDSR WinOverlay`,
   ],
@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
     'deprecated',
     false,
     false,
-    `AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests AllowOverwriteTerminationGracePeriodSeconds
+    `AllowDNSOnlyNodeCSR AllowOverwriteTerminationGracePeriodSeconds
      GitRepoVolumeDriver KMSv1 KubeletRegistrationGetOnExistsOnly LegacySidecarContainers SeparateCacheWatchRPC
      WindowsHostNetwork`,
   ],

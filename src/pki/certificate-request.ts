@@ -1,4 +1,5 @@
 /** PKCS #10 certificate requests (RFC 2986). */
+import { isAscii, isUtf8 } from 'node:buffer';
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { type DerElement, derChildren, derTag, readDer } from './der.ts';
 import { onlyPemBlock } from './pem.ts';
@@ -6,36 +7,145 @@ import { onlyPemBlock } from './pem.ts';
 /** The type of their PEM blocks. */
 export const requestType = 'CERTIFICATE REQUEST';
 
-/** The object identifier 2.5.4.10. */
+/** Object identifiers in hex: of the common name and the organization of a subject, and of what a request asks for. */
+const commonNameOid = '550403';
 const organizationOid = '55040a';
+const extensionRequestOid = '2a864886f70d01090e';
+const alternativeNamesOid = '551d11';
+
+/** An attribute of a subject. */
+export interface SubjectAttribute {
+  /** Its object identifier in hex. */
+  readonly type: string;
+  readonly value: string;
+}
+
+/** The types of alternative names, by their tags. */
+const alternativeNames = { 130: 'dns', 129: 'email', 135: 'ip', 134: 'uri' } as const;
+
+export interface AlternativeName {
+  readonly type: (typeof alternativeNames)[keyof typeof alternativeNames];
+  /** Four or sixteen bytes of an IP address, ASCII of others. */
+  readonly bytes: Buffer;
+}
+
+/** What a certificate request asks for. */
+export interface RequestedCertificate {
+  readonly subject: readonly SubjectAttribute[];
+  /** The last common name of the subject; empty: it has none. */
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** The SubjectPublicKeyInfo in DER. */
+  readonly publicKey: Buffer;
+  readonly alternativeNames: readonly AlternativeName[];
+}
+
+/** Parses a request in PEM; undefined when it is malformed. The signature is not verified. */
+export function readCertificateRequest(text: string): RequestedCertificate | undefined {
+  const parts = infoOf(text);
+  const subject = parts && subjectOf(parts);
+  const names = parts && alternativeNamesOf(parts);
+  const [, , key] = parts?.info ?? [];
+  if (parts === undefined || subject === undefined || names === undefined || key?.tag !== derTag.sequence) {
+    return undefined;
+  }
+  return {
+    subject,
+    commonName: valuesOf(subject, commonNameOid).at(-1) ?? '',
+    organizations: valuesOf(subject, organizationOid),
+    publicKey: parts.der.subarray(key.start, key.end),
+    alternativeNames: names,
+  };
+}
+
+/** The subject of a certificate request. */
+export interface RequestedSubject {
+  /** The last one; empty when there is none. */
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
 
 /**
- * The organizations of the subject of a request in PEM; undefined when it cannot be parsed. The signature is not
- * verified.
+ * The subject of a request in PEM, as a certificate that is issued for it has it; undefined when it cannot be parsed. The
+ * signature is not verified.
  */
-export function requestedOrganizations(text: string): readonly string[] | undefined {
+export function requestedSubject(text: string): RequestedSubject | undefined {
+  const parts = infoOf(text);
+  const subject = parts && subjectOf(parts);
+  if (subject === undefined) return undefined;
+  const commonName = valuesOf(subject, commonNameOid).at(-1) ?? '';
+  return { commonName, organizations: valuesOf(subject, organizationOid) };
+}
+
+const valuesOf = (subject: readonly SubjectAttribute[], oid: string): string[] =>
+  subject.filter(({ type }) => type === oid).map(({ value }) => value);
+
+/** A request in DER, and its version, subject, public key and attributes. */
+interface RequestParts {
+  readonly der: Buffer;
+  readonly info: readonly DerElement[];
+}
+
+function infoOf(text: string): RequestParts | undefined {
   const block = onlyPemBlock(text);
   if (block?.type !== requestType) return undefined;
   const der = block.bytes;
-  const childrenOf = (element: DerElement | undefined, tag: number) =>
-    element?.tag === tag ? derChildren(der, element) : undefined;
   const root = readDer(der, 0);
   if (root?.end !== der.length) return undefined;
-  const [info] = childrenOf(root, derTag.sequence) ?? [];
-  const [, subject] = childrenOf(info, derTag.sequence) ?? [];
-  const organizations: string[] = [];
-  for (const relativeName of childrenOf(subject, derTag.sequence) ?? [undefined]) {
-    for (const attribute of childrenOf(relativeName, derTag.set) ?? [undefined]) {
-      const [type, value] = childrenOf(attribute, derTag.sequence) ?? [];
-      if (type?.tag !== derTag.objectId || value === undefined) return undefined;
-      if (der.toString('hex', type.body, type.end) !== organizationOid) continue;
-      const organization = decodeString(value.tag, der.subarray(value.body, value.end));
-      if (organization === undefined) return undefined;
-      organizations.push(organization);
+  const [whole] = childrenOf(der, root, derTag.sequence) ?? [];
+  const info = childrenOf(der, whole, derTag.sequence);
+  return info && { der, info };
+}
+
+/** The elements inside one with this tag. */
+const childrenOf = (der: Buffer, element: DerElement | undefined, tag: number): DerElement[] | undefined =>
+  element?.tag === tag ? derChildren(der, element) : undefined;
+
+function subjectOf({ der, info: [, subject] }: RequestParts): SubjectAttribute[] | undefined {
+  const found: SubjectAttribute[] = [];
+  for (const relativeName of childrenOf(der, subject, derTag.sequence) ?? [undefined]) {
+    for (const attribute of childrenOf(der, relativeName, derTag.set) ?? [undefined]) {
+      const [type, content] = childrenOf(der, attribute, derTag.sequence) ?? [];
+      if (type?.tag !== derTag.objectId || content === undefined) return undefined;
+      const value = decodeString(content.tag, der.subarray(content.body, content.end));
+      const oid = der.toString('hex', type.body, type.end);
+      if (value !== undefined) found.push({ type: oid, value });
+      else if (oid === organizationOid || oid === commonNameOid) return undefined;
     }
   }
-  return organizations;
+  return found;
 }
+
+function alternativeNamesOf({ der, info: [, , , attributes] }: RequestParts): AlternativeName[] | undefined {
+  const names: AlternativeName[] = [];
+  let extensions = 0;
+  for (const attribute of attributes === undefined ? [] : (childrenOf(der, attributes, 0xa0) ?? [undefined])) {
+    const [type, values] = childrenOf(der, attribute, derTag.sequence) ?? [];
+    if (type?.tag !== derTag.objectId) return undefined;
+    if (der.toString('hex', type.body, type.end) !== extensionRequestOid) continue;
+    const [requested] = childrenOf(der, values, derTag.set) ?? [];
+    for (const extension of childrenOf(der, requested, derTag.sequence) ?? [undefined]) {
+      const [id, ...rest] = childrenOf(der, extension, derTag.sequence) ?? [];
+      const value = rest.at(-1);
+      if (id?.tag !== derTag.objectId || value?.tag !== derTag.octets) return undefined;
+      if (der.toString('hex', id.body, id.end) !== alternativeNamesOid) continue;
+      // Parsers differ in which of two extensions of a type they take.
+      if (++extensions > 1) return undefined;
+      const list = childrenOf(der, readDer(der, value.body), derTag.sequence);
+      for (const name of list ?? [undefined]) {
+        if (name === undefined || name.end > value.end) return undefined;
+        const kind = (alternativeNames as { readonly [tag: number]: AlternativeName['type'] })[name.tag];
+        const bytes = der.subarray(name.body, name.end);
+        if (kind !== undefined && !isName(kind, bytes)) return undefined;
+        if (kind !== undefined) names.push({ type: kind, bytes });
+      }
+    }
+  }
+  return names;
+}
+
+const isName = (type: AlternativeName['type'], bytes: Buffer): boolean =>
+  type === 'ip' ? bytes.length === 4 || bytes.length === 16 : isAscii(bytes);
 
 /** String types in ASCII or UTF-8: UTF8String, NumericString, PrintableString, TeletexString, IA5String, and others. */
 const byteStrings = new Set([0x0c, 0x12, 0x13, 0x14, 0x16, 0x1a, 0x1b]);
@@ -44,7 +154,7 @@ const bmpString = 0x1e;
 
 /** Undefined for other types, and for string types that not all parsers decode alike. */
 function decodeString(tag: number, bytes: Buffer): string | undefined {
-  if (byteStrings.has(tag)) return bytes.toString();
+  if (byteStrings.has(tag)) return isUtf8(bytes) ? bytes.toString() : undefined;
   if (tag !== bmpString || bytes.length % 2 !== 0) return undefined;
   return Buffer.from(bytes).swap16().toString('utf16le');
 }

@@ -4,9 +4,11 @@ function element(tag: number, ...contents: Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
   const length = content.length;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
-  if (length > 0xffff) throw new RangeError(`an element of ${length} bytes`);
-  const head = length <= 0xff ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(head), content]);
+  if (length > 0xffffff) throw new RangeError(`an element of ${length} bytes`);
+  const size = length > 0xffff ? 3 : length > 0xff ? 2 : 1;
+  const head = Buffer.from([tag, 0x80 | size, 0, 0, 0]).subarray(0, 2 + size);
+  head.writeUIntBE(length, 2, size);
+  return Buffer.concat([head, content]);
 }
 
 /** Each function returns one complete element. */
@@ -16,6 +18,9 @@ export const der = {
   boolean: (value: boolean) => element(0x01, Buffer.from([value ? 0xff : 0])),
   octets: (bytes: Uint8Array) => element(0x04, bytes),
   utf8: (text: string) => element(0x0c, Buffer.from(text)),
+  /** A PrintableString; the text must be one. */
+  printable: (text: string) => element(0x13, Buffer.from(text)),
+  null: () => element(0x05),
 
   /** A non-negative INTEGER from its big-endian bytes. */
   unsigned: (bytes: Uint8Array) => {
@@ -67,7 +72,7 @@ export interface DerElement {
 }
 
 /** Tags of the universal class. */
-export const derTag = { integer: 0x02, bitString: 0x03, objectId: 0x06, sequence: 0x30, set: 0x31 };
+export const derTag = { integer: 0x02, bitString: 0x03, octets: 0x04, objectId: 0x06, sequence: 0x30, set: 0x31 };
 
 /**
  * The element at `start`; undefined when there is none or it is truncated. Only single-byte tags and minimal definite

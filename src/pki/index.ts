@@ -1,5 +1,13 @@
 /** Public key infrastructure: PEM, DER, X.509 certificates and PKCS #10 certificate requests. */
-export { checkRequestSignature, requestedOrganizations, requestType } from './certificate-request.ts';
+export {
+  checkRequestSignature,
+  type RequestedCertificate,
+  type RequestedSubject,
+  readCertificateRequest,
+  requestedSubject,
+  requestType,
+} from './certificate-request.ts';
 export { formatPem, onlyPemBlock, pemBlocks } from './pem.ts';
+export { signRequest } from './sign-request.ts';
 export { TrustPool, type Validity } from './trust-pool.ts';
 export { type CertificateRequest, type CertKeyPair, isCertificate, issueCertificate, readCertificate } from './x509.ts';

@@ -34,7 +34,7 @@ export interface CertificateRequest {
   readonly key?: string;
 }
 
-const oid = {
+export const oid = {
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
@@ -82,7 +82,7 @@ export function issueCertificate(
 }
 
 /** 127 random bits, above 0. */
-function serialNumber(): Buffer {
+export function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return bytes;
@@ -99,10 +99,12 @@ function subjectOf({
   );
 }
 
+/** An extension with this object identifier. */
+export const extension = (type: string, value: Buffer, critical = false): Buffer =>
+  der.sequence(der.objectId(type), ...(critical ? [der.boolean(true)] : []), der.octets(value));
+
 function extensions(request: CertificateRequest, subjectKeyId: Buffer, authorityKeyId: Buffer): Buffer[] {
   const authority = request.usage === 'authority';
-  const extension = (type: string, value: Buffer, critical = false) =>
-    der.sequence(der.objectId(type), ...(critical ? [der.boolean(true)] : []), der.octets(value));
   const usage = request.usage === 'server' ? oid.serverAuth : oid.clientAuth;
   const hosts = request.hosts ?? [];
   return [

@@ -14,6 +14,7 @@ import { dedupeOwnerReferences } from './owner-references.ts';
 import {
   completePendingObject,
   completeProjection,
+  keepToPart,
   preparePendingObject,
   rejectPresetResourceVersion,
 } from './prepare.ts';
@@ -63,6 +64,8 @@ async function attempt(
   const attributes = admissionRequest(request, pending, old, undo);
   // A generated name is not shown to mutating admission.
   const mutated = await runMutating(registry.admission, pending.generated ? { ...attributes, name: '' } : attributes);
+  pending.admitted = true;
+  keepToPart(request, pending, old);
   if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
   // Plugins may have added what needs defaults.
   if (mutated) strategy.defaults?.(pending.object, context);

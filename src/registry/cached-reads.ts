@@ -1,7 +1,9 @@
+import type { ResourceKey } from '../admission/index.ts';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import type { ApiObject } from '../meta/index.ts';
 import { consistentCache, type RegistryContext } from './context.ts';
 import type { CachedReads } from './definition.ts';
+import { derive } from './derived.ts';
 import type { Resource } from './resource.ts';
 import { keyOf, rangeOf } from './selection.ts';
 import { convertAll, converted } from './stored/convert.ts';
@@ -105,6 +107,8 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
         return held && (held.fields['status.phase'] === 'Terminating' ? terminating : active);
       });
     },
+    derived: (id: ResourceKey, compute: (objects: readonly ApiObject[]) => unknown) =>
+      derive(() => findResource(id), compute),
     // Objects were decoded against the schema of their storage version when they were written.
   } as CachedReads;
 }

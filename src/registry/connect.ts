@@ -3,6 +3,7 @@ import type { ApiObject } from '../meta/index.ts';
 import { readConnectOptions } from './connect-options.ts';
 import type { RegistryContext } from './context.ts';
 import type { Endpoint } from './definition.ts';
+import { ObjectVersions, servedKind } from './request-versions.ts';
 import { serverObjects } from './server-objects.ts';
 import type { Connecting, Target } from './types.ts';
 import { connectSubresourceOf } from './verbs.ts';
@@ -13,23 +14,26 @@ export async function connect(
   target: Target,
   { requester, query, rest, warnings, annotate }: Connecting,
 ): Promise<Endpoint | undefined> {
-  const { resource, namespace, name, subresource } = target;
-  const { kind, connect: connection } = connectSubresourceOf(target);
+  const { namespace, name, subresource } = target;
+  const { connect: connection } = connectSubresourceOf(target);
   const { answers, locate, options: schema } = connection;
   const options = readConnectOptions(query, schema, registry.names);
   if (answers === 'proxy') options['path'] = rest;
   if (answers !== 'text') {
+    const object = options as ApiObject;
     const request = {
       operation: 'CONNECT',
-      kind: { group: resource.id.group, version: target.version, kind },
-      resource: { ...resource.id, version: target.version },
+      ...servedKind(target),
       subresource,
       namespace,
       name,
-      object: options as ApiObject,
+      object,
       oldObject: undefined,
       user: requester,
       dryRun: false,
+      began: registry.clock.now(),
+      options: () => undefined,
+      versions: new ObjectVersions({ registry, target, object, oldObject: undefined }),
       warn: (text: string) => warnings.add(text),
       annotate,
     } as const;

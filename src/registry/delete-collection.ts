@@ -40,7 +40,12 @@ async function remove(
   writeOptions: WriteOptions,
 ): Promise<void> {
   try {
-    await write(registry, { ...target, namespace, name }, { verb: 'delete', options }, writeOptions);
+    await write(
+      registry,
+      { ...target, namespace, name },
+      { verb: 'delete', options, ofCollection: true },
+      writeOptions,
+    );
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 404) throw error;
   }

@@ -10,7 +10,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
-import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
+import type { ReadOptions, SentOptions, WatchOptions, WriteOptions } from './types.ts';
 
 /** The 422 for query parameters, which are reported as fields of an options object. */
 export function invalidOptions(names: Names, kind: string, errors: readonly FieldError[]): StatusError {
@@ -111,10 +111,7 @@ export function checkWatchOptions(
 }
 
 /** Query parameters of a write, as received, and the User-Agent header. */
-export interface WriteParameters {
-  readonly dryRun?: readonly string[];
-  readonly fieldManager?: string;
-  readonly fieldValidation?: string;
+export interface WriteParameters extends SentOptions {
   readonly force?: string;
   readonly userAgent?: string | undefined;
 }
@@ -157,6 +154,7 @@ export function readWriteOptions(
     dryRun: isDryRun(parameters.dryRun ?? []),
     fieldManager: managerName(fieldManager, parameters.userAgent),
     fieldValidation: validation,
+    sent: parameters,
     force: force === true,
     warnings,
     annotate,

@@ -1,3 +1,4 @@
+import { admittedManagedFields } from '../merge/index.ts';
 import {
   type ApiObject,
   fieldError,
@@ -12,6 +13,7 @@ import {
   type Random,
   StatusError,
   type Steps,
+  setKey,
   statusError,
 } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
@@ -216,6 +218,45 @@ function partialMetadata(
   const names = reset.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
   if (names.some(([name]) => name === undefined)) return metadataOf(before, { managedFields: given.managedFields });
   return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
+}
+
+const invalidManagers =
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests';
+
+/**
+ * Undoes what mutating admission has written beyond the part of the object that the request writes.
+ * @throws StatusError 400 for another namespace
+ */
+export function keepToPart(
+  { target, context, options }: WriteRequest,
+  { object, rewritten }: PendingObject,
+  old: ApiObject | undefined,
+): void {
+  if (rewritten === undefined) return;
+  const { definition, storageVersion } = target.resource;
+  defaultNamespace(target, object.metadata);
+  const admitted = admittedManagedFields(object.metadata.managedFields, rewritten.managedFields);
+  if (admitted === undefined) options.warnings.add(invalidManagers);
+  const { entries: managedFields } = admitted ?? { entries: rewritten.managedFields };
+  object.metadata = metadataOf(object.metadata, { managedFields });
+  const partial = partialWriteOf(target);
+  if (partial !== undefined && old !== undefined) {
+    const kept = copyOf(old);
+    kept.metadata = partialMetadata(partial, object.metadata, kept.metadata);
+    if (partial.type === 'status') setField(kept, 'status', object['status']);
+    else partial.partialUpdate.apply(kept, object, context);
+    replaceContent(object, kept);
+  } else if (hasStatus(target) && old !== undefined) {
+    setField(object, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
+  } else if (hasStatus(target) && definition.strategy.createsWithStatus !== true && object['status'] !== undefined) {
+    setField(object, 'status', storageVersion.type.decode({}).value['status']);
+  }
+}
+
+/** Gives an object the fields of another one, in place. */
+export function replaceContent(object: JsonObject, next: JsonObject): void {
+  for (const key of Object.keys(object)) delete object[key];
+  for (const [key, value] of Object.entries(next)) if (value !== undefined) setKey(object, key, value);
 }
 
 /** Writes a projection that was sent into the object. @throws StatusError 409, 422 */

@@ -1,13 +1,13 @@
 import type { AdmissionRequest } from '../admission/index.ts';
-import type { ApiObject } from '../meta/index.ts';
+import type { ApiObject, JsonObject } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import { conversionsOf } from './conversions.ts';
-import { projectionOf, requestKind, versionOf } from './convert.ts';
+import { projectionOf } from './convert.ts';
 import { readDeleteOptions, warnWithoutPolicy } from './delete-options.ts';
 import { checkPatchFormat } from './patch.ts';
+import { ObjectVersions, servedKind } from './request-versions.ts';
 import { checkName } from './selection.ts';
 import type { Change, Target, WriteOptions } from './types.ts';
-
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
 /** Checks what does not depend on the stored object. @throws StatusError */
@@ -50,25 +50,46 @@ export function admissionRequest(
   old: ApiObject | undefined,
   undo: Undo[],
 ): AdmissionRequest {
-  const { target, change, options, dryRun } = request;
-  const { group, plural } = target.resource.definition;
-  const { version } = versionOf(target).declared;
-  const kind = requestKind(target);
+  const { registry, target, change, options, dryRun, context } = request;
   const deletes = change.verb === 'delete';
-  const projection = projectionOf(target);
+  const operation = old === undefined && !deletes ? 'CREATE' : operations[change.verb];
+  const object = deletes ? undefined : (pending.projection ?? pending.object);
+  const oldObject = old === undefined ? undefined : (projectionOf(target)?.read(old) ?? old);
   return {
-    operation: old === undefined && !deletes ? 'CREATE' : operations[change.verb],
-    kind: { group: kind.group, version: kind.version, kind: kind.kind },
-    resource: { group, version, resource: plural },
+    operation,
+    ...servedKind(target),
     subresource: target.subresource,
     namespace: target.namespace,
-    name: nameOf(pending),
-    object: deletes ? undefined : (pending.projection ?? pending.object),
-    oldObject: old === undefined || projection === undefined ? old : projection.read(old),
+    // As in the reference server, a deletion of a collection names no object.
+    name: deletes && change.ofCollection === true ? '' : target.name || nameOf(pending),
+    object,
+    oldObject,
     user: options.requester,
     dryRun,
+    began: context.now,
+    options: () => optionsOf(request, operation),
+    versions: new ObjectVersions({ registry, target, object, oldObject, pending, context }),
     warn: (text) => options.warnings.add(text),
     annotate: options.annotate,
     onAbandon: (step) => undo.push(step),
   };
+}
+
+const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
+
+/** The options of a write, as admission shows them: a patch has those of the create or update that it becomes. */
+function optionsOf({ registry, change, options }: WriteRequest, operation: keyof typeof optionKinds): JsonObject {
+  const given: JsonObject = change.verb === 'delete' ? change.options : { ...sentOptions(options) };
+  const shown: JsonObject = { kind: optionKinds[operation], apiVersion: `meta.${registry.names.domain}/v1` };
+  for (const [name, value] of Object.entries(given)) {
+    const absent = value === null || value === '' || (Array.isArray(value) && value.length === 0);
+    if (!absent && name !== 'kind' && name !== 'apiVersion') shown[name] = value;
+  }
+  return shown;
+}
+
+function sentOptions({
+  sent: { dryRun = [], fieldManager = '', fieldValidation = '' } = {},
+}: WriteOptions): JsonObject {
+  return { dryRun: [...dryRun], fieldManager, fieldValidation };
 }

@@ -118,6 +118,7 @@ describe('query parameters of writes', () => {
   it('have defaults', () => {
     expect(read('create', {})).toEqual({
       requester: { name: 'u', groups: [] },
+      sent: {},
       dryRun: false,
       fieldManager: 'unknown',
       fieldValidation: 'Warn',

@@ -31,7 +31,7 @@ const ownWriteOptions = (fieldManager = 'apiserver'): WriteOptions => ({
 /** The objects of the registry, for the server itself or for a request with `options`; its dry run stores nothing. */
 export function serverObjects(registry: RegistryContext, options?: WriteOptions): ServerObjects {
   const unchecked: RegistryContext = { ...registry, admission: createChain([]) };
-  const { get, list, namespace } = registry.cachedReads;
+  const { get, list, namespace, derived } = registry.cachedReads;
   const writeThrough = async (target: Target, change: Change) => {
     const { object } = await withStatusErrors(write(registry, target, change, options ?? ownWriteOptions()));
     if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
@@ -41,6 +41,7 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
     get,
     list,
     namespace,
+    derived,
     read: async (key, namespace, name) =>
       (await withStatusErrors(load(registry, find(registry, key), namespace, name))).object,
     create: async (key: ResourceKey, object: ApiObject) => {

@@ -71,7 +71,8 @@ export type Change =
       /** Size of the body in bytes. */
       readonly size?: number;
     }
-  | { readonly verb: 'delete'; readonly options: JsonObject };
+  /** `ofCollection`: one of the deletions of a collection. */
+  | { readonly verb: 'delete'; readonly options: JsonObject; readonly ofCollection?: boolean };
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
 
 /** A body as parsed by the codec. */
@@ -89,11 +90,20 @@ export interface ObjectBody extends Body {
   readonly value: JsonObject;
 }
 
+/** Query parameters of a write, as received. */
+export interface SentOptions {
+  readonly dryRun?: readonly string[];
+  readonly fieldManager?: string;
+  readonly fieldValidation?: string;
+}
+
 export interface WriteOptions {
   readonly requester: User;
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  /** What admission shows of the options. Absent: none were sent. */
+  readonly sent?: SentOptions;
   /** Takes over fields of other managers; for apply only. */
   readonly force: boolean;
   /** Texts for `Warning` headers are added here, whether or not the write succeeds. */

@@ -98,6 +98,7 @@ async function readPosted(
   if (target.subresource === '') atOnce(trackManagedFields(request, pending, undefined));
   const attributes = admissionRequest(request, pending, undefined, []);
   await runMutating(registry.admission, attributes);
+  pending.admitted = true;
   const { gated } = target.resource;
   if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
   await runValidating(registry.admission, attributes);

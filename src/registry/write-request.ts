@@ -1,4 +1,4 @@
-import type { ApiObject } from '../meta/index.ts';
+import type { ApiObject, Json } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import type { Conversions } from './conversions.ts';
 import type { WriteContext } from './definition.ts';
@@ -32,6 +32,10 @@ export interface PendingObject {
   readonly deleteAfterMark?: boolean;
   /** Its name was generated. */
   readonly generated: boolean;
+  /** Mutating admission is over. */
+  admitted?: boolean;
+  /** Set when mutating admission has replaced the object: what it had before. */
+  rewritten?: { readonly managedFields: Json[] | undefined };
 }
 
 /** Reverts a side effect of an admission plugin. */

@@ -171,6 +171,16 @@ describe('create', () => {
     expect(await failure(write('configmaps', {}, create(note('one')), { dryRun: true }))).toMatchObject(taken);
   });
 
+  it('says that the object of this name is being deleted', async () => {
+    const { change } = bench();
+    await change('configmaps', {}, create(note('one', {}, { finalizers: ['example.com/hold'] })));
+    await change('configmaps', { name: 'one' }, { verb: 'delete', options: {} });
+    expect(await failure(change('configmaps', {}, create(note('one'))))).toMatchObject({
+      ...{ code: 409, reason: 'AlreadyExists' },
+      message: 'object is being deleted: configmaps "one" already exists',
+    });
+  });
+
   it('fails with 405 across namespaces', async () => {
     const { change } = bench();
     expect(await failure(change('configmaps', { namespace: '' }, create(note('one'))))).toMatchObject({ code: 405 });

@@ -59,7 +59,7 @@ export async function write(
     } else {
       const { pending } = outcome;
       if (creates && outcome.kind === 'conflict') {
-        if (!pending.generated) throw statusError.alreadyExists(target.resource.id, nameOf(pending));
+        if (!pending.generated) throw alreadyExists(target, nameOf(pending), outcome.found);
         if (attempt >= maxNames) throw nameTaken(target, nameOf(pending));
       } else if (attempt >= maxAttempts) throw statusError.modified(target.resource.id, nameOf(pending));
       if (outcome.kind === 'conflict' && !creates) held = outcome.found;
@@ -101,6 +101,15 @@ async function removeUnreadable(request: WriteRequest): Promise<WriteResult> {
   const answer = options.dryRun ? { ok: true } : await registry.store.commit([{ key, revision }], [{ key }]);
   if (!answer.ok) throw statusError.modified(resource.id, name);
   return { created: false, object: undefined, deleted: { name, uid: '' } };
+}
+
+/** The 409 for a name that is taken; it says so when `found`, which has the name, is being deleted. */
+function alreadyExists({ resource }: Target, name: string, found: CachedObject | undefined): StatusError {
+  const error = statusError.alreadyExists(resource.id, name);
+  if (found === undefined || isCorrupt(found)) return error;
+  if (readObject(resource.format, found).metadata.deletionTimestamp === undefined) return error;
+  const { code, reason, message, details } = error;
+  return new StatusError(code, reason, `object is being deleted: ${message}`, details);
 }
 
 function nameTaken({ resource }: Target, name: string): StatusError {

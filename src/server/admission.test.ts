@@ -292,3 +292,93 @@ describe('priorities in a server', () => {
     });
   });
 });
+
+describe('nodes in a server with NodeRestriction', () => {
+  let nodes: OrchServer;
+  beforeAll(async () => {
+    nodes = await createServer({
+      apiDomain: 'k8s.io',
+      authorizationMode: ['AlwaysAllow'],
+      enableAdmissionPlugins: ['NodeRestriction'],
+      disableAdmissionPlugins: ['ServiceAccount'],
+    });
+  });
+  afterAll(() => nodes.close());
+
+  /** Sends a request as the node `a`. */
+  async function send(method: string, url: string, body?: JsonObject, type = 'application/json'): Promise<JsonObject> {
+    const response = await nodes.client.request({
+      method,
+      url,
+      headers: {
+        'content-type': type,
+        'impersonate-user': 'system:node:a',
+        'impersonate-group': 'system:nodes',
+      },
+      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+    });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of response.body) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    return JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
+  }
+  const node = (name: string, labels: JsonObject = {}) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels },
+  });
+  const merge = 'application/merge-patch+json';
+
+  it('are written by themselves, without labels that they must not set', async () => {
+    expect(await send('POST', '/api/v1/nodes', node('b'))).toMatchObject({
+      code: 403,
+      message: 'nodes "b" is forbidden: node "a" is not allowed to modify node "b"',
+    });
+    expect(await send('POST', '/api/v1/nodes', node('a', { 'x.k8s.io/y': 'z' }))).toMatchObject({
+      message: 'nodes "a" is forbidden: node "a" is not allowed to set the following labels: x.k8s.io/y',
+    });
+    expect(await send('POST', '/api/v1/nodes', node('a', { 'kubernetes.io/os': 'linux' }))).toMatchObject({
+      kind: 'Node',
+    });
+    const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+    expect(await send('PATCH', '/api/v1/nodes/a/status', ready, merge)).toMatchObject(ready);
+    const label = { metadata: { labels: { 'node-restriction.kubernetes.io/a': 'b' } } };
+    expect(await send('PATCH', '/api/v1/nodes/a', label, merge)).toMatchObject({
+      message: 'nodes "a" is forbidden: is not allowed to modify labels: node-restriction.kubernetes.io/a',
+    });
+  });
+
+  it('ask for tokens, evict and delete pods on themselves alone', async () => {
+    const place = at('pods', 'default');
+    for (const nodeName of ['a', 'b']) {
+      await nodes.client.create(place, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: nodeName },
+        spec: { nodeName, containers: [{ name: 'c', image: 'i' }] },
+      });
+    }
+    await nodes.client.create(at('serviceaccounts', 'default'), {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 's' },
+    });
+    const uid = (await nodes.client.get<ApiObject>({ ...place, name: 'b' })).metadata.uid ?? '';
+    const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'b', uid };
+    const token = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef } };
+    expect(await send('POST', '/api/v1/namespaces/default/serviceaccounts/s/token', token)).toMatchObject({
+      code: 403,
+      message: 'serviceaccounts "s" is forbidden: node requested token bound to a pod scheduled on a different node',
+    });
+    const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
+    expect(await send('POST', '/api/v1/namespaces/default/pods/b/eviction', eviction('b'))).toMatchObject({
+      code: 403,
+      message: 'pods "b" is forbidden: node a can only evict pods with spec.nodeName set to itself',
+    });
+    expect(await send('DELETE', '/api/v1/namespaces/default/pods/b')).toMatchObject({
+      message: 'pods "b" is forbidden: node "a" can only delete pods with spec.nodeName set to itself',
+    });
+    expect(await send('DELETE', '/api/v1/namespaces/default/pods/a?gracePeriodSeconds=0')).toMatchObject({
+      metadata: { name: 'a' },
+    });
+  });
+});

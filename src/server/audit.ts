@@ -129,7 +129,7 @@ async function openWebhook(
 }
 
 async function webhookClient(path: string): Promise<WebhookClient> {
-  const config = await readWebhookConfig('audit-webhook-config-file', path);
+  const config = await readWebhookConfig('--audit-webhook-config-file', path);
   try {
     return createWebhookClient(config, webhookLimits);
   } catch (error) {

@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { copyLmdbStore, StoreError } from '../store/index.ts';
 import { syncFolder, writePrivate } from './files.ts';
-import { defaultSettings, variableOf } from './flags.ts';
+import { defaultSettings } from './flags.ts';
+import { variableOf } from './settings.ts';
 import { StartError, systemReason } from './start-error.ts';
 
 const usage = `orch backup [--data-dir=<folder>] DIR

@@ -1,5 +1,6 @@
 import { systemPriorities } from '../admission/index.ts';
 import type { Client } from '../client/index.ts';
+import { trackingMap } from '../controllers/index.ts';
 import { applyMergePatch } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -65,6 +66,17 @@ export async function createBootstrapObjects(
     { group: '', resource: 'namespaces' },
     '',
     'other servers keep creating bootstrap objects',
+  );
+}
+
+/** Creates the config map that tells since which day the last use of tokens in secrets is recorded. @throws StatusError */
+export async function ensureTokenTracking(client: Client, { systemNamespace }: Names, now: number): Promise<void> {
+  const metadata = { name: trackingMap, namespace: systemNamespace };
+  const since = new Date(now).toISOString().slice(0, 10);
+  await ensureObject(
+    client,
+    { resource: 'configmaps', apiVersion: 'v1', kind: 'ConfigMap', metadata },
+    { data: { since } },
   );
 }
 

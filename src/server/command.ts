@@ -1,10 +1,11 @@
-import { helpText } from './flag-docs.ts';
+import { helpText, managerHelp } from './flag-docs.ts';
 import { didYouMean } from './suggest.ts';
 import { version } from './version.ts';
 
 const usage = `orch — a cluster API server
 
   orch serve [flags]    serve the API; "orch serve --help" lists the flags
+  orch controllers      run the controllers for a server; "orch controllers --help" lists the flags
   orch backup DIR       copy the data directory of a server, which may be running; "orch backup --help" tells more
   orch --version        print the version
   orch --help           print this
@@ -20,9 +21,11 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } else if (command === 'backup') {
     const { backup } = await import('./backup.ts');
     await backup(rest);
+  } else if (command === 'controllers') {
+    await runControllers(rest);
   } else if (command !== 'serve') {
     process.stderr.write(
-      `orch: unknown command ${JSON.stringify(command)}${didYouMean(command, ['serve', 'backup'])}\n\n${usage}`,
+      `orch: unknown command ${JSON.stringify(command)}${didYouMean(command, ['serve', 'controllers', 'backup'])}\n\n${usage}`,
     );
     process.exitCode = 2;
   } else if (rest.includes('--help') || rest.includes('-h')) {
@@ -32,4 +35,13 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     const { serve } = await import('./serve.ts');
     await serve(rest);
   }
+}
+
+async function runControllers(args: readonly string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(managerHelp());
+    return;
+  }
+  const { controllers } = await import('./controllers-command.ts');
+  await controllers(args);
 }

@@ -5,6 +5,7 @@ import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { garbageCollector } from '../controllers/index.ts';
 import {
   createHandler,
   createInFlight,
@@ -26,6 +27,7 @@ import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
+import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
@@ -41,6 +43,7 @@ import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhoo
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
+import type { Tokens } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
@@ -57,6 +60,7 @@ export interface ServerComponents {
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
+  readonly signSecretToken: Tokens['signSecretToken'];
   /** Resolves when requests can be authorized by roles. */
   readonly rolesLoaded: Promise<void>;
 }
@@ -82,7 +86,6 @@ export async function compose(
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   const counts = emptyCounts();
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const tokenCounts = counts.tokens;
@@ -90,6 +93,7 @@ export async function compose(
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
   const nodeProxy = await nodeProxyOf(settings, clock);
+  const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
@@ -106,12 +110,12 @@ export async function compose(
     serves,
     tokenKey,
     observer: createObserver(metrics, log),
-    ...registrySettings(settings),
+    ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
+    admission: pluginsOf({ ...configured, ...later, settings, names, clock, random, authorize, webhooks, metrics }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
   const nonResource = createNonResourceHandler({
@@ -132,23 +136,21 @@ export async function compose(
     names,
     findType,
     authenticate: access.authenticate,
-    authorize,
-    auditor,
-    clock,
-    random,
-    log,
-    metrics,
-    nonResource,
-    nodeProxy,
+    ...{ authorize, auditor, clock, random, log, metrics, nonResource, nodeProxy },
     readYaml: (bytes) => yaml.parse(bytes),
   });
   const rolesLoaded = followRoles(registry, roles, names);
-  return { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, rolesLoaded };
+  const { signSecretToken } = access;
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler };
+  return { ...opened, rolesLoaded, signSecretToken };
 }
 
-const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {
+const pluginsOf = (
+  options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
+) => {
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
-  return makePlugins(pluginInitializer(options), on, off);
+  const features = resolveFeatures(options.settings.featureGates);
+  return makePlugins(pluginInitializer({ ...options, features }), on, off);
 };
 
 const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock']): Promise<NodeProxy> =>
@@ -159,14 +161,18 @@ const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock'
     isIdentity: identityHeaders(requestHeaderNames(settings)),
   });
 
-const registrySettings = (settings: ServerSettings) => ({
-  features: resolveFeatures(settings.featureGates),
-  garbageCollector: settings.enableGarbageCollector,
-  watchSeconds: settings.minRequestTimeout,
-  allowPrivileged: settings.allowPrivileged,
-  historyMs: settings.etcdCompactionInterval,
-  nodeAddresses: settings.kubeletPreferredAddressTypes,
-});
+/** Warns of feature gates. */
+function registrySettings(settings: ServerSettings, log: Log) {
+  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
+  return {
+    features: resolveFeatures(settings.featureGates),
+    garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
+    watchSeconds: settings.minRequestTimeout,
+    allowPrivileged: settings.allowPrivileged,
+    historyMs: settings.etcdCompactionInterval,
+    nodeAddresses: settings.kubeletPreferredAddressTypes,
+  };
+}
 
 /** Without the resources `ipaddresses` and `servicecidrs` no addresses are allocated. */
 function allocationOptions(

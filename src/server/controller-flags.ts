@@ -1,4 +1,4 @@
-import { jitterFactor } from '../controllers/index.ts';
+import { jitterFactor, type LeaderElectionSettings } from '../controllers/index.ts';
 import { controllerNames, defaultControllers } from './controllers.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
@@ -61,3 +61,10 @@ export function leaseProblems(
   }
   return problems;
 }
+
+/** The durations of leader election. */
+export const leaseSettings = (settings: ControllerSettings): LeaderElectionSettings => ({
+  leaseMs: settings.leaderElectLeaseDuration,
+  renewMs: settings.leaderElectRenewDeadline,
+  retryMs: settings.leaderElectRetryPeriod,
+});

@@ -1,9 +1,10 @@
+import type { RegisteredWebhook } from '../admission/index.ts';
 import { CustomResources, customResources } from '../extensions/index.ts';
 import type { Metrics } from '../http/index.ts';
-import type { Names } from '../meta/index.ts';
+import type { ByteString, Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RegisteredWebhooks, WebhookRegistration } from './registered-webhooks.ts';
+import type { RegisteredWebhooks } from './registered-webhooks.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly registry: Registry;
@@ -12,15 +13,19 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly metrics: Metrics;
 };
 
-/** The timeout of a conversion (seconds). */
-const conversionSeconds = 30;
+/** The timeout of a conversion (ms), and how many are asked of a webhook at a time. */
+const conversionMs = 30_000;
+const maxConversions = 16;
 
 /** Serves the custom resources of the definitions in the store. */
 export function createCustomResources({ registry, names, webhooks, metrics, ...outside }: Options): CustomResources {
   const { features } = registry;
   const { clock, random, log } = outside;
   const observe: Metrics['converted'] = (...seen) => metrics.converted(...seen);
-  const postTo = (registration: WebhookRegistration) => webhooks.postTo(registration, conversionSeconds);
+  const postTo = (registration: RegisteredWebhook) => {
+    const call = webhooks.postTo(registration, maxConversions);
+    return (body: ByteString) => call(body, conversionMs);
+  };
   return new CustomResources({
     ...{ registry, names, clock },
     define: (definition) =>

@@ -1,10 +1,36 @@
 import { featureGates, inertGates } from '../meta/index.ts';
 import { gateUsage } from './feature-gates.ts';
-import { flagList, programSettings, variableOf } from './flags.ts';
-
-type Listed = (typeof flagList)[number];
+import type { ListedFlag } from './flag.ts';
+import { flagList, programSettings } from './flags.ts';
+import { managerTable } from './manager-flags.ts';
+import { variableOf } from './settings.ts';
 
 const sections = [...new Set(flagList.map(({ section }) => section))];
+
+/** The flags of a command for its help, by sections. */
+function flagLines(flags: readonly ListedFlag[]): string[] {
+  const lines: string[] = [];
+  for (const section of new Set(flags.map((flag) => flag.section))) {
+    lines.push('', `${section}:`);
+    for (const flag of flags.filter((f) => f.section === section)) {
+      const head = `--${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`;
+      lines.push(`  ${wrap(head, 98).join('\n    ')}`);
+      for (const line of wrap(flag.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
+    }
+  }
+  return lines;
+}
+
+/** What `orch controllers --help` prints. */
+export const managerHelp = (): string =>
+  [
+    'orch controllers --kubeconfig=<file> [flags]',
+    '',
+    'Runs the controllers for a server. Every flag may also be given as an environment variable',
+    `(${variableOf('leader-elect')} for --leader-elect) or in the file that --config names.`,
+    ...flagLines(managerTable.list),
+    '',
+  ].join('\n');
 
 /** What `orch serve --help` prints. */
 export function helpText(): string {
@@ -12,16 +38,9 @@ export function helpText(): string {
     'orch serve [flags]',
     '',
     'Serves the cluster API. Every flag may also be given as an environment variable',
+    `(${variableOf('secure-port')} for --secure-port) or in the file that --config names.`,
+    ...flagLines(flagList),
   ];
-  lines.push(`(${variableOf('secure-port')} for --secure-port) or in the file that --config names.`);
-  for (const section of sections) {
-    lines.push('', `${section}:`);
-    for (const flag of flagList.filter((f) => f.section === section)) {
-      const head = `--${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`;
-      lines.push(`  ${wrap(head, 98).join('\n    ')}`);
-      for (const line of wrap(flag.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
-    }
-  }
   lines.push('', 'Features:');
   for (const [name, gate] of Object.entries(featureGates)) {
     // Stable and deprecated features are not listed.
@@ -105,7 +124,7 @@ const featureIntroduction = [
 const inertIntroduction =
   'The other gates of release 1.33 can be switched as in that release. Nothing in this server depends on them: the log says so when one is not at its default.';
 
-function defaultNote({ type, default: value }: Listed): string {
+function defaultNote({ type, default: value }: ListedFlag): string {
   const text = type.format(value);
   return text === '' ? '' : ` (default ${text})`;
 }

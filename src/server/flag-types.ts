@@ -234,6 +234,13 @@ export const domain: FlagType<string> = {
   format: String,
 };
 
+/** A domain; undefined when not set. */
+export const optionalDomain: FlagType<string | undefined> = {
+  ...domain,
+  parse: (value) => domain.parse(value),
+  format: optional,
+};
+
 /** `name=true|false` pairs; `check` returns the problem of a pair, undefined when it is valid. */
 export function switches(
   check: (name: string, on: boolean) => string | undefined,

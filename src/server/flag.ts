@@ -1,6 +1,6 @@
 import type { FlagType } from './flag-types.ts';
 
-/** A flag of the server. Its name is its key in the table in kebab-case: `--secure-port`. */
+/** A flag of a command. Its name is its key in the table in kebab-case: `--secure-port`. */
 export interface Flag<T> {
   readonly section: 'Address' | 'Identity' | 'API' | 'Nodes' | 'Store' | 'Controllers' | 'Audit' | 'Limits' | 'Process';
   readonly type: FlagType<T>;
@@ -16,3 +16,31 @@ export const flag = <T>(
   byDefault: NoInfer<T>,
   help: string,
 ): Flag<T> => ({ section, type: valueType, default: byDefault, help });
+
+/** The values of flags by key. */
+export type SettingsOf<F> = { readonly [K in keyof F]: F[K] extends { readonly default: infer T } ? T : never };
+
+/** A flag with its key and its name: `securePort`, `secure-port`. */
+export interface ListedFlag<K extends string = string> extends Flag<unknown> {
+  readonly key: K;
+  readonly name: string;
+}
+
+/** The flags of a command. */
+export interface FlagTable<S> {
+  /** In the order of the documentation. */
+  readonly list: readonly ListedFlag<keyof S & string>[];
+  readonly defaults: S;
+  /** What is wrong with settings that are valid each by itself; `nameOf` spells one. */
+  readonly problemsOf: (settings: S, nameOf: (key: keyof S & string) => string) => string[];
+}
+
+export const listOf = <F extends object>(flags: F): ListedFlag<keyof F & string>[] =>
+  Object.entries(flags).map(([key, value]) => ({
+    ...(value as Flag<unknown>),
+    key: key as keyof F & string,
+    name: key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+  }));
+
+export const defaultsOf = <F extends object>(flags: F): SettingsOf<F> =>
+  Object.fromEntries(listOf(flags).map(({ key, default: value }) => [key, value])) as SettingsOf<F>;

@@ -1,11 +1,14 @@
 import { absentPlugins, admissionPlugins } from '../admission/index.ts';
+import { maxFakeNodes } from '../controllers/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
-import { controllerFlags } from './controller-flags.ts';
+import { certificateFlags } from './certificate-flags.ts';
+import { controllerFlags, leaseProblems } from './controller-flags.ts';
 import { checkGate } from './feature-gates.ts';
-import { type Flag, flag } from './flag.ts';
+import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import * as type from './flag-types.ts';
+import { processFlags } from './process-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { apiRelease } from './version.ts';
@@ -50,6 +53,7 @@ const flags = {
     'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.',
   ),
   ...requestHeaderFlags,
+  ...certificateFlags,
   tokenAuthFile: flag(
     'Identity',
     type.file,
@@ -159,7 +163,7 @@ const flags = {
     'API',
     type.boolean,
     false,
-    'A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
+    'A garbage collector runs elsewhere, in a controller manager. Jobs and replication controllers that are deleted without a propagation policy wait for it to orphan their dependents, as they do where `garbage-collector-controller` is among the `--controllers`.',
   ),
 
   allowPrivileged: flag(
@@ -180,6 +184,12 @@ const flags = {
     type.someOf('admission plugin', [...allPlugins, ...absentPlugins]),
     [],
     `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
+  ),
+  admissionControlConfigFile: flag(
+    'API',
+    type.file,
+    undefined,
+    'Configurations of admission plugins, as in [admission.md](admission.md).',
   ),
   defaultNotReadyTolerationSeconds: flag(
     'API',
@@ -245,6 +255,12 @@ const flags = {
   ),
 
   ...controllerFlags,
+  fakeNodes: flag(
+    'Controllers',
+    type.integer(0, maxFakeNodes),
+    0,
+    'How many fake nodes there are: pods are bound to them, start, become ready and end there as [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.',
+  ),
 
   ...auditFlags,
 
@@ -285,12 +301,7 @@ const flags = {
     'How long requests under way may take to finish after that; then connections are cut.',
   ),
 
-  logLevel: flag(
-    'Process',
-    type.oneOf('error', 'warn', 'info', 'debug'),
-    'info',
-    'What is logged: JSON lines on standard error.',
-  ),
+  logLevel: processFlags.logLevel,
   profiling: flag(
     'Process',
     type.boolean,
@@ -303,18 +314,12 @@ const flags = {
     undefined,
     'Also shows the metrics that are hidden since this release, which must be the one before: none is at present.',
   ),
-  config: flag(
-    'Process',
-    type.file,
-    undefined,
-    'YAML file with settings: the names of flags without the hyphens before them.',
-  ),
+  config: processFlags.config,
 };
 
-type Flags = typeof flags;
-export type FlagKey = keyof Flags;
 /** The values of all flags. */
-export type Settings = { readonly [K in FlagKey]: Flags[K]['default'] };
+export type Settings = SettingsOf<typeof flags>;
+export type FlagKey = keyof Settings;
 
 /** The settings of a server; an embedded server may have no data directory and no log. */
 export type ServerSettings = Omit<Settings, 'dataDir' | 'logLevel'> & {
@@ -322,16 +327,10 @@ export type ServerSettings = Omit<Settings, 'dataDir' | 'logLevel'> & {
 };
 
 /** The flags as a list. */
-export const flagList: readonly (Flag<unknown> & { readonly key: FlagKey; readonly name: string })[] = Object.entries(
-  flags,
-).map(([key, value]) => ({
-  ...(value as Flag<unknown>),
-  key: key as FlagKey,
-  name: key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-}));
+export const flagList = listOf(flags);
 
 /** The defaults of a server process. */
-export const defaultSettings = Object.fromEntries(flagList.map(({ key, default: value }) => [key, value])) as Settings;
+export const defaultSettings = defaultsOf(flags);
 
 /** The defaults of an embedded server: memory store, no log. */
 export const programSettings: ServerSettings = {
@@ -341,5 +340,27 @@ export const programSettings: ServerSettings = {
   logLevel: undefined,
 };
 
-/** `ORCH_SECURE_PORT` for `secure-port`. */
-export const variableOf = (name: string) => `ORCH_${name.toUpperCase().replaceAll('-', '_')}`;
+/** Flags that must be set together. */
+const pairs: readonly (readonly FlagKey[])[] = [
+  ['tlsCertFile', 'tlsPrivateKeyFile'],
+  ['kubeletClientCertificate', 'kubeletClientKey'],
+  ['clusterSigningCertFile', 'clusterSigningKeyFile'],
+];
+
+function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string): string[] {
+  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings;
+  const given = (key: FlagKey) => settings[key] !== undefined;
+  return [
+    ...pairs
+      .filter((pair) => pair.some(given) && !pair.every(given))
+      .map((pair) => `${pair.map(nameOf).join(' and ')} must be given together`),
+    ...on
+      .filter((word) => off.includes(word))
+      .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
+    ...leaseProblems(settings, nameOf),
+  ];
+}
+
+/** The flags of `orch serve`, and the settings of an embedded server. */
+export const serverTable: FlagTable<Settings> = { list: flagList, defaults: defaultSettings, problemsOf };
+export const programTable: FlagTable<ServerSettings> = { list: flagList, defaults: programSettings, problemsOf };

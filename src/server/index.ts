@@ -27,6 +27,7 @@ export {
   type Random,
   type Status,
   StatusError,
+  VirtualClock,
 } from '../meta/index.ts';
 export { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 export type { Dependencies, Log } from './dependencies.ts';

@@ -22,8 +22,8 @@ export interface Address {
 /** The open listener of a server. */
 export interface Listening {
   readonly address: Address;
-  /** The CA bundle of the serving certificate, in PEM. */
-  readonly authority: () => string;
+  /** The certificates that are in use. */
+  readonly tls: () => Tls;
   /** Stops accepting connections; resolves when all are closed, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -78,7 +78,7 @@ export async function openListener(
   renewLater();
   return {
     address: { url, port: listener.port, kubeconfig: config(), kubeconfigPath: path },
-    authority: () => tls.authority,
+    tls: () => tls,
     close(graceMs) {
       closed = true;
       cancel();

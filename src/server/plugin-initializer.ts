@@ -1,19 +1,30 @@
 import type { KindPlace, PluginInitializer } from '../admission/index.ts';
-import type { Authorizer } from '../auth/index.ts';
-import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
-import { requestedOrganizations } from '../pki/index.ts';
+import { type Authorizer, selectorAttributes } from '../auth/index.ts';
+import type { Metrics } from '../http/index.ts';
+import { type Clock, type Features, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { requestedSubject } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
+import type { AdmissionFiles } from './admission-configuration.ts';
 import type { ServerSettings } from './flags.ts';
+import { imageReviewer } from './image-reviews.ts';
+import type { RegisteredWebhooks } from './registered-webhooks.ts';
+
+/** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
+const maxReviews = 256;
 
 type Quota = ObjectOf<typeof ResourceQuota>;
 
-interface InitializerOptions {
+interface InitializerOptions extends AdmissionFiles {
   readonly names: Names;
   readonly random: Random;
+  readonly clock: Clock;
+  readonly features: Features;
   readonly authorize: Authorizer;
+  readonly webhooks: RegisteredWebhooks;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked' | 'mutationChecked'>;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -23,7 +34,14 @@ interface InitializerOptions {
 export function pluginInitializer({
   names,
   random,
+  clock,
+  features,
   authorize,
+  configurations,
+  credentials,
+  imagePolicy,
+  webhooks,
+  metrics,
   settings,
   registry,
 }: InitializerOptions): PluginInitializer {
@@ -31,12 +49,28 @@ export function pluginInitializer({
   return {
     names,
     random,
+    clock,
+    policyChecked: metrics.policyChecked,
+    mutationChecked: metrics.mutationChecked,
+    features,
+    configurations,
+    webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
+    webhookObserver: metrics.webhooks,
+    reviewImages:
+      imagePolicy === undefined
+        ? () => Promise.reject(new Error('the image policy webhook is not configured'))
+        : imageReviewer({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook), clock, random }),
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
+      derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
     },
     namespace: (name) => registry().objects.namespace(name),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
+    authorizeAccess: ({ selectors, ...attributes }) => {
+      const withSelectors = registry().features.AuthorizeWithSelectors;
+      return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
+    },
     findKind,
     tolerationSeconds: {
       notReady: settings.defaultNotReadyTolerationSeconds,
@@ -44,7 +78,16 @@ export function pluginInitializer({
     },
     createNamespace: (name) => createNamespace(registry(), name),
     updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
-    requestedOrganizations,
+    requestedSubject,
+  };
+}
+
+/** A function that is made by its first call. */
+function onFirstCall<T>(make: () => () => T): () => T {
+  let made: (() => T) | undefined;
+  return () => {
+    made ??= make();
+    return made();
   };
 }
 

@@ -4,14 +4,17 @@ import type { Json } from '../meta/index.ts';
 import { exposureOf } from './files.ts';
 import { StartError, systemReason } from './start-error.ts';
 
-/** The text of the file of a flag. @throws StartError */
-export async function readSettingFile(flag: string, path: string): Promise<string> {
+/** The text of a file that a setting names, such as `--config`. @throws StartError */
+export async function readFileOf(setting: string, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new StartError(`--${flag}=${JSON.stringify(path)} cannot be read: ${systemReason(error)}`, error);
+    throw new StartError(`${setting}=${JSON.stringify(path)} cannot be read: ${systemReason(error)}`, error);
   }
 }
+
+/** The text of the file of a flag. @throws StartError */
+export const readSettingFile = (flag: string, path: string): Promise<string> => readFileOf(`--${flag}`, path);
 
 /** Permissions of those who are neither the owner of a file nor in its group. */
 export const ofOthers = 0o007;

@@ -26,15 +26,15 @@ async function hookOf(...given: Parameters<typeof startHook>) {
 
 it('returns the body of the response; the timeout is part of the URL', async () => {
   const { hook, registration } = await hookOf(({ review }) => ({ seen: review }));
-  const answer = await webhooks().postTo(registration, 7)(body);
+  const answer = await webhooks().postTo(registration, 16)(body, 7_000);
   expect(JSON.parse(Buffer.from(answer).toString())).toEqual({ seen: { a: 'b' } });
   expect(hook.calls[0]).toMatchObject({ method: 'POST', url: '/x?timeout=7s', type: 'application/json' });
 });
 
 it('gives up after the timeout', async () => {
   const { hook, registration } = await hookOf(() => new Promise(() => {}));
-  const why = `Post "${hook.url}/x?timeout=0.05s": context deadline exceeded`;
-  await expect(webhooks().postTo(registration, 0.05)(body)).rejects.toThrow(why);
+  const why = `Post "${hook.url}/x?timeout=1s": context deadline exceeded`;
+  await expect(webhooks().postTo(registration, 16)(body, 50)).rejects.toThrow(why);
 });
 
 it('counts the time for a connection, and in the queue, as a part of the timeout', async () => {
@@ -43,10 +43,10 @@ it('counts the time for a connection, and in the queue, as a part of the timeout
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   open.push(silent);
   const { port } = silent.address() as AddressInfo;
-  const post = webhooks().postTo({ url: `https://127.0.0.1:${port}` }, 0.05);
-  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => post(body)));
+  const post = webhooks().postTo({ url: `https://127.0.0.1:${port}` }, 16);
+  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => post(body, 50)));
   expect(new Set(outcomes.map((one) => (one.status === 'rejected' ? (one.reason as Error).message : '')))).toEqual(
-    new Set([`Post "https://127.0.0.1:${port}?timeout=0.05s": context deadline exceeded`]),
+    new Set([`Post "https://127.0.0.1:${port}?timeout=1s": context deadline exceeded`]),
   );
 });
 
@@ -60,18 +60,35 @@ it('aborts its requests when it is closed, and sends no more', async () => {
     return new Promise(() => {});
   });
   const made = webhooks();
-  const post = made.postTo(registration, 30);
-  const first = expect(post(body)).rejects.toThrow('context deadline exceeded');
+  const post = made.postTo(registration, 16);
+  const first = expect(post(body, 30_000)).rejects.toThrow('context deadline exceeded');
   await calling;
   made.close();
   await first;
-  await expect(post(body)).rejects.toThrow('context deadline exceeded');
+  await expect(post(body, 30_000)).rejects.toThrow('context deadline exceeded');
   expect(hook.calls).toHaveLength(1);
 });
 
 it('uses one connection for the requests of a registration, one after another', async () => {
   const { hook, registration } = await hookOf(() => ({}));
   const made = webhooks();
-  for (let i = 0; i < 3; i++) await made.postTo({ ...registration }, 30)(body);
+  for (let i = 0; i < 3; i++) await made.postTo({ ...registration }, 16)(body, 30_000);
   expect([hook.calls.length, hook.connections()]).toEqual([3, 1]);
+});
+
+it('sends the credentials for the host, over connections of their own', async () => {
+  const { hook, registration } = await hookOf(() => ({}));
+  const made = webhooks();
+  const asked: string[] = [];
+  const credentials = {
+    path: 'users',
+    userFor: (host: string, port: string) => {
+      asked.push(`${host}:${port}`);
+      return { cert: undefined, key: undefined, authorization: () => Promise.resolve('Bearer t') };
+    },
+  };
+  await made.postTo(registration, 16)(body, 30_000);
+  await made.postTo(registration, 16, credentials)(body, 30_000);
+  expect(hook.calls.map(({ authorization }) => authorization)).toEqual([undefined, 'Bearer t']);
+  expect([asked, hook.connections()]).toEqual([[`${hook.host}:${hook.port}`], 2]);
 });

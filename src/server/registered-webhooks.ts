@@ -1,29 +1,19 @@
+import { setMaxListeners } from 'node:events';
 import { isIP } from 'node:net';
+import { type CallWebhook, type RegisteredWebhook, WebhookFailure } from '../admission/index.ts';
 import { dialFailure } from '../http/index.ts';
 import { type ByteString, isJsonObject, readJsonText } from '../meta/index.ts';
 import { createWebhookClient, type WebhookAnswer, type WebhookClient } from './webhook-client.ts';
-
-/** Where a webhook is that an object of the API registers, and how it is trusted. */
-export interface WebhookRegistration {
-  readonly url?: string | null;
-  readonly service?: ServicePlace | null;
-  /** CA bundle: PEM in base64. Empty: the authorities that Node trusts. */
-  readonly caBundle?: string;
-}
-
-interface ServicePlace {
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly path?: string | null;
-  readonly port?: number | null;
-}
-
-/** Posts JSON to a webhook and returns the body of its response. Rejects with an Error as client libraries word it. */
-export type PostToWebhook = (body: ByteString) => Promise<Uint8Array>;
+import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 
 export interface RegisteredWebhooks {
-  /** `seconds`: the timeout of a request. */
-  postTo(registration: WebhookRegistration, seconds: number): PostToWebhook;
+  /**
+   * `atOnce`: how many requests are sent at a time; the others wait, within their timeout. Without `credentials` the
+   * webhook is called without.
+   */
+  postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
+  /** The webhook of a kubeconfig. Throws for certificates that are not PEM. */
+  open(config: WebhookConfig): CallWebhook;
   /** Aborts all requests, and closes all connections. */
   close(): void;
 }
@@ -37,20 +27,24 @@ export interface RegisteredWebhooksOptions {
   ) => Promise<{ readonly host: string; readonly port: string }>;
 }
 
-/** How many requests are sent to a webhook at a time, and the largest response (bytes). */
-const maxRequests = 16;
+/** The largest response (bytes). */
 const maxAnswer = 8 * 1024 * 1024;
 /** How many clients are kept; the connections of others are closed when they have been idle. */
 const maxClients = 256;
+/** The timeout of a request that has none of its own (ms). */
+const defaultMs = 30_000;
+
+const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization: undefined };
 
 /** The webhooks that objects of the API register. Those with the same registration share their connections. */
 export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
   const clients = new Map<string, WebhookClient>();
+  const opened: WebhookClient[] = [];
   const closing = new AbortController();
-  const clientOf = (registration: WebhookRegistration, seconds: number): WebhookClient => {
-    const { url, service, caBundle } = registration;
-    const key = JSON.stringify([url, service, caBundle, seconds]);
-    const client = clients.get(key) ?? makeClient(registration, seconds);
+  // Every call under way listens.
+  setMaxListeners(0, closing.signal);
+  const clientOf = (key: string, ...made: Parameters<typeof makeClient>): WebhookClient => {
+    const client = clients.get(key) ?? makeClient(...made);
     clients.delete(key);
     clients.set(key, client);
     for (const oldest of clients.keys()) {
@@ -59,8 +53,13 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     }
     return client;
   };
-  const makeClient = (registration: WebhookRegistration, seconds: number): WebhookClient => {
+  const makeClient = (
+    registration: RegisteredWebhook,
+    maxRequests: number,
+    credentials: WebhookCredentials | undefined,
+  ): WebhookClient => {
     const { service } = registration;
+    const url = new URL(placeOf(registration));
     const pem = Buffer.from(registration.caBundle ?? '', 'base64').toString();
     const locate =
       typeof registration.url === 'string' || !service
@@ -68,40 +67,56 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
         : () => locateService(service.namespace ?? '', service.name ?? '', service.port ?? 443);
     return createWebhookClient(
       {
-        url: urlOf(registration, seconds),
+        url,
         ca: pem.trim() === '' ? undefined : pem,
         serverName: locate && serverNameOf(service),
-        ...{ skipVerify: false, cert: undefined, key: undefined, authorization: undefined },
+        skipVerify: false,
+        ...(credentials?.userFor(url.hostname, url.port || '443') ?? anonymous),
       },
-      { timeoutMs: seconds * 1_000, maxAnswer, maxRequests, ...(locate === undefined ? {} : { locate }) },
+      { timeoutMs: defaultMs, maxAnswer, maxRequests, ...(locate === undefined ? {} : { locate }) },
     );
   };
   return {
-    postTo: (registration, seconds) => async (body) => {
-      const client = clientOf(registration, seconds);
-      const answer = await client.post(body, closing.signal).catch((error: unknown) => {
-        const text = textOf(registration, seconds);
-        throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, new URL(text))}`, { cause: error });
-      });
-      return contentOf(answer);
+    open: (config) => {
+      const client = createWebhookClient(config, { timeoutMs: defaultMs, maxAnswer });
+      opened.push(client);
+      return (body, timeoutMs) => post(client, body, config.url.href, timeoutMs, closing.signal);
+    },
+    postTo: (registration, atOnce, credentials) => {
+      const { url, service, caBundle } = registration;
+      const key = JSON.stringify([url, service, caBundle, atOnce, credentials?.path]);
+      return async (body, timeoutMs) => {
+        const text = `${placeOf(registration)}?timeout=${Math.ceil(timeoutMs / 1_000)}s`;
+        const client = clientOf(key, registration, atOnce, credentials);
+        return post(client, body, text, timeoutMs, closing.signal);
+      };
     },
     close: () => {
       closing.abort();
-      for (const client of clients.values()) client.close();
+      for (const client of [...clients.values(), ...opened]) client.close();
     },
   };
 }
 
-const serverNameOf = (service: ServicePlace | null | undefined): string => `${service?.name}.${service?.namespace}.svc`;
-
-/** The URL as messages show it, with the port of a service. */
-function textOf({ url, service }: WebhookRegistration, seconds: number): string {
-  const base =
-    typeof url === 'string' ? url : `https://${serverNameOf(service)}:${service?.port ?? 443}${service?.path ?? ''}`;
-  return `${base}?timeout=${seconds}s`;
+async function post(
+  client: WebhookClient,
+  body: ByteString,
+  text: string,
+  timeoutMs: number,
+  closing: AbortSignal,
+): Promise<Uint8Array> {
+  const url = new URL(text);
+  const answer = await client.post(body, closing, { url, timeoutMs }).catch((error: unknown) => {
+    throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, url)}`, { cause: error });
+  });
+  return contentOf(answer);
 }
 
-const urlOf = (registration: WebhookRegistration, seconds: number): URL => new URL(textOf(registration, seconds));
+const serverNameOf = (service: RegisteredWebhook['service']): string => `${service?.name}.${service?.namespace}.svc`;
+
+/** The URL without its query, with the port of a service. */
+const placeOf = ({ url, service }: RegisteredWebhook): string =>
+  typeof url === 'string' ? url : `https://${serverNameOf(service)}:${service?.port ?? 443}${service?.path ?? ''}`;
 
 /** Why there is no response. */
 function failureText(error: unknown, url: URL): string {
@@ -144,7 +159,7 @@ const refusals: { readonly [status: number]: string } = {
 
 /** The body of a successful response. */
 function contentOf({ status, contentType, body }: WebhookAnswer): Uint8Array {
-  if (status < 200 || status > 206) throw new Error(statusFailure(status, contentType, body));
+  if (status < 200 || status > 206) throw new WebhookFailure(status, statusFailure(status, contentType, body));
   if (body.length > 0) return body;
   throw new Error(`0-length response with status code: ${status} and content type: ${contentType}`);
 }

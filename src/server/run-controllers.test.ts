@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ApiObject, isStatus } from '../meta/index.ts';
+import { type ApiObject, at, isStatus } from '../meta/index.ts';
+import { certificateRequest, commonName } from '../pki/testing/certificate-request.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -28,6 +30,11 @@ const accountOf = ({ client }: OrchServer) =>
   });
 const viewRules = async ({ client }: OrchServer) => (await client.get<ApiObject>(view))['rules'];
 
+const textAt = (object: ApiObject | undefined, ...path: readonly string[]): string => {
+  const value = at(object, ...path);
+  return typeof value === 'string' ? value : '';
+};
+
 describe('the controllers of a server', () => {
   it('run once it has started, each as its service account', async () => {
     const { server, clock } = await start();
@@ -51,6 +58,57 @@ describe('the controllers of a server', () => {
       makesAccounts,
       aggregates,
     ]);
+  });
+
+  it('publish the certificates of the server, sign with its authority, and issue tokens that it accepts', async () => {
+    const serviceAccountSigningKeyFile = join(mkdtempSync(join(tmpdir(), 'orch-')), 'signing.key');
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    writeFileSync(serviceAccountSigningKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const { server, clock } = await start({ securePort: 0, serviceAccountSigningKeyFile });
+    const { kubeconfig } = await server.listen();
+    const { client } = server;
+    clock.advance(1_000);
+    const find = (apiVersion: string, resource: string, name: string, namespace?: string) =>
+      client.get<ApiObject>({ apiVersion, resource, name, ...(namespace === undefined ? {} : { namespace }) });
+
+    const published = async () =>
+      textAt(await find('v1', 'configmaps', 'kube-root-ca.crt', 'default').catch(() => undefined), 'data', 'ca.crt');
+    await expect.poll(published).toMatch(/^-----BEGIN CERTIFICATE-----/);
+    const authority = Buffer.from(/certificate-authority-data: "?([\w+/=]+)/.exec(kubeconfig)?.[1] ?? '', 'base64');
+    expect(await published()).toBe(authority.toString());
+
+    const annotations = { 'kubernetes.io/service-account.name': 'default' };
+    const metadata = { name: 'tok', namespace: 'default', annotations };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'kubernetes.io/service-account-token' };
+    await expect.poll(() => accountOf(server)).toBeDefined();
+    await client.create({ apiVersion: 'v1', resource: 'secrets', namespace: 'default' }, secret);
+    const token = async () => textAt(await find('v1', 'secrets', 'tok', 'default'), 'data', 'token');
+    await expect.poll(token).not.toBe('');
+    const review = { apiVersion: 'authentication.k8s.io/v1', resource: 'tokenreviews' };
+    const spec = { token: Buffer.from(await token(), 'base64').toString() };
+    const reviewed = await client.create<ApiObject>(review, { ...review, kind: 'TokenReview', metadata: {}, spec });
+    expect(textAt(reviewed, 'status', 'user', 'username')).toBe('system:serviceaccount:default:default');
+
+    const certificates = { apiVersion: 'certificates.k8s.io/v1', resource: 'certificatesigningrequests' };
+    const requested = await client.create<ApiObject>(certificates, {
+      apiVersion: certificates.apiVersion,
+      kind: 'CertificateSigningRequest',
+      metadata: { name: 'csr' },
+      spec: {
+        request: Buffer.from(certificateRequest({ subject: [commonName('alice')] })).toString('base64'),
+        signerName: 'kubernetes.io/kube-apiserver-client',
+        usages: ['client auth'],
+      },
+    });
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'Checked' }];
+    const place = { ...certificates, name: 'csr', subresource: 'approval' };
+    await client.update(place, { ...requested, status: { conditions } });
+    const issued = async () =>
+      textAt(await find(certificates.apiVersion, certificates.resource, 'csr'), 'status', 'certificate');
+    await expect.poll(issued).not.toBe('');
+    const certificate = new X509Certificate(Buffer.from(await issued(), 'base64'));
+    expect(certificate.subject).toBe('CN=alice');
+    expect(certificate.verify(new X509Certificate(authority).publicKey)).toBe(true);
   });
 
   it.each([0, 1_000])('do not hold up the end of the server, %i ms after its start', async (ms) => {

@@ -1,18 +1,29 @@
 import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import {
   allControllers,
+  bindUsers,
+  type Controller,
+  type ControllerSettings,
   componentName,
   defaultSettings,
+  fakeNodeControllers,
   LeaderElection,
+  type RunningControllers,
+  settle,
   startControllers,
   whileHeld,
 } from '../controllers/index.ts';
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
+import { leaseSettings } from './controller-flags.ts';
 import type { Dependencies } from './dependencies.ts';
+import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
-import { version } from './version.ts';
+import type { Tls } from './tls.ts';
+import type { Tokens } from './tokens.ts';
+import { gitVersion, version } from './version.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly settings: ServerSettings;
@@ -25,39 +36,71 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly exclusive: boolean;
   /** Resolves when the port is open, if it is being opened: controllers start after that. */
   readonly opened: () => Promise<unknown>;
-  /** The CA bundle of the serving certificate, in PEM; undefined while the server does not listen. */
-  readonly authority: () => string | undefined;
+  readonly signSecretToken: Tokens['signSecretToken'];
+  /** The certificates that are in use; undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
 };
 
 /** When the controllers start (ms): after the start of the server, which they must not delay. */
 const firstMs = 50;
 
-/** Runs the controllers that are on in the process of the server. The result stops them, and resolves when nothing runs. */
-export function runControllers(options: Options): () => Promise<void> {
-  const { settings, names, handler, metrics, clock, random, log, opened, authority } = options;
-  const controllers = allControllers.filter(({ name }) => settings.controllers.has(name));
-  if (controllers.length === 0) return () => Promise.resolve();
-  const as = (holds: () => boolean, commonName: string, organizations: readonly string[] = []) => {
+/** Turns of the event loop in which an election that nobody else takes part in is won. */
+const electionTurns = 1_000;
+
+/** The controllers that run in the process of a server. */
+interface ServerControllers {
+  /** Resolves when they have nothing to do until the clock moves; begins with them if that is still to come. */
+  readonly settled: () => Promise<void>;
+  /** Resolves when nothing runs any more. */
+  readonly stop: () => Promise<void>;
+}
+
+/** The controllers that are on by the settings. */
+function controllersOf({ controllers, fakeNodes }: ServerSettings): Controller[] {
+  const on = allControllers.filter(({ name }) => controllers.has(name));
+  return fakeNodes === 0 ? on : [...on, ...fakeNodeControllers({ count: fakeNodes, version: gitVersion })];
+}
+
+/** Makes clients in the same process for users, which send requests only while `holds`. */
+const clientsOf =
+  (handler: InProcessHandler) =>
+  (holds: () => boolean, commonName: string, organizations: readonly string[] = [], agent: string = componentName) => {
     const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
     return createClient({
       transport: whileHeld(holds, transport),
-      baseHeaders: { 'user-agent': `${componentName}/${version}` },
+      baseHeaders: { 'user-agent': `${agent}/${version}` },
     });
   };
+
+/** Runs the controllers that are on in the process of the server. */
+export function runControllers(options: Options): ServerControllers {
+  const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
+  const controllers = controllersOf(settings);
+  if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
+  let current: RunningControllers | undefined;
+  const as = clientsOf(handler);
   const user = `system:${componentName}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
-  const lead = (holds: () => boolean) =>
-    startControllers({
+  const lead = (holds: () => boolean) => {
+    current = startControllers({
       ...{ controllers, names, clock, random, log },
-      settings: { ...defaultSettings, rootCertificates: authority },
+      settings: controllerSettings(options),
       reader: as(holds, user),
-      clientOf: (account) => as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups),
+      clientOf: (account, other) =>
+        other === undefined
+          ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups)
+          : as(holds, other.name, other.groups, other.agent),
       observe: (queue) => metrics.queue(queue),
     });
+    return current;
+  };
   const always = () => true;
   const start = async () => {
     await opened();
     if (stopped) return;
+    await bindUsers(client, controllers, names).catch((error: unknown) => {
+      log.error('the users of controllers cannot be bound to their roles', { error });
+    });
     if (!settings.leaderElect) return lead(always);
     const election: LeaderElection = new LeaderElection({
       ...{ names, clock, random, log, settings: leaseSettings(settings) },
@@ -69,25 +112,38 @@ export function runControllers(options: Options): () => Promise<void> {
     return election;
   };
   let stopped = false;
-  let starting: ReturnType<typeof start> = Promise.resolve(undefined);
-  const cancel = clock.after(firstMs, () => {
-    starting = start();
-  });
-  return async () => {
-    stopped = true;
-    cancel();
-    const running = await starting;
-    await running?.stop();
+  let starting: ReturnType<typeof start> | undefined;
+  const begin = () => {
+    starting ??= start();
+    return starting;
+  };
+  const cancel = clock.after(firstMs, () => void begin());
+  return {
+    settled: async () => {
+      if (stopped) return;
+      cancel();
+      await begin();
+      // Another process may have been elected: its controllers are its own affair.
+      for (let turn = 0; current === undefined && turn < electionTurns; turn++) await nextTurn();
+      if (current !== undefined) await settle(current, client, names);
+    },
+    stop: async () => {
+      stopped = true;
+      cancel();
+      const running = await starting;
+      await running?.stop();
+    },
   };
 }
 
-/** The durations of the flags of leader election. */
-export const leaseSettings = (
-  settings: Pick<ServerSettings, 'leaderElectLeaseDuration' | 'leaderElectRenewDeadline' | 'leaderElectRetryPeriod'>,
-) => ({
-  leaseMs: settings.leaderElectLeaseDuration,
-  renewMs: settings.leaderElectRenewDeadline,
-  retryMs: settings.leaderElectRetryPeriod,
+const controllerSettings = ({ settings, signSecretToken, tls }: Options): ControllerSettings => ({
+  ...defaultSettings,
+  features: resolveFeatures(settings.featureGates),
+  rootCertificates: () => tls()?.rootCa,
+  signSecretToken,
+  signingAuthority: () => tls()?.signing,
+  signingMs: settings.clusterSigningDuration,
+  legacyTokenMs: settings.legacyServiceAccountTokenCleanUpPeriod,
 });
 
 /**

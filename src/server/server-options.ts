@@ -85,6 +85,43 @@ export interface ServerOptions {
    */
   readonly requestheaderExtraHeadersPrefix?: string | readonly string[] | undefined;
   /**
+   * Certificate authorities in PEM by which pods verify this server. They are published in every namespace and with the
+   * tokens of service accounts. Without them, they are the authority of the serving certificate, or the certificates of
+   * `tlsCertFile`. A changed file takes effect within a minute.
+   *
+   * The path of a file. Nothing by default. The flag `--root-ca-file`.
+   */
+  readonly rootCaFile?: string | undefined;
+  /**
+   * Certificate in PEM of the authority that signs approved certificate signing requests. Without one it is the
+   * authority of the data directory, whose client certificates this server accepts. A changed file takes effect within
+   * a minute.
+   *
+   * The path of a file. Nothing by default. The flag `--cluster-signing-cert-file`.
+   */
+  readonly clusterSigningCertFile?: string | undefined;
+  /**
+   * Private key of `clusterSigningCertFile`, in PEM, closed to others.
+   *
+   * The path of a file. Nothing by default. The flag `--cluster-signing-key-file`.
+   */
+  readonly clusterSigningKeyFile?: string | undefined;
+  /**
+   * How long certificates are valid that are signed for certificate signing requests, unless the request asks for less.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `8760h` by default. The flag
+   * `--cluster-signing-duration`.
+   */
+  readonly clusterSigningDuration?: number | string | undefined;
+  /**
+   * How long a generated token of a service account in a secret may be unused before it is marked as invalid, and how
+   * long it is then kept.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `8760h` by default. The flag
+   * `--legacy-service-account-token-clean-up-period`.
+   */
+  readonly legacyServiceAccountTokenCleanUpPeriod?: number | string | undefined;
+  /**
    * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.
    *
    * The path of a file. Nothing by default. The flag `--token-auth-file`.
@@ -201,8 +238,9 @@ export interface ServerOptions {
    */
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
-   * A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a
-   * propagation policy then wait for it to orphan their dependents.
+   * A garbage collector runs elsewhere, in a controller manager. Jobs and replication controllers that are deleted
+   * without a propagation policy wait for it to orphan their dependents, as they do where
+   * `garbage-collector-controller` is among the `controllers`.
    *
    * True or false. `false` by default. The flag `--enable-garbage-collector`.
    */
@@ -215,9 +253,9 @@ export interface ServerOptions {
   readonly allowPrivileged?: boolean | undefined;
   /**
    * Admission plugins to switch on beside those that are on anyway: `AlwaysAdmit`, `NamespaceAutoProvision`,
-   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `AlwaysPullImages`, `PodNodeSelector`,
-   * `PodTolerationRestriction`, `ExtendedResourceToleration`, `OwnerReferencesPermissionEnforcement`,
-   * `DenyServiceExternalIPs`, `AlwaysDeny`.
+   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `NodeRestriction`, `AlwaysPullImages`, `ImagePolicyWebhook`,
+   * `PodNodeSelector`, `PodTolerationRestriction`, `EventRateLimit`, `ExtendedResourceToleration`,
+   * `OwnerReferencesPermissionEnforcement`, `DenyServiceExternalIPs`, `AlwaysDeny`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--enable-admission-plugins`.
    */
@@ -226,11 +264,19 @@ export interface ServerOptions {
    * Admission plugins to switch off, of those that are on: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`,
    * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
    * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
-   * `CertificateSigning`, `CertificateSubjectRestriction`, `DefaultIngressClass`, `PodTopologyLabels`, `ResourceQuota`.
+   * `CertificateSigning`, `ClusterTrustBundleAttest`, `CertificateSubjectRestriction`, `DefaultIngressClass`,
+   * `PodTopologyLabels`, `MutatingAdmissionPolicy`, `MutatingAdmissionWebhook`, `ValidatingAdmissionPolicy`,
+   * `ValidatingAdmissionWebhook`, `ResourceQuota`.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
    */
   readonly disableAdmissionPlugins?: string | readonly string[] | undefined;
+  /**
+   * Configurations of admission plugins, as in [admission.md](admission.md).
+   *
+   * The path of a file. Nothing by default. The flag `--admission-control-config-file`.
+   */
+  readonly admissionControlConfigFile?: string | undefined;
   /**
    * How long pods stay on a node that is no longer ready, when they do not say so themselves.
    *
@@ -300,7 +346,15 @@ export interface ServerOptions {
   readonly etcdCompactionInterval?: number | string | undefined;
   /**
    * Controllers that run: names, `-name` for all but one, `*` for all that are on by default, `-*` for none; what is
-   * named first counts. They are `serviceaccount-controller`, `clusterrole-aggregation-controller`.
+   * named first counts. They are `garbage-collector-controller`, `namespace-controller`, `resourcequota-controller`,
+   * `serviceaccount-controller`, `clusterrole-aggregation-controller`, `deployment-controller`,
+   * `replicaset-controller`, `replicationcontroller-controller`, `statefulset-controller`, `daemonset-controller`,
+   * `job-controller`, `cronjob-controller`, `horizontal-pod-autoscaler-controller`, `disruption-controller`,
+   * `pod-garbage-collector-controller`, `ttl-after-finished-controller`, `validatingadmissionpolicy-status-controller`,
+   * `serviceaccount-token-controller`, `certificatesigningrequest-signing-controller`,
+   * `certificatesigningrequest-approving-controller`, `certificatesigningrequest-cleaner-controller`,
+   * `bootstrap-signer-controller`, `token-cleaner-controller`, `root-ca-certificate-publisher-controller`,
+   * `legacy-serviceaccount-token-cleaner-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */
@@ -333,6 +387,13 @@ export interface ServerOptions {
    * `--leader-elect-retry-period`.
    */
   readonly leaderElectRetryPeriod?: number | string | undefined;
+  /**
+   * How many fake nodes there are: pods are bound to them, start, become ready and end there as
+   * [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.
+   *
+   * A whole number from 0 to 1000. `0` by default. The flag `--fake-nodes`.
+   */
+  readonly fakeNodes?: number | string | undefined;
   /**
    * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
    * [audit.md](audit.md) applies where a log or a webhook is given.

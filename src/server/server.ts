@@ -23,6 +23,7 @@ import { createSelfRegistration } from './self-registration.ts';
 import type { ServerOptions } from './server-options.ts';
 import { readOptions } from './settings.ts';
 import { StartError } from './start-error.ts';
+import type { Tls } from './tls.ts';
 import { TrustedAuthorities } from './trusted-authorities.ts';
 
 /** A running API server. */
@@ -32,6 +33,12 @@ export interface OrchServer {
   readonly client: Client;
   /** Handles every request, independent of sockets. */
   readonly handler: InProcessHandler;
+  /**
+   * Resolves when the controllers of this server have taken in what is stored, and have nothing to do before the clock
+   * moves on. For tests on a clock of their own: on the system clock nothing may ever come to rest.
+   * @throws Error when they do not come to rest
+   */
+  settled(): Promise<void>;
   /** Opens the TLS port of the settings. @throws StartError also when the server already listens or is closed */
   listen(): Promise<Address>;
   /**
@@ -62,7 +69,7 @@ export async function startServer(
   const injected = { ...own, ...dependencies, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
-  const state = { closing: false, address: '', authority: (): string | undefined => undefined, hooks };
+  const state = { closing: false, address: '', tls: (): Tls | undefined => undefined, hooks };
   let opening: Promise<Listening> | undefined;
   let port: number | undefined;
   const components = await compose(settings, names, injected, state);
@@ -87,26 +94,24 @@ export async function startServer(
     await components.store.close();
     throw error;
   }
-  const stopControllers = runControllers({
+  const controllers = runControllers({
     ...shared,
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => opening?.catch(() => undefined),
-    authority: () => state.authority(),
+    tls: () => state.tls(),
   });
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
   return {
-    names,
-    client,
-    handler: components.handler,
+    ...{ names, client, handler: components.handler, settled: controllers.settled },
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       opening = openListener(settings, names, components.handler, injected);
       try {
-        const { address, authority } = await opening;
+        const { address, tls } = await opening;
         port = address.port;
-        state.authority = authority;
+        state.tls = tls;
         state.address = new URL(address.url).host;
         await reconcileService();
         void register();
@@ -118,7 +123,7 @@ export async function startServer(
     },
     close() {
       state.closing = true;
-      closed ??= shutDown(components, opening, settings, injected, [stopControllers, stopTasks]);
+      closed ??= shutDown(components, opening, settings, injected, [controllers.stop, stopTasks]);
       return closed;
     },
   };
@@ -126,7 +131,7 @@ export async function startServer(
 
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
-  shared: ServerComponents & { readonly names: Names; readonly settings: ServerSettings },
+  shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
   { reconcileService, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
   const { names, settings, rolesLoaded } = shared;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { allControllers } from '../controllers/index.ts';
 import type { Json } from '../meta/index.ts';
-import { defaultSettings, flagList, programSettings } from './flags.ts';
+import { defaultSettings, flagList, programSettings, serverTable } from './flags.ts';
 import { readOptions, readSettings, type SettingSources } from './settings.ts';
 
 async function read(argv: string[], env: SettingSources['env'] = {}, config: Json = null) {
-  const result = await readSettings({ argv, env, readConfig: () => Promise.resolve(config) });
+  const result = await readSettings(serverTable, { argv, env, readConfig: () => Promise.resolve(config) });
   return 'settings' in result ? result.settings : { problems: result.problems };
 }
 const problems = async (...given: Parameters<typeof read>) => {
@@ -42,13 +42,6 @@ describe('readSettings', () => {
       enableAdmissionPlugins: ['OwnerReferencesPermissionEnforcement', 'PodSecurity'],
       disableAdmissionPlugins: ['Priority', 'LimitRanger'],
     });
-    // Plugins that are not implemented may be disabled, but not enabled.
-    expect(await read(['--disable-admission-plugins=NodeRestriction'])).toMatchObject({
-      disableAdmissionPlugins: ['NodeRestriction'],
-    });
-    expect(await problems(['--enable-admission-plugins=NodeRestriction'])).toEqual([
-      '--enable-admission-plugins="NodeRestriction" names the admission plugin "NodeRestriction", which this server does not have',
-    ]);
     expect(await problems(['--disable-admission-plugins=PodSecurty'])).toEqual([
       '--disable-admission-plugins="PodSecurty" names an unknown admission plugin "PodSecurty"; did you mean "PodSecurity"?',
     ]);

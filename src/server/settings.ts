@@ -1,14 +1,6 @@
 import { isJsonObject, type Json } from '../meta/index.ts';
-import { leaseProblems } from './controller-flags.ts';
-import {
-  defaultSettings,
-  type FlagKey,
-  flagList,
-  programSettings,
-  type ServerSettings,
-  type Settings,
-  variableOf,
-} from './flags.ts';
+import type { FlagTable, ListedFlag } from './flag.ts';
+import { programTable, type ServerSettings } from './flags.ts';
 import type { ServerOptions } from './server-options.ts';
 import { StartError } from './start-error.ts';
 import { didYouMean } from './suggest.ts';
@@ -22,8 +14,8 @@ export interface SettingSources {
   readonly readConfig: (path: string) => Promise<Json>;
 }
 
-export type SettingsResult =
-  | { readonly settings: Settings }
+type SettingsResult<S> =
+  | { readonly settings: S }
   /** One sentence for each invalid setting, with its source. */
   | { readonly problems: readonly string[] };
 
@@ -34,15 +26,28 @@ interface LayerValue {
 }
 type Layer = Map<string, LayerValue>;
 
-type Listed = (typeof flagList)[number];
-const byName = new Map<string, Listed>(flagList.map((flag) => [flag.name, flag]));
-const flagNames = [...byName.keys()];
+type Flags = readonly ListedFlag[];
+
+const byName = (flags: Flags, name: string): ListedFlag | undefined => flags.find((flag) => flag.name === name);
+const namesOf = (flags: Flags): string[] => flags.map(({ name }) => name);
+
+/** `ORCH_SECURE_PORT` for `secure-port`. */
+export const variableOf = (name: string) => `ORCH_${name.toUpperCase().replaceAll('-', '_')}`;
 
 /** The settings of a process. Precedence: command line, environment, file, defaults. */
-export async function readSettings({ argv, env, readConfig }: SettingSources): Promise<SettingsResult> {
+export async function readSettings<S extends object>(
+  table: FlagTable<S>,
+  { argv, env, readConfig }: SettingSources,
+): Promise<SettingsResult<S>> {
   const problems: string[] = [];
-  const layers = await withFile([readLine(argv, problems), readEnvironment(env)], readConfig, problems);
-  const settings = mergeLayers(defaultSettings, layers, problems, ({ name }) => `--${name}`);
+  const { list } = table;
+  const layers = await withFile(
+    list,
+    [readLine(list, argv, problems), readEnvironment(list, env)],
+    readConfig,
+    problems,
+  );
+  const settings = mergeLayers(table, layers, problems, ({ name }) => `--${name}`);
   return problems.length > 0 ? { problems } : { settings };
 }
 
@@ -52,57 +57,46 @@ export async function readOptions(
   readConfig: SettingSources['readConfig'],
 ): Promise<ServerSettings> {
   const problems: string[] = [];
-  const layers = await withFile([readProgram(options, problems)], readConfig, problems);
-  const settings = mergeLayers(programSettings, layers, problems, ({ key }) => key);
+  const { list } = programTable;
+  const layers = await withFile(list, [readProgram(list, options, problems)], readConfig, problems);
+  const settings = mergeLayers(programTable, layers, problems, ({ key }) => key);
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return settings;
 }
 
 /** Appends the layer of the `config` file that one of the layers names. */
 async function withFile(
+  flags: Flags,
   layers: readonly Layer[],
   readConfig: SettingSources['readConfig'],
   problems: string[],
 ): Promise<Layer[]> {
   const given = layers.map((layer) => layer.get('config')).find((found) => found !== undefined);
-  return given === undefined ? [...layers] : [...layers, readFile(await readConfig(given.text), given.text, problems)];
+  if (given === undefined) return [...layers];
+  return [...layers, readFile(flags, await readConfig(given.text), given.text, problems)];
 }
 
 /** Merges the layers, the first one taking precedence; `spell` names a flag in messages. */
-function mergeLayers<S extends ServerSettings>(
-  defaults: S,
+function mergeLayers<S extends object>(
+  { list, defaults, problemsOf }: FlagTable<S>,
   layers: readonly Layer[],
   problems: string[],
-  spell: (flag: Listed) => string,
+  spell: (flag: ListedFlag) => string,
 ): S {
-  const settings: { [key: string]: unknown } = { ...defaults };
-  for (const { key, name, type } of flagList) {
+  const settings: { [key: string]: unknown } = Object.fromEntries(Object.entries(defaults));
+  for (const { key, name, type } of list) {
     const found = layers.map((layer) => layer.get(name)).find((given) => given !== undefined);
     if (found === undefined) continue;
     const parsed = type.parse(found.text);
     if ('value' in parsed) settings[key] = parsed.value;
     else problems.push(`${found.where}=${JSON.stringify(found.text)} ${parsed.problem}`);
   }
-  const flagName = (key: FlagKey) => spell(flagList.find((flag) => flag.key === key) as Listed);
-  for (const pair of pairs) {
-    if (pair.every((key) => settings[key] === undefined) || pair.every((key) => settings[key] !== undefined)) continue;
-    problems.push(`${pair.map(flagName).join(' and ')} must be given together`);
-  }
-  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings as S;
-  for (const name of on.filter((word) => off.includes(word))) {
-    problems.push(`${flagName('enableAdmissionPlugins')} and ${flagName('disableAdmissionPlugins')} both name ${name}`);
-  }
-  for (const problem of leaseProblems(settings as S, flagName)) problems.push(problem);
+  const nameOf = (key: string) => spell(list.find((flag) => flag.key === key) as ListedFlag);
+  for (const problem of problemsOf(settings as S, nameOf)) problems.push(problem);
   return settings as S;
 }
 
-/** Flags that must be set together. */
-const pairs: readonly (readonly FlagKey[])[] = [
-  ['tlsCertFile', 'tlsPrivateKeyFile'],
-  ['kubeletClientCertificate', 'kubeletClientKey'],
-];
-
-function readLine(argv: readonly string[], problems: string[]): Layer {
+function readLine(flags: Flags, argv: readonly string[], problems: string[]): Layer {
   const layer: Layer = new Map();
   for (let i = 0; i < argv.length; i++) {
     const argument = argv[i] ?? '';
@@ -111,11 +105,11 @@ function readLine(argv: readonly string[], problems: string[]): Layer {
       problems.push(`unexpected argument ${JSON.stringify(argument)}: a setting is written --name=value`);
       continue;
     }
-    const flag = byName.get(name);
+    const flag = byName(flags, name);
     const next = argv[i + 1];
     const takesNext = equals === '' && flag?.type.bare !== true && next !== undefined && !next.startsWith('--');
     if (flag === undefined || !argument.startsWith('--')) {
-      problems.push(`unknown flag ${JSON.stringify(argument.split('=')[0])}${didYouMean(name, flagNames)}`);
+      problems.push(`unknown flag ${JSON.stringify(argument.split('=')[0])}${didYouMean(name, namesOf(flags))}`);
       // Probably the value of the unknown flag: no error of its own.
       if (equals === '' && next !== undefined && !next.startsWith('-')) i++;
       continue;
@@ -128,30 +122,30 @@ function readLine(argv: readonly string[], problems: string[]): Layer {
   return layer;
 }
 
-function add(layer: Layer, flag: Listed, text: string): void {
+function add(layer: Layer, flag: ListedFlag, text: string): void {
   const before = flag.type.joins === true ? layer.get(flag.name) : undefined;
   layer.set(flag.name, { text: before === undefined ? text : `${before.text},${text}`, where: `--${flag.name}` });
 }
 
-function readEnvironment(env: SettingSources['env']): Layer {
+function readEnvironment(flags: Flags, env: SettingSources['env']): Layer {
   const layer: Layer = new Map();
-  for (const { name } of flagList) {
+  for (const { name } of flags) {
     const text = env[variableOf(name)];
     if (text !== undefined && text !== '') layer.set(name, { text, where: variableOf(name) });
   }
   return layer;
 }
 
-function readProgram(options: ServerOptions, problems: string[]): Layer {
+function readProgram(flags: Flags, options: ServerOptions, problems: string[]): Layer {
   const layer: Layer = new Map();
   if (!isPlainObject(options)) {
     problems.push('the settings must be an object, such as { securePort: 0 }');
     return layer;
   }
-  const keys: string[] = flagList.map(({ key }) => key);
+  const keys = flags.map(({ key }) => key);
   for (const [key, value] of Object.entries(options)) {
     if (value === undefined) continue;
-    const flag = flagList.find((known) => known.key === key);
+    const flag = flags.find((known) => known.key === key);
     if (flag === undefined) {
       problems.push(`${key} is an unknown setting${didYouMean(key, keys)}`);
       continue;
@@ -164,7 +158,7 @@ function readProgram(options: ServerOptions, problems: string[]): Layer {
   return layer;
 }
 
-function readFile(content: Json, path: string, problems: string[]): Layer {
+function readFile(flags: Flags, content: Json, path: string, problems: string[]): Layer {
   const layer: Layer = new Map();
   if (content === null) return layer;
   if (!isJsonObject(content)) {
@@ -173,10 +167,10 @@ function readFile(content: Json, path: string, problems: string[]): Layer {
   }
   for (const [name, value] of Object.entries(content)) {
     const where = `${name} in ${path}`;
-    const flag = byName.get(name);
+    const flag = byName(flags, name);
     if (name === 'config') problems.push(`${where} would name another file: there can be one only`);
     else if (flag === undefined) {
-      problems.push(`${where} is an unknown setting${didYouMean(name, flagNames)}`);
+      problems.push(`${where} is an unknown setting${didYouMean(name, namesOf(flags))}`);
     } else {
       const text = textOf(flag, value);
       if (text === undefined) problems.push(`${where} ${unwritable(flag)}`);
@@ -187,7 +181,7 @@ function readFile(content: Json, path: string, problems: string[]): Layer {
 }
 
 /** A value as flag text; undefined when it cannot be expressed. */
-function textOf({ type }: Listed, value: unknown): string | undefined {
+function textOf({ type }: ListedFlag, value: unknown): string | undefined {
   if (type.joins !== true) return scalarText(value);
   const texts = Array.isArray(value)
     ? value.map(scalarText)
@@ -197,7 +191,7 @@ function textOf({ type }: Listed, value: unknown): string | undefined {
   return texts.includes(undefined) ? undefined : texts.join(',');
 }
 
-const unwritable = ({ type }: Listed): string =>
+const unwritable = ({ type }: ListedFlag): string =>
   type.joins === true
     ? 'must be a text, a number, true or false, a list of these, or a map of them'
     : 'must be a text, a number, true or false';

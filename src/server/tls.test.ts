@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { namesFor } from '../meta/index.ts';
 import { formatPem, issueCertificate } from '../pki/index.ts';
-import { kubeletTrustOf } from './tls.ts';
+import { kubeletTrustOf, tlsOf } from './tls.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'ca.crt');
 const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
@@ -44,3 +45,54 @@ function twice(cert: string): Buffer {
   const { raw } = new X509Certificate(cert);
   return Buffer.concat([raw, raw]);
 }
+
+type Settings = Parameters<typeof tlsOf>[0];
+
+describe('the certificates that controllers publish and sign with', () => {
+  const settings: Settings = {
+    bindAddress: '127.0.0.1',
+    advertiseAddress: undefined,
+    serviceClusterIpRange: [],
+    tlsCertFile: undefined,
+    tlsPrivateKeyFile: undefined,
+    clientCaFile: undefined,
+    requestheaderClientCaFile: undefined,
+    rootCaFile: undefined,
+    clusterSigningCertFile: undefined,
+    clusterSigningKeyFile: undefined,
+    dataDir: undefined,
+  };
+  const read = (given: Partial<Settings>) => tlsOf({ ...settings, ...given }, namesFor('k8s.io'), Date.now());
+  const file = (name: string, text: string) => {
+    const at = join(mkdtempSync(join(tmpdir(), 'orch-')), name);
+    writeFileSync(at, text, { mode: 0o600 });
+    return at;
+  };
+
+  it('are those of the own authority by default', async () => {
+    const { rootCa, signing, authority, clientCa } = await read({});
+    expect([rootCa, signing.cert, clientCa]).toEqual([authority, authority, authority]);
+    expect(signing.key).toContain('PRIVATE KEY');
+  });
+
+  it('are those that are given', async () => {
+    const files = {
+      rootCaFile: file('root.crt', `# one\n${first}${second}`),
+      clusterSigningCertFile: file('signing.crt', second),
+      clusterSigningKeyFile: file('signing.key', other?.key ?? ''),
+    };
+    const { rootCa, signing, authority, clientCa } = await read(files);
+    expect(rootCa).toBe(first + second);
+    expect(signing).toEqual(other);
+    expect(clientCa).toBe(authority);
+  });
+
+  it('must be usable', async () => {
+    await expect(read({ rootCaFile: file('root.crt', '') })).rejects.toThrow('holds no certificate in PEM');
+    const clusterSigningCertFile = file('signing.crt', first);
+    const clusterSigningKeyFile = file('signing.key', other?.key ?? '');
+    await expect(read({ clusterSigningCertFile, clusterSigningKeyFile })).rejects.toThrow(
+      `--cluster-signing-cert-file=${JSON.stringify(clusterSigningCertFile)} and --cluster-signing-key-file=`,
+    );
+  });
+});

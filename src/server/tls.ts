@@ -16,6 +16,9 @@ type TlsSettings = Pick<
   | 'tlsPrivateKeyFile'
   | 'clientCaFile'
   | 'requestheaderClientCaFile'
+  | 'rootCaFile'
+  | 'clusterSigningCertFile'
+  | 'clusterSigningKeyFile'
   | 'dataDir'
 >;
 
@@ -29,12 +32,17 @@ export interface Tls {
   readonly requestHeaderCa: string | undefined;
   /** The CA bundle by which clients verify `cert`. */
   readonly authority: string;
+  /** The CA bundle by which pods verify the server. */
+  readonly rootCa: string;
+  /** Signs certificate signing requests. */
+  readonly signing: CertKeyPair;
   readonly admin: CertKeyPair;
 }
 
 /** The certificates of the settings and of the data directory. @throws StartError */
 export async function tlsOf(settings: TlsSettings, names: Names, now: number): Promise<Tls> {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, requestheaderClientCaFile: proxyCaFile, dataDir } = settings;
+  const { rootCaFile, clusterSigningCertFile: cert, clusterSigningKeyFile: key } = settings;
   const own = await ensureCertificates({
     folder: dataDir,
     names,
@@ -46,13 +54,18 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number): P
   const clientCa = clientCaFile === undefined ? '' : await readAuthorities('client-ca-file', clientCaFile);
   const requestHeaderCa =
     proxyCaFile === undefined ? undefined : await readAuthorities('requestheader-client-ca-file', proxyCaFile);
-  const shared = { clientCa: own.authority.cert + clientCa, requestHeaderCa, admin: own.admin };
-  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
-    return { ...shared, ...own.server, authority: own.authority.cert };
-  }
-  const given = await readPair(['tls-cert-file', tlsCertFile], ['tls-private-key-file', tlsPrivateKeyFile]);
-  // The chain of the given certificate serves as CA bundle, because its root is not known.
-  return { ...shared, ...given, authority: given.cert };
+  const given = await readGivenPair('tls-cert-file', tlsCertFile, 'tls-private-key-file', tlsPrivateKeyFile);
+  // The chain of a given certificate serves as CA bundle, because its root is not known.
+  const authority = given?.cert ?? own.authority.cert;
+  return {
+    ...(given ?? own.server),
+    authority,
+    rootCa: rootCaFile === undefined ? authority : await readAuthorities('root-ca-file', rootCaFile),
+    signing: (await readGivenPair('cluster-signing-cert-file', cert, 'cluster-signing-key-file', key)) ?? own.authority,
+    clientCa: own.authority.cert + clientCa,
+    requestHeaderCa,
+    admin: own.admin,
+  };
 }
 
 /** The CA bundle and the client certificate for connections to kubelets. @throws StartError */
@@ -62,21 +75,24 @@ export async function kubeletTrustOf(
   const { kubeletCertificateAuthority: ca, kubeletClientCertificate: cert, kubeletClientKey: key } = settings;
   return {
     ...(ca === undefined ? {} : { ca: await readAuthorities('kubelet-certificate-authority', ca) }),
-    ...(cert === undefined || key === undefined
-      ? {}
-      : await readPair(['kubelet-client-certificate', cert], ['kubelet-client-key', key])),
+    ...(await readGivenPair('kubelet-client-certificate', cert, 'kubelet-client-key', key)),
   };
 }
 
-type FileSetting = readonly [flag: string, path: string];
-
-async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<CertKeyPair> {
-  const cert = await readSettingFile(...certFile);
-  const key = await readPrivateKey(...keyFile);
+/** The pair of two files, which are both given or neither. @throws StartError */
+async function readGivenPair(
+  certFlag: string,
+  certPath: string | undefined,
+  keyFlag: string,
+  keyPath: string | undefined,
+): Promise<CertKeyPair | undefined> {
+  if (certPath === undefined || keyPath === undefined) return undefined;
+  const cert = await readSettingFile(certFlag, certPath);
+  const key = await readPrivateKey(keyFlag, keyPath);
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    const [one, other] = [certFile, keyFile].map(([flag, path]) => `--${flag}=${JSON.stringify(path)}`);
+    const [one, other] = [`--${certFlag}=${JSON.stringify(certPath)}`, `--${keyFlag}=${JSON.stringify(keyPath)}`];
     throw new StartError(`${one} and ${other} are no certificate in PEM with its key: ${systemReason(error)}`, error);
   }
   return { cert, key };

@@ -6,6 +6,7 @@ import {
   openIdKeysPath,
   type ReviewHandler,
   serviceAccountAuthenticator,
+  signSecretToken,
   staticTokenAuthenticator,
   type TokenAuthenticator,
   type TokenCounts,
@@ -14,6 +15,7 @@ import {
   tokenRequestHandler,
   unionTokenAuthenticator,
 } from '../auth/index.ts';
+import type { SecretToken } from '../controllers/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
@@ -29,6 +31,8 @@ export interface Tokens {
   readonly audiences: readonly string[];
   /** Answers requests for tokens of service accounts. */
   readonly requestToken: ReviewHandler;
+  /** Signs the token of a service account that is kept in a secret. */
+  readonly signSecretToken: (token: SecretToken) => Promise<string>;
   /** Documents about the issuer, by path. */
   readonly openId: ReadonlyMap<string, OpenIdDocument>;
 }
@@ -97,6 +101,7 @@ export async function tokensOf(
       maxExpiration: maxExpirationOf(settings.serviceAccountMaxTokenExpiration),
       extendExpiration: settings.serviceAccountExtendTokenExpiration,
     }),
+    signSecretToken: async (token) => signSecretToken((await keys()).signing, token, names),
     openId: openIdDocuments({ issuer, keys, keysUri }),
   };
 }

@@ -11,6 +11,9 @@ export const version = manifest.version;
 /** The API release that is served. */
 export const apiRelease = { major: 1, minor: 33 };
 
+/** The release in the form of `v1.2.3`, with the version of this package. */
+export const gitVersion = `v${apiRelease.major}.${apiRelease.minor}.0+orch.${version}`;
+
 /** Body of `/version`; clients compute the version skew from it. */
 export function apiVersion(): JsonObject {
   const [major, minor] = [String(apiRelease.major), String(apiRelease.minor)];
@@ -21,7 +24,7 @@ export function apiVersion(): JsonObject {
     emulationMinor: minor,
     minCompatibilityMajor: major,
     minCompatibilityMinor: String(apiRelease.minor - 1),
-    gitVersion: `v${major}.${minor}.0+orch.${version}`,
+    gitVersion,
     gitCommit: '',
     gitTreeState: 'clean',
     buildDate: '1970-01-01T00:00:00Z',

@@ -9,10 +9,18 @@ export interface WebhookAnswer {
   readonly body: Buffer;
 }
 
+/** What is special to one request. */
+export interface WebhookCall {
+  /** At the same place as that of the client. */
+  readonly url: URL;
+  /** Timeout (ms). */
+  readonly timeoutMs: number;
+}
+
 /** Calls a webhook. */
 export interface WebhookClient {
   /** Posts JSON. Rejects when there is no complete response in time, or when aborted. Follows no redirect. */
-  post(body: ByteString, signal: AbortSignal): Promise<WebhookAnswer>;
+  post(body: ByteString, signal: AbortSignal, call?: WebhookCall): Promise<WebhookAnswer>;
   /** Closes idle connections. */
   close(): void;
 }
@@ -47,22 +55,22 @@ export function createWebhookClient(
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
   });
   return {
-    async post(body, aborted) {
+    async post(body, aborted, call = { url, timeoutMs }) {
       const bytes = bufferOf(body);
       const headers = {
         'content-type': 'application/json',
-        accept: 'application/json',
+        accept: 'application/json, */*',
         'content-length': bytes.length,
         host: url.host,
         ...(authorization === undefined ? {} : { authorization: await authorization() }),
       };
-      return within(timeoutMs, aborted, async (signal) => {
+      return within(call.timeoutMs, aborted, async (signal) => {
         const place = await locate?.();
         const found = place === undefined ? {} : { hostname: place.host, port: place.port };
         const options = { method: 'POST', agent, headers, signal, ...found };
-        return send(url, options, bytes, maxAnswer).catch((error: unknown) => {
+        return send(call.url, options, bytes, maxAnswer).catch((error: unknown) => {
           // The webhook has closed the connection, which was idle, while the request was sent.
-          if (error instanceof ClosedWhileIdle) return send(url, options, bytes, maxAnswer);
+          if (error instanceof ClosedWhileIdle) return send(call.url, options, bytes, maxAnswer);
           throw error;
         });
       });

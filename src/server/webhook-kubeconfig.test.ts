@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readWebhookConfig } from './webhook-kubeconfig.ts';
+import { readWebhookConfig, readWebhookCredentials } from './webhook-kubeconfig.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -22,7 +22,7 @@ function read(cluster: object, user: object = {}, more: object = {}) {
     ...more,
   };
   writeFileSync(path, JSON.stringify(config));
-  return readWebhookConfig('hook', path);
+  return readWebhookConfig('--hook', path);
 }
 const server = 'https://hook.example/path';
 
@@ -59,8 +59,8 @@ it.each<[string, Parameters<typeof read>, string]>([
   ['an unknown user', [{ server }, {}, { users: [] }], 'users has no user named "u"'],
   ['a file that is missing', [{ server, 'certificate-authority': 'absent' }], 'there is no such file'],
   ['a certificate without its key', [{ server }, { 'client-certificate-data': 'YQ==' }], 'must be given together'],
-  ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported for webhooks'],
-  ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported for webhooks'],
+  ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported'],
+  ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported'],
   ['a field of another type', [{ server, 'tls-server-name': 1 }], 'tls-server-name must be a string'],
   ['another kind', [{ server }, {}, { kind: 'Pod' }], 'is no kubeconfig: its kind must be Config'],
   [
@@ -70,4 +70,34 @@ it.each<[string, Parameters<typeof read>, string]>([
   ],
 ])('refuses %s', async (_, args, message) => {
   await expect(read(...args)).rejects.toThrow(message);
+});
+
+it('finds the user for a webhook by its host: the name itself, its domains, any, then the current context', async () => {
+  const path = join(folder, 'users.kubeconfig');
+  const names = ['a.example', 'a.example:8443', '*.example', '*.b.example', 'hook.ns.svc', '*'];
+  const readUsers = (more: readonly string[], rest: object = {}) => {
+    const users = more.map((name) => ({ name, user: { token: name } }));
+    writeFileSync(path, JSON.stringify({ kind: 'Config', users, ...rest }));
+    return readWebhookCredentials('--hooks', path);
+  };
+  const { userFor } = await readUsers(names);
+  const tokenFor = async (host: string, port = '443') => (await userFor(host, port)?.authorization?.())?.slice(7);
+  expect(await tokenFor('a.example')).toBe('a.example');
+  expect(await tokenFor('a.example', '8443')).toBe('a.example:8443');
+  expect(await tokenFor('a.example', '9443')).toBe('*');
+  expect(await tokenFor('c.example')).toBe('*.example');
+  expect(await tokenFor('c.b.example')).toBe('*.b.example');
+  expect(await tokenFor('hook.ns.svc')).toBe('hook.ns.svc');
+  expect(await tokenFor('other')).toBe('*');
+  const context = { 'current-context': 'c', contexts: [{ name: 'c', context: { user: 'u' } }] };
+  expect(await (await readUsers(['u'], context)).userFor('any', '443')?.authorization?.()).toBe('Bearer u');
+  expect((await readUsers(['u'])).userFor('any', '443')).toBeUndefined();
+});
+
+it('refuses users whose credentials come from a program', async () => {
+  const path = join(folder, 'users.kubeconfig');
+  writeFileSync(path, JSON.stringify({ kind: 'Config', users: [{ name: '*', user: { exec: {} } }] }));
+  await expect(readWebhookCredentials('--hooks', path)).rejects.toThrow(
+    `--hooks=${JSON.stringify(path)}: exec is not supported`,
+  );
 });

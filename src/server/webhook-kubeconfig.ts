@@ -1,66 +1,129 @@
 import { dirname, resolve } from 'node:path';
 import { parseYaml } from '../codec/index.ts';
 import { isJsonObject, type Json, type JsonObject, StatusError } from '../meta/index.ts';
-import { readSettingFile } from './read-file.ts';
+import { readFileOf } from './read-file.ts';
 import { StartError } from './start-error.ts';
 
-/** Where a webhook is, how it is trusted, and with which credentials it is called. */
-export interface WebhookConfig {
-  readonly url: URL;
-  /** CA bundle in PEM; undefined: the authorities that Node trusts. */
-  readonly ca: string | undefined;
-  /** The name in the certificate of the webhook, where it is not the host of the URL. */
-  readonly serverName: string | undefined;
-  readonly skipVerify: boolean;
+/** The credentials with which a webhook is called. */
+export interface WebhookUser {
   readonly cert: string | undefined;
   readonly key: string | undefined;
   /** The `Authorization` header; undefined: none. */
   readonly authorization: (() => Promise<string>) | undefined;
 }
 
-/** Reads the kubeconfig of a flag that leads to a webhook: its current context. @throws StartError */
-export async function readWebhookConfig(flag: string, path: string): Promise<WebhookConfig> {
-  const where = `--${flag}=${JSON.stringify(path)}`;
-  const config = parsed(await readSettingFile(flag, path), where);
+/** Where a webhook is, how it is trusted, and with which credentials it is called. */
+export interface WebhookConfig extends WebhookUser {
+  readonly url: URL;
+  /** CA bundle in PEM; undefined: the authorities that Node trusts. */
+  readonly ca: string | undefined;
+  /** The name in the certificate of the webhook, where it is not the host of the URL. */
+  readonly serverName: string | undefined;
+  readonly skipVerify: boolean;
+}
+
+/** The credentials for webhooks by their hosts. */
+export interface WebhookCredentials {
+  /** The kubeconfig that they are from. */
+  readonly path: string;
+  /** Undefined: the webhook is called without credentials. */
+  readonly userFor: (host: string, port: string) => WebhookUser | undefined;
+}
+
+/** A kubeconfig of a setting, as messages name it. */
+interface Source {
+  readonly setting: string;
+  readonly path: string;
+  readonly where: string;
+}
+
+const sourceOf = (setting: string, path: string): Source => ({
+  setting,
+  path,
+  where: `${setting}=${JSON.stringify(path)}`,
+});
+
+/** Reads the kubeconfig of a setting, such as `--flag`, that leads to a webhook: its current context. @throws StartError */
+export async function readWebhookConfig(setting: string, path: string): Promise<WebhookConfig> {
+  const source = sourceOf(setting, path);
+  const { where } = source;
+  const config = parsed(await readFileOf(setting, path), where);
   const context = named(config, 'contexts', 'context', textOf(config, 'current-context', where), where);
   const cluster = named(config, 'clusters', 'cluster', textOf(context, 'cluster', where), where);
   const userName = textOf(context, 'user', where);
   const user = userName === undefined ? {} : named(config, 'users', 'user', userName, where);
   refuse(cluster, ['proxy-url'], where);
-  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
-  /** The bytes of `<field>-data`, otherwise the file that `<field>` names. */
-  const pemOf = async (from: JsonObject, field: string): Promise<string | undefined> => {
-    const data = textOf(from, `${field}-data`, where);
-    if (data !== undefined) return Buffer.from(data, 'base64').toString();
-    const file = textOf(from, field, where);
-    return file === undefined ? undefined : readSettingFile(flag, resolve(dirname(path), file));
-  };
   const skipVerify = cluster['insecure-skip-tls-verify'] === true;
-  const ca = await pemOf(cluster, 'certificate-authority');
+  const ca = await pemOf(cluster, 'certificate-authority', source);
   if (skipVerify && ca !== undefined) {
     throw new StartError(`${where}: insecure-skip-tls-verify and certificate-authority exclude each other`);
-  }
-  const [cert, key] = [await pemOf(user, 'client-certificate'), await pemOf(user, 'client-key')];
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new StartError(`${where}: client-certificate and client-key must be given together`);
   }
   return {
     url: urlOf(textOf(cluster, 'server', where), where),
     ca,
     serverName: textOf(cluster, 'tls-server-name', where),
     skipVerify,
-    cert,
-    key,
-    authorization: authorizationOf(user, flag, path, where),
+    ...(await readUser(user, source)),
   };
 }
 
-function authorizationOf(user: JsonObject, flag: string, path: string, where: string): WebhookConfig['authorization'] {
+/** Reads the kubeconfig of a setting whose users are named after the webhooks for which they are. @throws StartError */
+export async function readWebhookCredentials(setting: string, path: string): Promise<WebhookCredentials> {
+  const source = sourceOf(setting, path);
+  const { where } = source;
+  const config = parsed(await readFileOf(setting, path), where);
+  const given: Json = config['users'] ?? [];
+  const users = new Map<string, WebhookUser>();
+  for (const entry of Array.isArray(given) ? given : []) {
+    const name = isJsonObject(entry) ? textOf(entry, 'name', where) : undefined;
+    if (name !== undefined) users.set(name, await readUser(named(config, 'users', 'user', name, where), source));
+  }
+  const current = textOf(config, 'current-context', where);
+  const context = current === undefined ? {} : named(config, 'contexts', 'context', current, where);
+  const fallback = users.get('*') ?? users.get(textOf(context, 'user', where) ?? '');
+  return {
+    path,
+    userFor: (host, port) => {
+      const targets = [`${host}:${port}`, ...(port === '443' ? [host] : [])];
+      for (const name of targets.flatMap(namesOf)) {
+        const user = users.get(name);
+        if (user !== undefined) return user;
+      }
+      return fallback;
+    },
+  };
+}
+
+/** The names of users for a host: its own, and those for all hosts of its domains. */
+function namesOf(target: string): string[] {
+  const labels = target.split('.');
+  return [target, ...labels.slice(1).map((_, i) => `*.${labels.slice(i + 1).join('.')}`)];
+}
+
+/** The bytes of `<field>-data`, otherwise the file that `<field>` names. */
+async function pemOf(from: JsonObject, field: string, { setting, path, where }: Source): Promise<string | undefined> {
+  const data = textOf(from, `${field}-data`, where);
+  if (data !== undefined) return Buffer.from(data, 'base64').toString();
+  const file = textOf(from, field, where);
+  return file === undefined ? undefined : readFileOf(setting, resolve(dirname(path), file));
+}
+
+async function readUser(user: JsonObject, source: Source): Promise<WebhookUser> {
+  const { where } = source;
+  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
+  const [cert, key] = [await pemOf(user, 'client-certificate', source), await pemOf(user, 'client-key', source)];
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new StartError(`${where}: client-certificate and client-key must be given together`);
+  }
+  return { cert, key, authorization: authorizationOf(user, source) };
+}
+
+function authorizationOf(user: JsonObject, { setting, path, where }: Source): WebhookUser['authorization'] {
   const tokenFile = textOf(user, 'tokenFile', where);
   // The file is read for each request, because tokens are renewed there.
   if (tokenFile !== undefined) {
     const file = resolve(dirname(path), tokenFile);
-    return async () => `Bearer ${(await readSettingFile(flag, file)).trim()}`;
+    return async () => `Bearer ${(await readFileOf(setting, file)).trim()}`;
   }
   const token = textOf(user, 'token', where);
   if (token !== undefined) return async () => `Bearer ${token}`;
@@ -101,7 +164,7 @@ function textOf(from: JsonObject, field: string, where: string): string | undefi
 
 function refuse(from: JsonObject, fields: readonly string[], where: string): void {
   const found = fields.find((field) => from[field] !== undefined && from[field] !== null);
-  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported for webhooks`);
+  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported`);
 }
 
 function urlOf(text: string | undefined, where: string): URL {

@@ -11,6 +11,7 @@ export interface HookCall {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly type: string | undefined;
+  readonly authorization: string | undefined;
   /** The parsed body. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire brought
   readonly review: any;
@@ -57,7 +58,13 @@ export async function startHook(
     void (async () => {
       const { method, url, headers } = request;
       const review: unknown = JSON.parse((await buffer(request)).toString());
-      const call: HookCall = { method, url, type: headers['content-type'], review };
+      const call: HookCall = {
+        method,
+        url,
+        type: headers['content-type'],
+        authorization: headers.authorization,
+        review,
+      };
       calls.push(call);
       const given = (await answer(call)) as object | undefined;
       if (given === undefined) throw new Error('no response');

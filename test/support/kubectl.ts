@@ -41,8 +41,9 @@ export interface Started {
   stop(): void;
 }
 
-export async function startKubectl(): Promise<Kubectl> {
-  const server = await startServer(['--api-domain=k8s.io']);
+/** `flags` are those of the server, beside its API domain. */
+export async function startKubectl(flags: readonly string[] = []): Promise<Kubectl> {
+  const server = await startServer(['--api-domain=k8s.io', ...flags]);
   const { folder, kubeconfig } = server;
   const env = { ...process.env, HOME: folder, KUBECONFIG: kubeconfig };
 

@@ -1,19 +1,24 @@
 import {
   type ApiObject,
+  defaultFeatures,
   formatGroupResource,
   type JsonObject,
   jsonCopy,
   namesFor,
   parseGroupVersion,
 } from '../../meta/index.ts';
+import { compile, type StructSchema } from '../../schema/index.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
 import { createChain, runMutating, runValidating } from '../chain.ts';
 import type {
   AdmissionPlugin,
   AdmissionRequest,
   ObjectLookup,
   PluginInitializer,
+  RequestVersions,
   ResourceAttributes,
   ResourceKey,
+  ServedKind,
 } from '../types.ts';
 
 /** The names of the reference server. */
@@ -36,7 +41,7 @@ export function stored(resource: string, name: string, fields: JsonObject = {}, 
 export function pluralOf(key: ResourceKey): string {
   const name = typeof key === 'string' ? (key.split('.')[0] ?? '') : key.name.replace(/^.*\./, '').toLowerCase();
   if (typeof key === 'string') return name;
-  return name.endsWith('s') ? `${name}es` : `${name}s`;
+  return name.endsWith('s') ? `${name}es` : `${name.replace(/cy$/, 'cie')}s`;
 }
 
 /** A plugin initializer over these objects, whose authorizer denies the attributes for which `denies` holds. */
@@ -53,15 +58,26 @@ export function fakeInitializer(
   return {
     names,
     random: { uuid: () => '0', integer: () => 0 },
+    features: { ...defaultFeatures, MutatingAdmissionPolicy: true },
+    configurations: {},
     namespace: () => ({ terminating: false }),
     objects: {
       get: (resource, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
+      derived: (resource, compute) => () => compute(inPlace(resource, '').map(({ object }) => object) as never),
     } as ObjectLookup,
     authorize: (_, attributes) => ({
       allowed: !denies(attributes),
       reason: denies(attributes) ? 'no rule allows it' : '',
+    }),
+    clock: { now: () => 0, monotonic: () => 0 },
+    webhook: () => () => Promise.reject(new Error('no webhooks')),
+    reviewImages: () => Promise.reject(new Error('no webhook')),
+    webhookObserver: { called: () => {}, rejected: () => {}, failedOpen: () => {}, conditions: () => {} },
+    authorizeAccess: ({ verb, resource }) => ({
+      allowed: resource !== undefined && !denies({ verb, ...resource }),
+      reason: '',
     }),
     findKind: (apiVersion, kind) =>
       kind === 'Unknown'
@@ -73,24 +89,30 @@ export function fakeInitializer(
             resource: `${kind.toLowerCase()}s`,
             namespaced: kind !== 'Node',
           },
+    policyChecked: () => {},
+    mutationChecked: () => {},
     updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },
-    requestedOrganizations: () => [],
+    requestedSubject: () => ({ commonName: '', organizations: [] }),
   };
 }
 
-type Part = Partial<AdmissionRequest> & { readonly warnings?: string[] };
+type Part = Partial<AdmissionRequest> & { readonly warnings?: string[]; readonly schema?: StructSchema };
 
 /** A create request for the object in the namespace `n`, overridden by `part`; an update with an `oldObject`. */
 export function requestFor(resource: string, object: JsonObject, part: Part = {}): AdmissionRequest {
   const [plural = '', group = ''] = resource.split(/\.(.*)/s);
   const metadata = { name: 'x', ...((object['metadata'] as JsonObject | undefined) ?? {}) };
-  const { warnings = [], ...rest } = part;
-  return {
-    operation: rest.oldObject === undefined ? 'CREATE' : 'UPDATE',
+  const { warnings = [], schema = ObjectMeta, ...rest } = part;
+  const served = {
     kind: { group, version: 'v1', kind: 'Any' },
     resource: { group, version: 'v1', resource: plural },
+  };
+  const operation = rest.operation ?? (rest.oldObject === undefined ? 'CREATE' : 'UPDATE');
+  const request: AdmissionRequest = {
+    operation,
+    ...served,
     subresource: '',
     namespace: 'n',
     name: 'x',
@@ -98,10 +120,26 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
     oldObject: undefined,
     user: { name: 'u', groups: [] },
     dryRun: false,
+    began: 0,
+    options: () => ({ kind: `${operation.charAt(0)}${operation.slice(1).toLowerCase()}Options` }),
+    versions: oneVersion(served, schema, () => request),
     warn: (text) => warnings.push(text),
     ...rest,
   };
+  return request;
 }
+
+/** The objects of a request for a resource that is served in its own version only. */
+const oneVersion = (served: ServedKind, schema: StructSchema, request: () => AdmissionRequest): RequestVersions => ({
+  equivalents: [served],
+  read: (part) => request()[part],
+  write: (_, value) => {
+    const { object = {} as ApiObject } = request();
+    for (const key of Object.keys(object)) delete object[key];
+    Object.assign(object, jsonCopy(value));
+  },
+  type: () => compile(schema, names),
+});
 
 /** The object after both phases, or the reason in the message of the rejection. */
 export async function outcome(plugin: AdmissionPlugin, request: AdmissionRequest): Promise<JsonObject | string> {

@@ -2,7 +2,7 @@
 import type { Environment, EnvironmentOptions, Reference } from '../environment.ts';
 import type { Library, Overload } from '../library.ts';
 import type { ParseOptions } from '../syntax/parse.ts';
-import { type CelType, metaType } from '../types.ts';
+import { type CelType, type LiteralObjectType, metaType } from '../types.ts';
 import { controlLibrary } from './control.ts';
 import { namedTypes } from './format.ts';
 import { hasParameters, overlap } from './unify.ts';
@@ -10,6 +10,7 @@ import { hasParameters, overlap } from './unify.ts';
 interface Declarations {
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   readonly types: ReadonlyMap<string, CelType>;
+  readonly typeOfName: (name: string) => LiteralObjectType | undefined;
   readonly syntax: ParseOptions;
 }
 
@@ -60,7 +61,16 @@ function mergeLibraries(libraries: readonly Library[]): Declarations {
       types.set(name, type);
     }
   }
-  return { functions, types, syntax };
+  const families = libraries.flatMap(({ typeOfName }) => typeOfName ?? []);
+  return { functions, types, syntax, typeOfName: (name) => firstOf(families, name) };
+}
+
+function firstOf(families: readonly NonNullable<Library['typeOfName']>[], name: string): LiteralObjectType | undefined {
+  for (const typeOfName of families) {
+    const type = typeOfName(name);
+    if (type !== undefined) return type;
+  }
+  return undefined;
 }
 
 function collide(first: Overload, second: Overload): boolean {
@@ -84,7 +94,7 @@ export function resolveName(
     if (variable !== undefined) {
       return { type: variable.type, reference: { kind: 'variable', name: candidate, slot: variable.slot } };
     }
-    const type = environment.types.get(candidate);
+    const type = environment.types.get(candidate) ?? environment.typeOfName(candidate);
     return type === undefined ? undefined : { type: metaType(type), reference: { kind: 'type', type } };
   });
 }

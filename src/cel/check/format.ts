@@ -14,6 +14,20 @@ export function formatType(type: CelType): string {
   return format(type, { left: maxFormatted });
 }
 
+/** Kinds whose names in values differ from those in messages about overloads. */
+const fullNames: { readonly [kind: string]: string } = {
+  null: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+};
+
+/** A type by its full name, as messages about the result of an expression show it. */
+export function typeName(type: CelType): string {
+  return format(type, { left: maxFormatted }, fullNames);
+}
+
+const noNames: typeof fullNames = {};
+
 /** `(int, string)`, or `string.(int)` for the arguments of a member function. */
 export function formatSignature(args: readonly CelType[], member: boolean): string {
   const formatted = args.map(formatType);
@@ -21,19 +35,19 @@ export function formatSignature(args: readonly CelType[], member: boolean): stri
   return `${receiver}(${formatted.join(', ')})`;
 }
 
-function format(type: CelType, budget: { left: number }): string {
+function format(type: CelType, budget: { left: number }, names = noNames): string {
   if (--budget.left < 0) return '...';
   if (type === errorType) return '!error!';
   if (type === typeType) return 'type';
   switch (type.kind) {
     case 'list':
-      return `list(${format(type.element, budget)})`;
+      return `list(${format(type.element, budget, names)})`;
     case 'map':
-      return `map(${format(type.key, budget)}, ${format(type.value, budget)})`;
+      return `map(${format(type.key, budget, names)}, ${format(type.value, budget, names)})`;
     case 'optional':
-      return `optional_type(${format(type.value, budget)})`;
+      return `optional_type(${format(type.value, budget, names)})`;
     case 'type':
-      return `type(${format(type.of, budget)})`;
+      return `type(${format(type.of, budget, names)})`;
     case 'nullable':
       return `wrapper(${type.of.kind})`;
     case 'object':
@@ -41,7 +55,7 @@ function format(type: CelType, budget: { left: number }): string {
     case 'parameter':
       return type.name;
     default:
-      return type.kind;
+      return names[type.kind] ?? type.kind;
   }
 }
 

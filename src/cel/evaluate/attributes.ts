@@ -4,6 +4,7 @@
  */
 import {
   CelError,
+  ConstructedValue,
   Double,
   intOf,
   ListValue,
@@ -107,7 +108,7 @@ export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
       const { key: constant, computeKey, optional: isOptional } = qualifiers[i] as Qualifier;
       optional ||= isOptional;
       const key: Outcome = computeKey === undefined ? (constant as Value) : computeKey(frame);
-      const result: Outcome | undefined = key instanceof CelError ? key : qualify(value, key);
+      const result: Outcome | undefined = key instanceof CelError ? key : qualify(value, key, optional);
       if (result === undefined && optional) return tested === undefined ? none : false;
       charge(frame, 1);
       value = result === undefined ? missing(value, key as Value) : result;
@@ -135,12 +136,15 @@ function startOf(base: Base): Step {
 
 const none = new OptionalValue(undefined);
 
-/** The value of a key; undefined where there is none. */
-function qualify(operand: Value, key: Value): Outcome | undefined {
+/** The value of a key; undefined where there is none, or with `optional` where it is not set. */
+function qualify(operand: Value, key: Value, optional = false): Outcome | undefined {
   try {
     if (operand instanceof ObjectValue) return typeof key === 'string' ? operand.get(key) : undefined;
     if (operand instanceof MapValue) return operand.get(key);
     if (operand instanceof ListValue) return elementAt(operand, key);
+    if (operand instanceof ConstructedValue && typeof key === 'string') {
+      return optional ? operand.fields.get(key) : operand.get(key);
+    }
     return undefined;
   } catch (thrown) {
     return failureOf(thrown);
@@ -148,7 +152,9 @@ function qualify(operand: Value, key: Value): Outcome | undefined {
 }
 
 function isPresent(operand: Value, key: Value): boolean | CelError {
-  if (operand instanceof ObjectValue) return typeof key === 'string' && operand.has(key);
+  if (operand instanceof ObjectValue || operand instanceof ConstructedValue) {
+    return typeof key === 'string' && operand.has(key);
+  }
   if (operand instanceof MapValue) return operand.has(key);
   if (operand instanceof ListValue) return new CelError(`unsupported index type '${typeNameOf(key)}' in list`);
   return false;

@@ -1,8 +1,9 @@
 import { CelError, CostLimitExceeded, type Value } from '../values.ts';
 
-/** The cost of a list and of a map that are not constant, beside that of their elements. */
+/** The cost of a list, a map and an object that are not constant, beside that of their elements. */
 export const LIST_COST = 10;
 export const MAP_COST = 30;
+export const OBJECT_COST = 40;
 
 /** What evaluations may still cost, in cost units. Those that belong together share one. */
 export class Budget {

@@ -15,6 +15,7 @@
  * | `x in [constants]` | 0 |
  * | list | 10 |
  * | map | 30 |
+ * | object | 40 |
  * | call | what the overload says, else 1; with arguments that fail or do not match: 1 |
  * | `@not_strictly_false` | 1 |
  * | comprehension | the nodes of its expansion, each as often as it is evaluated; its initial value when the accumulator is first read |
@@ -22,19 +23,20 @@
  * The cost is charged after a node is
  * evaluated; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
  */
-import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, Select } from '../ast.ts';
+import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, ObjectLiteral, Select } from '../ast.ts';
 import type { CheckedExpression, Reference } from '../environment.ts';
 import type { Overload } from '../library.ts';
 import { forget } from '../memo.ts';
+import { dynType } from '../types.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
 import { type Attribute, type Base, evaluateAttribute, type Qualifier, resolveAttribute } from './attributes.ts';
 import type { Budget, Frame, Outcome, Step } from './budget.ts';
 import { callStep } from './calls.ts';
 import { comprehensionStep, type Part } from './comprehensions.ts';
-import { listStep, mapStep } from './literals.ts';
+import { listStep, mapStep, objectStep } from './literals.ts';
 import { conditional, logical, notStrictlyFalse, optionalOr } from './logic.ts';
 import { inConstantList, operatorStep, primitivesOf } from './operators.ts';
-import { runtimeTypeName } from './type-values.ts';
+import { acceptsType, runtimeTypeName } from './type-values.ts';
 
 export interface Program {
   /**
@@ -123,7 +125,7 @@ class Compiler {
       case 'comprehension':
         return this.#comprehension(expr, scope);
       case 'object':
-        throw new CelError(`objects of type '${expr.name}' cannot be constructed`);
+        return this.#object(expr, scope);
     }
   }
 
@@ -258,6 +260,18 @@ class Compiler {
       })),
     );
     return entries.some(({ optional }) => optional) ? computed(step) : folded(step, compiled.flat());
+  }
+
+  #object(expr: ObjectLiteral, scope: Scope | undefined): Compiled {
+    const type = this.#checked.typeOf[expr.id];
+    if (type?.kind !== 'object' || !('literal' in type)) {
+      throw new CelError(`objects of type '${expr.name}' cannot be constructed`);
+    }
+    const fields = expr.entries.map(({ field, value, optional }) => ({
+      ...{ field, optional, value: this.#step(value, scope) },
+      accepts: acceptsType(type.field(field)?.type ?? dynType),
+    }));
+    return computed(objectStep(type, fields));
   }
 
   #comprehension(node: Comprehension, scope: Scope | undefined): Compiled {

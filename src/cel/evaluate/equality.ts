@@ -3,6 +3,7 @@ import { jsonEqual } from '../../meta/index.ts';
 import { keysOf } from '../memo.ts';
 import {
   CelError,
+  ConstructedValue,
   Double,
   Duration,
   ListValue,
@@ -58,6 +59,7 @@ function equal(a: Value, b: Value, depth: number): boolean {
   if (a instanceof ListValue) return b instanceof ListValue && listsEqual(a, b, depth + 1);
   if (a instanceof MapValue) return b instanceof MapValue && mapsEqual(a, b, depth + 1);
   if (a instanceof ObjectValue) return b instanceof ObjectValue && objectsEqual(a, b, depth + 1);
+  if (a instanceof ConstructedValue) return b instanceof ConstructedValue && constructedEqual(a, b, depth + 1);
   if (a instanceof OptionalValue) return b instanceof OptionalValue && presentEqual(a.value, b.value, depth + 1);
   return leavesEqual(a, b);
 }
@@ -122,6 +124,12 @@ function objectsEqual(a: ObjectValue, b: ObjectValue, depth: number): boolean {
     if (!declared.has(property) && !(Object.hasOwn(b.json, property) && jsonEqual(json, b.json[property])))
       return false;
   }
+  return true;
+}
+
+function constructedEqual(a: ConstructedValue, b: ConstructedValue, depth: number): boolean {
+  if (a.type.name !== b.type.name || a.fields.size !== b.fields.size) return false;
+  for (const [field, value] of a.fields) if (!presentEqual(value, b.fields.get(field), depth)) return false;
   return true;
 }
 

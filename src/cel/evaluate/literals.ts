@@ -1,8 +1,16 @@
-/** Lists and maps that an expression writes out. */
-import { CelError, EntriesValue, ListValue, OptionalValue, type Value } from '../values.ts';
+/** Lists, maps and objects that an expression writes out. */
+import {
+  CelError,
+  ConstructedValue,
+  EntriesValue,
+  ListValue,
+  type LiteralFields,
+  OptionalValue,
+  type Value,
+} from '../values.ts';
 import { textOf } from './attributes.ts';
-import { charge, type Frame, failureOf, LIST_COST, MAP_COST, type Outcome, type Step } from './budget.ts';
-import { typeNameOf } from './type-values.ts';
+import { charge, type Frame, failureOf, LIST_COST, MAP_COST, OBJECT_COST, type Outcome, type Step } from './budget.ts';
+import { type Accepts, typeNameOf } from './type-values.ts';
 
 /** The step of a list; an optional element is left out when it has no value. */
 export function listStep(elements: readonly Step[], optional: ReadonlySet<number>): Step {
@@ -68,4 +76,44 @@ function mapOf(frame: Frame, entries: readonly EntryStep[]): Outcome {
   } catch (thrown) {
     return failureOf(thrown);
   }
+}
+
+export interface FieldStep {
+  readonly field: string;
+  readonly value: Step;
+  readonly optional: boolean;
+  readonly accepts: Accepts;
+}
+
+/** The step of an object. An optional field is not set when it has no value; of equal fields, the last one holds. */
+export function objectStep(type: LiteralFields, fields: readonly FieldStep[]): Step {
+  return (frame) => {
+    const outcome = objectOf(frame, type, fields);
+    charge(frame, OBJECT_COST);
+    return outcome;
+  };
+}
+
+function objectOf(frame: Frame, type: LiteralFields, fields: readonly FieldStep[]): Outcome {
+  const values = new Map<string, Value>();
+  for (const { field, value: step, optional, accepts } of fields) {
+    const outcome = step(frame);
+    if (outcome instanceof CelError) return outcome;
+    const value = optional ? optionalField(field, outcome) : outcome;
+    if (value instanceof CelError) return value;
+    if (value === undefined) {
+      values.delete(field);
+    } else if (accepts(value)) {
+      values.set(field, value);
+    } else {
+      return new CelError(`unexpected type ${typeNameOf(value)} for ${type.name}Type '${field}' field`);
+    }
+  }
+  return new ConstructedValue(type, values);
+}
+
+function optionalField(field: string, value: Value): Outcome | undefined {
+  if (value instanceof OptionalValue) return value.value;
+  const type = typeNameOf(value);
+  return new CelError(`cannot initialize optional entry '${field}' from non-optional value of type '${type}'`);
 }

@@ -1,6 +1,7 @@
 /** The types of values at run time. */
 import type { CelType } from '../types.ts';
 import {
+  ConstructedValue,
   Double,
   Duration,
   ListValue,
@@ -59,7 +60,7 @@ export function typeNameOf(value: Value): string {
       return 'bool';
   }
   if (value === null) return 'null_type';
-  if (value instanceof ObjectValue) return value.type.name;
+  if (value instanceof ObjectValue || value instanceof ConstructedValue) return value.type.name;
   if (value instanceof OpaqueValue) return value.typeName;
   return classNames.find(([type]) => value instanceof type)?.[1] ?? 'dyn';
 }
@@ -112,7 +113,8 @@ export function acceptsType(type: CelType): Accepts {
     case 'opaque':
       return (value) => value instanceof OpaqueValue && value.typeName === type.name;
     case 'object':
-      return (value) => value instanceof ObjectValue && value.type.name === type.name;
+      return (value) =>
+        (value instanceof ObjectValue || value instanceof ConstructedValue) && value.type.name === type.name;
     case 'nullable': {
       const accepts = acceptsType(type.of);
       return (value) => value === null || accepts(value);

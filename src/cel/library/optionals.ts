@@ -3,6 +3,7 @@ import type { Library } from '../library.ts';
 import { boolType, dynType, intType, listType, mapType, optionalType, parameterType, stringType } from '../types.ts';
 import {
   CelError,
+  ConstructedValue,
   Double,
   Duration,
   ListValue,
@@ -100,6 +101,7 @@ function select(operand: Value | undefined, field: Value | undefined): OptionalV
   const container = operand instanceof OptionalValue ? operand.value : operand;
   if (container instanceof MapValue) return of(container.get(field as string));
   if (container instanceof ObjectValue) return of(container.get(field as string));
+  if (container instanceof ConstructedValue) return of(container.fields.get(field as string));
   return none;
 }
 
@@ -121,7 +123,7 @@ function positionOf(at: Value | undefined): number {
 /** The seconds of the first instant, 0001-01-01T00:00:00Z. */
 const firstSecond = -62_135_596_800;
 
-/** Whether a value is the zero value of its type. Objects and optionals have none. */
+/** Whether a value is the zero value of its type. Objects over JSON and optionals have none. */
 function isZero(subject: Value): boolean {
   if (subject === null || subject === false || subject === 0 || subject === '') return true;
   if (subject instanceof Uint) return subject.value === 0n;
@@ -129,5 +131,6 @@ function isZero(subject: Value): boolean {
   if (subject instanceof Duration) return subject.nanos === 0n;
   if (subject instanceof Timestamp) return subject.seconds === firstSecond && subject.nanos === 0;
   if (subject instanceof Uint8Array) return subject.length === 0;
+  if (subject instanceof ConstructedValue) return subject.fields.size === 0;
   return (subject instanceof ListValue || subject instanceof MapValue) && subject.size === 0;
 }

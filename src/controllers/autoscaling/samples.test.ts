@@ -33,7 +33,7 @@ function metricsOf(answers: { readonly [url: string]: Json }, custom = 'v1beta2'
     resource('networking.k8s.io/v1', 'Ingress', 'ingresses'),
     ...(custom === '' ? [] : [resource(`custom.metrics.k8s.io/${custom}`, 'MetricValueList', 'pods/qps')]),
   ];
-  const served: ServedResources = { preferred, stale: [], find: () => undefined };
+  const served: ServedResources = { preferred, stale: [], find: () => undefined, findResource: () => undefined };
   const metrics: Metrics = { client, names, served, namespace: 'default' };
   return { metrics, urls };
 }

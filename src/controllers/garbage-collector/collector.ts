@@ -3,7 +3,7 @@ import type { MetadataFeed } from '../metadata/feed.ts';
 import { foregroundFinalizer, type Graph, orphanFinalizer } from './graph.ts';
 import { type Identity, isSameIdentity, ownerIdentity } from './identity.ts';
 import type { Node } from './node.ts';
-import { NoNamespaceError, type Operations, UnknownKindError } from './operations.ts';
+import { NoNamespaceError, type Operations, type Propagation, UnknownKindError } from './operations.ts';
 
 export interface CollectorOptions {
   readonly graph: Graph;
@@ -165,7 +165,7 @@ export class Collector {
     await this.#delete(identity, live, foreground ? 'Foreground' : policy);
   }
 
-  async #delete(identity: Identity, read: ObjectMeta, policy: 'Foreground' | 'Background' | 'Orphan'): Promise<void> {
+  async #delete(identity: Identity, read: ObjectMeta, policy: Propagation): Promise<void> {
     if (!(await this.#operations.delete(identity, read, policy))) this.#graph.confirmAbsent(identity);
   }
 

@@ -159,6 +159,25 @@ describe('orphaning', () => {
   });
 });
 
+describe('a deletion without a propagation policy', () => {
+  it('orphans the dependents of a kind that does so by default', async () => {
+    const template = {
+      metadata: { labels: { app: 'a' } },
+      spec: { containers: [{ name: 'c', image: 'example.com/a:1' }] },
+    };
+    const owner = await cluster.client.create(kinds.replicationControllers, {
+      metadata: { namespace: 'default', name: 'owner' },
+      spec: { replicas: 0, selector: { app: 'a' }, template },
+    });
+    await create('child', { owners: [refOf(owner)] });
+    await cluster.settle();
+    await cluster.client.delete(kinds.replicationControllers, owner);
+    expect(await states('child')).toBe('+');
+    expect(await cluster.client.find(kinds.replicationControllers, 'default', 'owner')).toBeUndefined();
+    expect((await find('child'))?.metadata.ownerReferences).toBeUndefined();
+  });
+});
+
 describe('what happened while no collector ran', () => {
   it('is made good when one starts', async () => {
     const [gone, orphaned, waiting] = [await create('gone'), await create('orphaned'), await create('waiting')];

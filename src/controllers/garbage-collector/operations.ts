@@ -33,6 +33,8 @@ export class NoNamespaceError extends Error {
   override readonly name = 'NoNamespaceError';
 }
 
+export type Propagation = NonNullable<DeletionOptions['propagationPolicy']>;
+
 /** How often a write is tried again at once when others write the object. */
 const maxAttempts = 5;
 
@@ -83,12 +85,12 @@ export class Operations {
   }
 
   /** Deletes the object, as long as it has these owners; false when it is gone. */
-  async delete(identity: Identity, read: ObjectMeta, policy: DeletionOptions['propagationPolicy']): Promise<boolean> {
+  async delete(identity: Identity, read: ObjectMeta, policy: Propagation): Promise<boolean> {
     const { uid } = identity;
     const { ownerReferences: owners = [] } = read;
     let { resourceVersion = '' } = read;
     for (let attempt = 1; ; attempt++) {
-      const options = { propagationPolicy: policy ?? null, preconditions: { uid, resourceVersion } };
+      const options = { propagationPolicy: policy, preconditions: { uid, resourceVersion } };
       try {
         await this.#api.delete<ApiObject>(this.#placeOf(identity), options, {
           accept: metadataOnly(this.#names).watch,

@@ -15,6 +15,8 @@ export interface ServedResources {
   readonly preferred: readonly ServedResource[];
   /** The resource of a kind in any version that is served. */
   readonly find: (apiVersion: string, kind: string) => ServedResource | undefined;
+  /** The same by the plural name of the resource. */
+  readonly findResource: (apiVersion: string, resource: string) => ServedResource | undefined;
   /** The group versions whose resources the server does not know at present. */
   readonly stale: readonly string[];
 }
@@ -47,6 +49,8 @@ export class Discovery {
   /** What they returned last. */
   readonly #roots: readonly Root[] = ['/api', '/apis'].map((path) => ({ path, etag: '', resources: [], stale: [] }));
   #served = servedBy([]);
+  /** Some root has changed since, perhaps by a call of `read` that has not ended. */
+  #changed = false;
 
   constructor(client: Client, names: Names) {
     this.#client = client;
@@ -60,39 +64,43 @@ export class Discovery {
 
   /** Asks the server; the same value as before while nothing has changed. @throws StatusError */
   async read(signal?: AbortSignal): Promise<ServedResources> {
-    const changed = await Promise.all(this.#roots.map((root) => this.#update(root, signal)));
-    if (changed.includes(true)) this.#served = servedBy(this.#roots);
+    await Promise.all(this.#roots.map((root) => this.#update(root, signal)));
+    if (this.#changed) this.#served = servedBy(this.#roots);
+    this.#changed = false;
     return this.#served;
   }
 
-  async #update(root: Root, signal: AbortSignal | undefined): Promise<boolean> {
+  async #update(root: Root, signal: AbortSignal | undefined): Promise<void> {
     const response = await this.#client.request({
       method: 'GET',
       url: root.path,
       headers: { accept: this.#accept, ...(root.etag === '' ? {} : { 'if-none-match': root.etag }) },
       ...(signal === undefined ? {} : { signal }),
     });
-    if (response.status === 304) return false;
+    if (response.status === 304) return;
     const { items = [] } = (await readJson(response)) as APIGroupDiscoveryList;
     root.resources = items.flatMap(resourcesOf);
     root.stale = items.flatMap(staleVersions);
     root.etag = response.headers['etag'] ?? '';
-    return true;
+    this.#changed = true;
   }
 }
 
 function servedBy(roots: readonly Root[]): ServedResources {
   const preferred = new Map<string, ServedResource>();
   const byKind = new Map<string, ServedResource>();
+  const byResource = new Map<string, ServedResource>();
   for (const served of roots.flatMap(({ resources }) => resources)) {
     const { group, apiVersion, kind, resource } = served;
     if (!byKind.has(`${apiVersion} ${kind}`)) byKind.set(`${apiVersion} ${kind}`, served);
+    byResource.set(`${apiVersion} ${resource}`, served);
     if (!preferred.has(`${group}/${resource}`)) preferred.set(`${group}/${resource}`, served);
   }
   return {
     preferred: [...preferred.values()],
     stale: roots.flatMap(({ stale }) => stale),
     find: (apiVersion, kind) => byKind.get(`${apiVersion} ${kind}`),
+    findResource: (apiVersion, resource) => byResource.get(`${apiVersion} ${resource}`),
   };
 }
 

@@ -1,23 +1,25 @@
 /** A server without sockets, with controllers, on a clock that the test advances. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Client, createClient, inProcessTransport } from '../../client/index.ts';
-import { type ApiObject, type Names, namesFor } from '../../meta/index.ts';
+import { type Names, namesFor, VirtualClock } from '../../meta/index.ts';
 import { createServer } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import { componentName } from '../component.ts';
+import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
 import { Informers } from '../informer.ts';
-import { type Named, placeOf } from '../kind.ts';
 import type { Log } from '../log.ts';
 import { type RunningControllers, startControllers } from '../manager.ts';
 import { createObjectClient, type ObjectClient } from '../object-client.ts';
 import { type ControllerSettings, defaultSettings } from '../settings.ts';
+import { settle } from '../settle.ts';
 import type { Controller } from '../types.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { bindUsers } from '../user-bindings.ts';
 
 export interface TestCluster {
   /** Of an administrator. */
   readonly client: ObjectClient;
   readonly api: Client;
+  /** Of another user. */
+  readonly as: (name: string, groups: readonly string[]) => ObjectClient;
   readonly names: Names;
   readonly clock: VirtualClock;
   readonly controllers: RunningControllers;
@@ -26,9 +28,9 @@ export interface TestCluster {
   /** Stops the controllers, and starts them again after `meanwhile`. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
   /** Resolves when the controllers have seen everything that is stored and have nothing to do. */
-  settle(): Promise<void>;
+  readonly settle: () => Promise<void>;
   /** Moves the clock from timer to timer, and settles after each. */
-  advance(ms: number): Promise<void>;
+  readonly advance: (ms: number) => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,9 +39,6 @@ export interface TestClusterOptions {
   readonly server?: ServerOptions;
 }
 
-/** Rounds of settling before a cluster counts as restless. */
-const maxRounds = 2_000;
-
 /** Starts the controllers over a server with the API domain `k8s.io` and a memory store; resolves when they are settled. */
 export async function testCluster(
   controllers: readonly Controller[],
@@ -47,26 +46,37 @@ export async function testCluster(
 ): Promise<TestCluster> {
   const clock = new VirtualClock();
   const names = namesFor('k8s.io');
-  const server = await createServer({ apiDomain: 'k8s.io', controllers: '-*', ...options }, { clock });
+  const server = await createServer(
+    {
+      apiDomain: 'k8s.io',
+      controllers: '-*',
+      enableGarbageCollector: controllers.includes(garbageCollector),
+      ...options,
+    },
+    { clock },
+  );
   const logged: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[] = [];
   const keep: Log['warn'] = (text, fields) => void logged.push({ text, fields });
   const log: Log = { info: () => {}, warn: keep, error: keep };
-  const as = (commonName: string, organizations: readonly string[]) =>
+  const as = (commonName: string, organizations: readonly string[], agent: string = componentName) =>
     createClient({
       transport: inProcessTransport(server.handler, { subject: { commonName, organizations }, background: true }),
-      baseHeaders: { 'user-agent': componentName },
+      baseHeaders: { 'user-agent': agent },
     });
+  await bindUsers(server.client, controllers, names);
   const start = () =>
     startControllers({
       ...{ controllers, names, clock, log },
       settings: { ...defaultSettings, ...settings },
       random: { uuid: () => crypto.randomUUID(), integer: (below) => Math.floor(Math.random() * below) },
       reader: as(`system:${componentName}`, []),
-      clientOf: (account) =>
-        as(`system:serviceaccount:${names.systemNamespace}:${account}`, [
-          'system:serviceaccounts',
-          `system:serviceaccounts:${names.systemNamespace}`,
-        ]),
+      clientOf: (account, user) =>
+        user === undefined
+          ? as(`system:serviceaccount:${names.systemNamespace}:${account}`, [
+              'system:serviceaccounts',
+              `system:serviceaccounts:${names.systemNamespace}`,
+            ])
+          : as(user.name, user.groups, user.agent),
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
     });
   let running = start();
@@ -74,6 +84,7 @@ export async function testCluster(
   const cluster: TestCluster = {
     client: createObjectClient(server.client, new Informers(nothing), names),
     api: server.client,
+    as: (name, groups) => createObjectClient(as(name, groups), new Informers(nothing), names),
     names,
     clock,
     get controllers() {
@@ -87,22 +98,8 @@ export async function testCluster(
       await running.started;
       await cluster.settle();
     },
-    async settle() {
-      for (let quiet = 0, round = 0; quiet < 3; round++) {
-        if (round === maxRounds) throw new Error(`the controllers do not settle: ${JSON.stringify(logged.slice(-5))}`);
-        for (let turn = 0; turn < 5; turn++) await nextTurn();
-        quiet = running.isIdle() && (await hasSeenAll(running, server.client, names)) ? quiet + 1 : 0;
-      }
-    },
-    async advance(ms) {
-      const end = clock.now() + ms;
-      for (let next = clock.next; next !== undefined && next <= end; next = clock.next) {
-        clock.set(next);
-        await cluster.settle();
-      }
-      clock.set(end);
-      await cluster.settle();
-    },
+    settle: () => settle(running, server.client, names),
+    advance: (ms) => clock.advance(ms, cluster.settle),
     async close() {
       await running.stop();
       await server.close();
@@ -111,17 +108,4 @@ export async function testCluster(
   await running.started;
   await cluster.settle();
   return cluster;
-}
-
-/** Whether every informer holds what the server lists. */
-async function hasSeenAll({ informers }: RunningControllers, api: Client, names: Names): Promise<boolean> {
-  for (const informer of informers.all) {
-    const { items } = await api.list<ApiObject>(placeOf(informer.kind, names), informer.selection).catch(() => ({
-      items: [],
-    }));
-    const state = (objects: readonly Named[]) =>
-      objects.map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`).sort();
-    if (JSON.stringify(state(items)) !== JSON.stringify(state(informer.list()))) return false;
-  }
-  return true;
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { identifierOf } from '../../cel/index.ts';
 import { atOnce, type Json, type JsonObject, namesFor, setKey } from '../../meta/index.ts';
 import { Correlation } from '../objects/correlation.ts';
 import { structuralOf } from '../structural.ts';
 import { ruleValidator } from './evaluate.ts';
-import { identifierOf } from './identifiers.ts';
 import { validateRules } from './validate-rules.ts';
 
 const names = namesFor('k8s.io');

@@ -8,6 +8,7 @@ import {
   doubleType,
   durationType,
   dynType,
+  identifierOf,
   intOf,
   intType,
   JsonMapValue,
@@ -18,6 +19,7 @@ import {
   type ObjectField,
   type ObjectType,
   ObjectValue,
+  propertyOf,
   type ReadJson,
   SetListValue,
   type SimpleType,
@@ -28,7 +30,6 @@ import {
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
 import { readBytes, readDate, readDateTime, readDuration } from './formats.ts';
-import { identifierOf, propertyOf } from './identifiers.ts';
 import { withIdentity } from './identity.ts';
 import { formatOf, maxItemsOf, maxPropertiesOf, maxTextOf, minSizeOf } from './sizes.ts';
 

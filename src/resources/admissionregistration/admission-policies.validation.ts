@@ -1,4 +1,4 @@
-/** Validation of admission policies and their bindings, except for their expressions. */
+/** Validation of admission policies and their bindings; their expressions are compiled in `expressions.validation.ts`. */
 import {
   dns1035Label,
   dns1123Subdomain,
@@ -27,7 +27,8 @@ import { byRule, byRuleAsOne, eachOf, oneOf, selector, unique } from '../shared/
 import { validateConditions, validateMatch } from './match-resources.validation.ts';
 
 const MAX_ANNOTATIONS = 20;
-const MAX_VALUE_EXPRESSION = 5 * 1024;
+/** The most bytes of the expression of an audit annotation. */
+export const MAX_VALUE_EXPRESSION = 5 * 1024;
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
 /** Validates a ValidatingAdmissionPolicy; its name is part of the keys of its audit annotations. */

@@ -64,8 +64,8 @@ describe('webhooks', () => {
     [
       'a service',
       service({ name: '', namespace: '', port: 0, path: '/a//B/' }),
-      [`${client}.service.name`, 'Required', required('service name is required')],
-      [`${client}.service.namespace`, 'Required', required('service namespace is required')],
+      [`${client}.service.name`, 'Required', 'Required value'],
+      [`${client}.service.namespace`, 'Required', 'Required value'],
       [`${client}.service.path`, 'Invalid', invalid('/a//B/', 'segment[1] may not be empty')],
       [`${client}.service.path`, 'Invalid', invalid('/a//B/', `segment[2]: ${says.subdomain}`)],
       [`${client}.service.port`, 'Invalid', invalid(0, `port is not valid: ${says.port}`)],
@@ -249,8 +249,8 @@ describe('policies', () => {
       policy({
         validations: [
           { expression: '', message: ' ', messageExpression: ' ', reason: 'Odd' },
-          { expression: 'a\nb' },
-          { expression: 'a', message: 'b\nc' },
+          { expression: 'true\n|| false' },
+          { expression: 'true', message: 'b\nc' },
         ],
       }),
       ['spec.validations[0].expression', 'Required', required('expression is not specified')],
@@ -268,8 +268,8 @@ describe('policies', () => {
       policy({
         auditAnnotations: [
           { key: 'a b', valueExpression: '' },
-          { key: 'c', valueExpression: '1' },
-          { key: 'c', valueExpression: '1' },
+          { key: 'c', valueExpression: "'1'" },
+          { key: 'c', valueExpression: "'1'" },
         ],
       }),
       ['spec.auditAnnotations[0].key', 'Invalid', invalid('x/a b', says.qualified)],
@@ -330,7 +330,7 @@ describe('policy bindings', () => {
 });
 
 describe('mutating admission policies', () => {
-  const jsonPatch = { expression: '[]' };
+  const jsonPatch = { expression: '[JSONPatch{}]' };
   const policy = (mutations: JsonObject[], more: JsonObject = {}) => ({
     spec: { matchConstraints: { resourceRules: [rule] }, mutations, reinvocationPolicy: 'Never', ...more },
   });

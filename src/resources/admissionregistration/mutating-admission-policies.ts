@@ -2,6 +2,7 @@ import { MutatingAdmissionPolicy } from '../../types/admissionregistration-v1alp
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { validateMutatingPolicy } from './admission-policies.validation.ts';
+import { validateMutatingPolicyExpressions } from './expressions.validation.ts';
 import { defaultPolicy, groupDefaults, paramKindColumn, strategyDefaults } from './shared.ts';
 
 export const mutatingAdmissionPolicies = resource({
@@ -15,5 +16,6 @@ export const mutatingAdmissionPolicies = resource({
     ...strategyDefaults,
     defaults: defaultPolicy,
     validate: ({ spec = {} }) => validateMutatingPolicy(spec),
+    validateInSteps: ({ spec = {} }, old) => validateMutatingPolicyExpressions(spec, old && (old.spec ?? {})),
   },
 });

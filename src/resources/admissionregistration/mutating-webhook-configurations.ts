@@ -1,6 +1,7 @@
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf } from '../shared/field-rules.ts';
+import { validateWebhookExpressions } from './expressions.validation.ts';
 import { groupDefaults, strategyDefaults, webhookColumns } from './shared.ts';
 import { defaultWebhook, validateWebhook } from './webhooks.validation.ts';
 
@@ -9,7 +10,6 @@ export const mutatingWebhookConfigurations = resource({
   plural: 'mutatingwebhookconfigurations',
   kind: 'MutatingWebhookConfiguration',
   schema: MutatingWebhookConfiguration,
-  unimplemented: 'this server does not call webhooks yet',
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,
@@ -21,5 +21,6 @@ export const mutatingWebhookConfigurations = resource({
       }
     },
     validate: ({ webhooks }) => eachOf(webhooks, 'webhooks', validateWebhook),
+    validateInSteps: ({ webhooks }, old) => validateWebhookExpressions(webhooks, old && (old.webhooks ?? [])),
   },
 });

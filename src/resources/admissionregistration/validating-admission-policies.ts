@@ -4,6 +4,7 @@ import { age, name } from '../shared/columns.ts';
 import { validateConditions } from '../shared/conditions.ts';
 import { resource } from '../shared/define.ts';
 import { validatePolicy } from './admission-policies.validation.ts';
+import { validatePolicyExpressions } from './expressions.validation.ts';
 import { defaultPolicy, groupDefaults, paramKindColumn, strategyDefaults } from './shared.ts';
 
 export const validatingAdmissionPolicies = resource({
@@ -12,7 +13,6 @@ export const validatingAdmissionPolicies = resource({
   kind: 'ValidatingAdmissionPolicy',
   schema: ValidatingAdmissionPolicy,
   versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
-  unimplemented: 'this server does not enforce admission policies yet',
   status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [name, ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'], paramKindColumn, age],
   strategy: {
@@ -23,5 +23,6 @@ export const validatingAdmissionPolicies = resource({
       ...validatePolicy(spec, metadata.name ?? ''),
       ...validateConditions(status?.conditions, 'status.conditions'),
     ],
+    validateInSteps: ({ spec = {} }, old) => validatePolicyExpressions(spec, old && (old.spec ?? {})),
   },
 });

@@ -11,7 +11,6 @@ export const validatingAdmissionPolicyBindings = resource({
   kind: 'ValidatingAdmissionPolicyBinding',
   schema: ValidatingAdmissionPolicyBinding,
   versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
-  unimplemented: 'this server does not enforce admission policies yet',
   columns: bindingColumns,
   strategy: {
     ...strategyDefaults,

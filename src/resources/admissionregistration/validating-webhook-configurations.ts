@@ -1,6 +1,7 @@
 import { ValidatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf } from '../shared/field-rules.ts';
+import { validateWebhookExpressions } from './expressions.validation.ts';
 import { groupDefaults, strategyDefaults, webhookColumns } from './shared.ts';
 import { defaultWebhook, validateWebhook } from './webhooks.validation.ts';
 
@@ -9,7 +10,6 @@ export const validatingWebhookConfigurations = resource({
   plural: 'validatingwebhookconfigurations',
   kind: 'ValidatingWebhookConfiguration',
   schema: ValidatingWebhookConfiguration,
-  unimplemented: 'this server does not call webhooks yet',
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,
@@ -18,5 +18,6 @@ export const validatingWebhookConfigurations = resource({
       for (const webhook of webhooks) defaultWebhook(webhook);
     },
     validate: ({ webhooks }) => eachOf(webhooks, 'webhooks', validateWebhook),
+    validateInSteps: ({ webhooks }, old) => validateWebhookExpressions(webhooks, old && (old.webhooks ?? [])),
   },
 });

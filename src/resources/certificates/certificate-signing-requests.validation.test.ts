@@ -194,11 +194,7 @@ describe('certificate signing requests', () => {
       'an added denial',
       { certificate, conditions: [approved, { type: 'Denied', status: 'True' }] },
       cannot('add', 'Denied'),
-      [
-        'status.conditions[1].type',
-        'Invalid',
-        invalid('Denied', 'Approved and Denied conditions are mutually exclusive'),
-      ],
+      ['status.conditions', 'Invalid', invalid('Denied', 'Approved and Denied conditions are mutually exclusive')],
     ],
     [
       'a changed certificate, and a condition that is False',

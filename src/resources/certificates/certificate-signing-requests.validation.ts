@@ -84,7 +84,7 @@ function validateConditions(conditions: readonly Condition[] = []): FieldError[]
     if (status === '') found.push(fieldError.required(`${at}.status`));
     else found.push(...oneOf(`${at}.status`, status, allowed));
     if (decisions.some((other) => other !== type && seen.has(other)) && decisions.includes(type)) {
-      found.push(fieldError.invalid(`${at}.type`, type, 'Approved and Denied conditions are mutually exclusive'));
+      found.push(fieldError.invalid(path, type, 'Approved and Denied conditions are mutually exclusive'));
     }
     if (seen.has(type)) found.push(fieldError.duplicate(`${at}.type`, type));
     seen.add(type);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { der } from '../../pki/der.ts';
-import { formatPem, requestedOrganizations } from '../../pki/index.ts';
+import { formatPem, requestedSubject } from '../../pki/index.ts';
 import { requestFault } from './x509.ts';
 
 const attribute = (oid: string, text: Uint8Array) => der.sequence(der.objectId(oid), text);
@@ -15,28 +15,37 @@ function request(...names: Uint8Array[][]): string {
 }
 const pem = (body: Buffer) => formatPem('CERTIFICATE REQUEST', body);
 
+const organizationsOf = (text: string) => requestedSubject(text)?.organizations;
+
 describe('organizations of a certificate request', () => {
   it('are read from any part of the subject', () => {
     const name = attribute('2.5.4.3', der.utf8('someone'));
     const first = attribute(organization, der.utf8('a'));
     const second = attribute(organization, der.utf8('system:masters'));
-    expect(requestedOrganizations(request([name]))).toEqual([]);
-    expect(requestedOrganizations(request([first], [name, second]))).toEqual(['a', 'system:masters']);
+    expect(organizationsOf(request([name]))).toEqual([]);
+    expect(organizationsOf(request([first], [name, second]))).toEqual(['a', 'system:masters']);
     const long = attribute(organization, der.utf8('x'.repeat(300)));
-    expect(requestedOrganizations(request([long]))).toEqual(['x'.repeat(300)]);
+    expect(organizationsOf(request([long]))).toEqual(['x'.repeat(300)]);
+  });
+
+  it('stand beside the last common name', () => {
+    const name = (text: string) => attribute('2.5.4.3', der.utf8(text));
+    const subject = [[name('a')], [attribute(organization, der.utf8('o')), name('system:node:b')]];
+    expect(requestedSubject(request(...subject))).toEqual({ commonName: 'system:node:b', organizations: ['o'] });
+    expect(requestedSubject(request())).toEqual({ commonName: '', organizations: [] });
   });
 
   it('are read from BMP strings', () => {
     const text = Buffer.from('ab', 'utf16le').swap16();
     const bmp = Buffer.concat([Buffer.from([0x1e, text.length]), text]);
-    expect(requestedOrganizations(request([attribute(organization, bmp)]))).toEqual(['ab']);
+    expect(organizationsOf(request([attribute(organization, bmp)]))).toEqual(['ab']);
   });
 
   it.each([
     ['a T61String', Buffer.from([0x14, 1, 0x61])],
     ['a PrintableString', Buffer.from([0x13, 1, 0x61])],
   ])('are read in %s', (_, text) => {
-    expect(requestedOrganizations(request([attribute(organization, text)]))).toEqual(['a']);
+    expect(organizationsOf(request([attribute(organization, text)]))).toEqual(['a']);
   });
 
   it.each([
@@ -48,7 +57,7 @@ describe('organizations of a certificate request', () => {
     ['a length of four bytes where one would do', Buffer.from([0x0c, 0x84, 0, 0, 0, 1, 0x61])],
     ['no length at all', Buffer.from([0x0c, 0x80, 0x61, 0, 0])],
   ])('are not known in %s', (_, text) => {
-    expect(requestedOrganizations(request([attribute(organization, text)]))).toBeUndefined();
+    expect(organizationsOf(request([attribute(organization, text)]))).toBeUndefined();
   });
 
   // Text around the block, or a second block: parsers could find different requests.
@@ -66,18 +75,18 @@ describe('organizations of a certificate request', () => {
     ['a block of another type after it', wanted + formatPem('CERTIFICATE', Buffer.alloc(3))],
     ['what begins like it after it', `${wanted}-----BEGIN CERTIFICATE REQUEST-----\n`],
   ])('are not known with %s, which no request may have', (_, text) => {
-    expect(requestedOrganizations(text)).toBeUndefined();
+    expect(organizationsOf(text)).toBeUndefined();
     expect(requestFault(text)).toMatch(/PEM block/);
   });
 
   it('are read with white space around the PEM block', () => {
-    expect(requestedOrganizations(`\n\n${wanted.replaceAll('\n', '\r\n')}\n \t\n`)).toEqual(['system:masters']);
+    expect(organizationsOf(`\n\n${wanted.replaceAll('\n', '\r\n')}\n \t\n`)).toEqual(['system:masters']);
   });
 
   it('are undefined for anything but a request', () => {
-    expect(requestedOrganizations('')).toBeUndefined();
-    expect(requestedOrganizations(pem(Buffer.from([0x30, 5])))).toBeUndefined();
-    expect(requestedOrganizations(pem(der.sequence(der.utf8('a'))))).toBeUndefined();
-    expect(requestedOrganizations(request([der.utf8('a')]))).toBeUndefined();
+    expect(organizationsOf('')).toBeUndefined();
+    expect(organizationsOf(pem(Buffer.from([0x30, 5])))).toBeUndefined();
+    expect(organizationsOf(pem(der.sequence(der.utf8('a'))))).toBeUndefined();
+    expect(organizationsOf(request([der.utf8('a')]))).toBeUndefined();
   });
 });

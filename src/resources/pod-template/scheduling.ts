@@ -1,30 +1,13 @@
-import { type FieldError, fieldError, labelValue, qualifiedName, validateSelectorObject } from '../../meta/index.ts';
+import { type FieldError, fieldError, qualifiedName, validateSelectorObject } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../../types/core-v1.ts';
+import { validateToleration } from '../../types/tolerations.ts';
 import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
 import { validateLabelKeys } from './affinity.ts';
 
 /** Validates `tolerations`. */
 export const validateTolerations = (tolerations: readonly Toleration[] | undefined, path: string): FieldError[] =>
-  eachOf(tolerations, path, ({ key = '', operator = '', value = '', effect = '', tolerationSeconds }, at) => {
-    const found = key === '' ? [] : byRule(`${at}.key`, key, qualifiedName);
-    if (key === '' && operator !== 'Exists') {
-      const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
-      found.push(fieldError.invalid(`${at}.operator`, operator, why));
-    }
-    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
-      const why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-      found.push(fieldError.invalid(`${at}.effect`, effect, why));
-    }
-    if (operator === 'Exists') {
-      const why = "value must be empty when `operator` is 'Exists'";
-      if (value !== '') found.push(fieldError.invalid(`${at}.operator`, value, why));
-    } else if (operator === 'Equal' || operator === '') {
-      const faults = labelValue(value);
-      if (faults.length > 0) found.push(fieldError.invalid(`${at}.operator`, value, faults.join(';')));
-    }
-    return found;
-  });
+  eachOf(tolerations, path, validateToleration);
 
 type Constraint = Infer<typeof TopologySpreadConstraint>;
 

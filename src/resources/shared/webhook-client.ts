@@ -76,8 +76,8 @@ function validateService(
   path: string,
 ): FieldError[] {
   const found: FieldError[] = [];
-  if (name === '') found.push(fieldError.required(`${path}.name`, 'service name is required'));
-  if (namespace === '') found.push(fieldError.required(`${path}.namespace`, 'service namespace is required'));
+  if (name === '') found.push(fieldError.required(`${path}.name`));
+  if (namespace === '') found.push(fieldError.required(`${path}.namespace`));
   const faults = portNumber(port);
   if (faults.length > 0) {
     found.push(fieldError.invalid(`${path}.port`, port, `port is not valid: ${faults.join(', ')}`));

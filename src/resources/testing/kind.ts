@@ -1,5 +1,13 @@
 /** Runs the strategy and the validation of a kind on one object, without a server. */
-import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  type Names,
+  namesFor,
+} from '../../meta/index.ts';
 import { AgeCell, type ResourceDefinition, type WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 
@@ -91,6 +99,8 @@ export function fieldErrors(definition: ResourceDefinition, object: ApiObject, o
     ...(strategy.validate?.(object, testContext) ?? []),
     ...(old === undefined ? [] : (strategy.validateUpdate?.(object, old, testContext) ?? [])),
   ];
+  const steps = strategy.validateInSteps?.(object, old, testContext, found);
+  if (steps !== undefined) found.push(...atOnce(steps));
   return sorted(found.map(({ field, reason, message }) => [field, reasons[reason], message]));
 }
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../meta/index.ts';
+import type { Clock } from './outside.ts';
 
-/** A clock that stands still until it is advanced. */
+/** A clock that stands still until it is moved on. It begins at 2026-01-01T00:00:00Z unless it is told another time (ms). */
 export class VirtualClock implements Clock {
   #now: number;
   readonly #began: number;
@@ -37,5 +37,20 @@ export class VirtualClock implements Clock {
     this.#now = Math.max(this.#now, now);
     const due = [...this.#timers].filter((timer) => timer.due <= this.#now).sort((a, b) => a.due - b.due);
     for (const timer of due) if (this.#timers.delete(timer)) timer.task();
+  }
+
+  /**
+   * Moves the time on by `ms`, from timer to timer. `settled` waits for what is going on: it is called before, after each
+   * timer, and at the end.
+   */
+  async advance(ms: number, settled: () => Promise<unknown>): Promise<void> {
+    await settled();
+    const end = this.#now + ms;
+    for (let next = this.next; next !== undefined && next <= end; next = this.next) {
+      this.set(next);
+      await settled();
+    }
+    this.set(end);
+    await settled();
   }
 }

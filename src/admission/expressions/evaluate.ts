@@ -1,0 +1,89 @@
+/** Evaluates expressions within their cost budgets. */
+import {
+  Budget,
+  CelError,
+  CostLimitExceeded,
+  type Decide,
+  evaluateWithDecisions,
+  type Value,
+} from '../../cel/index.ts';
+import type { Awaitable } from '../types.ts';
+import { type Activation, maxCallCost } from './activation.ts';
+import { type Compilation, type CompiledExpression, ExpressionFault } from './compile.ts';
+
+/** What all expressions of a policy may cost for one parameter; audit annotations have as much again. */
+export const maxPolicyCost = 10_000_000;
+
+export const outOfBudget = 'validation failed due to running out of cost budget';
+
+/** The budget of all expressions is used up. */
+export class OutOfBudget extends Error {
+  constructor() {
+    super(`${outOfBudget}, no further validation rules will be run`);
+  }
+}
+
+/** The value of an expression, or why it has none. */
+export type Evaluation =
+  | { readonly value: Value; readonly failure?: never }
+  | { readonly failure: string; readonly value?: never };
+
+/**
+ * Evaluates an expression, and takes its cost from the budget. The result is a promise only if the expression may ask the
+ * authorizer.
+ * @throws OutOfBudget
+ */
+export function evaluate(compiled: Compilation, activation: Activation, budget: Budget): Awaitable<Evaluation> {
+  if (compiled instanceof ExpressionFault) return { failure: `compilation error: ${compiled.message}` };
+  if (compiled.asksAuthorizer) return evaluateWithAuthorizer(compiled, activation, budget);
+  const own = new Budget(maxCallCost);
+  const evaluation = run(compiled, activation, own);
+  charge(budget, own, activation);
+  return evaluation;
+}
+
+async function evaluateWithAuthorizer(
+  compiled: CompiledExpression,
+  activation: Activation,
+  budget: Budget,
+): Promise<Evaluation> {
+  const { request } = activation;
+  const own = new Budget(maxCallCost);
+  const attempt = (decide: Decide) => {
+    request.decide = decide;
+    return run(compiled, activation, own);
+  };
+  let evaluation: Evaluation;
+  try {
+    evaluation = await evaluateWithDecisions(attempt, request.authorize, { budget: own, known: request.known });
+  } catch (thrown) {
+    evaluation = failureOf(compiled, thrown);
+  }
+  charge(budget, own, activation);
+  return evaluation;
+}
+
+/** Takes the cost of an evaluation and of the variables that it read first. */
+function charge(budget: Budget, own: Budget, activation: Activation): void {
+  budget.remaining -= activation.takeCost() + maxCallCost - own.remaining;
+  if (budget.remaining < 0) throw new OutOfBudget();
+}
+
+function run(compiled: CompiledExpression, activation: Activation, budget: Budget): Evaluation {
+  try {
+    return { value: compiled.program.evaluate(activation.values(compiled.slots), budget) };
+  } catch (thrown) {
+    return failureOf(compiled, thrown);
+  }
+}
+
+/** The failure of an evaluation; anything else is thrown again. */
+function failureOf({ source }: CompiledExpression, thrown: unknown): Evaluation {
+  const prefix = `expression '${source}' resulted in error: `;
+  // The stack is full: variables that read other variables nest too deeply.
+  if (thrown instanceof RangeError) return { failure: `${prefix}the variables nest too deeply` };
+  if (thrown instanceof CelError || thrown instanceof CostLimitExceeded) {
+    return { failure: prefix + thrown.message };
+  }
+  throw thrown;
+}

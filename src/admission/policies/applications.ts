@@ -1,0 +1,89 @@
+/** The applications of policies to a request: each policy that matches, with each binding that does and each parameter. */
+import { type JsonObject, StatusError } from '../../meta/index.ts';
+import { matchRequest, namespaceOf } from '../matching.ts';
+import type { AdmissionRequest, Awaitable, KindPlace, PluginInitializer, ServedKind } from '../types.ts';
+import type { BoundPolicy, CompiledBinding, CompiledPolicy } from './bound-policies.ts';
+import { ConfigurationError, collectParameters } from './parameters.ts';
+
+/** A policy to be evaluated, or why it cannot be. */
+export type Application<Program> = {
+  readonly policy: CompiledPolicy<Program>;
+} & (
+  | {
+      readonly binding: CompiledBinding;
+      /** The version in which the request matched. */
+      readonly matched: ServedKind;
+      readonly params: JsonObject | undefined;
+      readonly failure?: never;
+    }
+  | {
+      /** Undefined: it is the policy that cannot be evaluated. */
+      readonly binding: CompiledBinding | undefined;
+      readonly failure: string;
+    }
+);
+
+type Lookups = Pick<PluginInitializer, 'objects' | 'findKind'>;
+
+/** All applications of policies to a request, in the order of policies and bindings. */
+export async function applicationsOf<Program>(
+  bound: readonly BoundPolicy<Program>[],
+  request: AdmissionRequest,
+  lookups: Lookups,
+): Promise<readonly Application<Program>[]> {
+  const found: Application<Program>[] = [];
+  for (const { policy, bindings } of bound) {
+    try {
+      const matching = matchRequest(policy.match, request, lookups.objects);
+      const matched = matching instanceof Promise ? await matching : matching;
+      if (matched === undefined) continue;
+      const place = parameterPlace(policy, lookups);
+      for (const binding of bindings) {
+        const collecting = applyBinding(binding, place, request, lookups);
+        const applied = collecting instanceof Promise ? await collecting : collecting;
+        if (typeof applied === 'string') found.push({ policy, binding, failure: applied });
+        else for (const params of applied) found.push({ policy, binding, matched, params });
+      }
+    } catch (thrown) {
+      found.push({ policy, binding: undefined, failure: failureOf(thrown) });
+    }
+  }
+  return found;
+}
+
+/** The parameters with which a binding applies, none if it does not match; or why that cannot be said. */
+function applyBinding(
+  { match, parameters }: CompiledBinding,
+  place: KindPlace | undefined,
+  request: AdmissionRequest,
+  lookups: Lookups,
+): Awaitable<readonly (JsonObject | undefined)[] | string> {
+  try {
+    const collect = () => collectParameters(lookups, place, parameters, namespaceOf(request));
+    const matching = match === undefined ? request : matchRequest(match, request, lookups.objects);
+    const applied =
+      matching instanceof Promise
+        ? matching.then((matched) => (matched === undefined ? [] : collect()))
+        : matching === undefined
+          ? []
+          : collect();
+    return applied instanceof Promise ? applied.catch(failureOf) : applied;
+  } catch (thrown) {
+    return failureOf(thrown);
+  }
+}
+
+/** Where the parameters of a policy are; undefined: it has none. @throws ConfigurationError */
+function parameterPlace({ paramKind }: CompiledPolicy<unknown>, { findKind }: Lookups): KindPlace | undefined {
+  if (paramKind === undefined) return undefined;
+  const { apiVersion = '', kind = '' } = paramKind;
+  const place = findKind(apiVersion, kind);
+  if (place !== undefined) return place;
+  const named = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  throw new ConfigurationError(`failed to find resource referenced by paramKind: '${named}, Kind=${kind}'`);
+}
+
+function failureOf(thrown: unknown): string {
+  if (thrown instanceof ConfigurationError || thrown instanceof StatusError) return thrown.message;
+  throw thrown;
+}

@@ -1,0 +1,163 @@
+/** Policies with their bindings, as they are stored: compiled once for each generation. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type JsonObject,
+  type LabelSelector,
+  type ObjectMeta,
+  type Steps,
+  selectorFromObject,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import type { MatchResources, ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
+import { type CompiledMatch, compileMatch } from '../matching.ts';
+import type { Awaitable } from '../types.ts';
+import type { ParameterReference } from './parameters.ts';
+
+interface PolicySpec {
+  readonly paramKind?: Infer<typeof ParamKind>;
+  readonly matchConstraints?: MatchResources;
+  readonly failurePolicy?: string;
+}
+
+interface BindingSpec {
+  readonly policyName?: string;
+  readonly paramRef?: Infer<typeof ParamRef>;
+  readonly matchResources?: MatchResources;
+  readonly validationActions?: readonly string[];
+}
+
+/** A stored policy. */
+export interface CompiledPolicy<Program> {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly match: CompiledMatch;
+  readonly failurePolicy: string;
+  readonly paramKind: Infer<typeof ParamKind> | undefined;
+  /** Its expressions, compiled by the first request that needs them. */
+  readonly program: () => Awaitable<Program>;
+}
+
+/** A stored binding. */
+export interface CompiledBinding {
+  readonly name: string;
+  /** Undefined: whatever the policy matches. */
+  readonly match: CompiledMatch | undefined;
+  readonly parameters: ParameterReference | undefined;
+  readonly actions: readonly string[];
+}
+
+export interface BoundPolicy<Program> {
+  readonly policy: CompiledPolicy<Program>;
+  readonly bindings: readonly CompiledBinding[];
+}
+
+/** Compiles the policies of a list; those that it has compiled before stay as they are. */
+export function policyCompiler<Spec extends PolicySpec, Program>(
+  compile: (spec: Spec) => Steps<Program>,
+): (
+  policies: readonly { readonly metadata: ObjectMeta; readonly spec?: Spec }[],
+) => readonly CompiledPolicy<Program>[] {
+  let known = new Map<string, CompiledPolicy<Program>>();
+  return (policies) => {
+    const next = new Map<string, CompiledPolicy<Program>>();
+    for (const { metadata, spec } of policies) {
+      const { uid = '', name = '', generation = 0 } = metadata;
+      const kept = known.get(uid);
+      const isSame = kept?.generation === generation;
+      if (isSame) next.set(uid, kept);
+      else if (spec !== undefined) next.set(uid, { name, uid, generation, ...compiled(spec, compile) });
+    }
+    known = next;
+    return [...next.values()];
+  };
+}
+
+function compiled<Spec extends PolicySpec, Program>(spec: Spec, compile: (spec: Spec) => Steps<Program>) {
+  const { matchConstraints = {}, failurePolicy = 'Fail', paramKind } = spec;
+  return {
+    match: matchOf(matchConstraints),
+    failurePolicy,
+    paramKind: paramKind ?? undefined,
+    program: onFirstUse(() => inTurns(compile(spec))),
+  };
+}
+
+const matchOf = ({ resourceRules = [], ...match }: MatchResources): CompiledMatch =>
+  compileMatch({ ...match, rules: resourceRules.length === 0 ? undefined : resourceRules });
+
+/** The result of a computation that is started by the first call. */
+function onFirstUse<T>(compute: () => Promise<T>): () => Awaitable<T> {
+  let known: Awaitable<T> | undefined;
+  return () => {
+    known ??= compute().then((result) => {
+      known = result;
+      return result;
+    });
+    return known;
+  };
+}
+
+/** The event loop gets a turn between the steps. */
+async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
+}
+
+/** The bindings of each policy, by its name. */
+export function bindingsByPolicy(
+  bindings: readonly { readonly metadata: ObjectMeta; readonly spec?: BindingSpec }[],
+): ReadonlyMap<string, readonly CompiledBinding[]> {
+  const byPolicy = new Map<string, CompiledBinding[]>();
+  for (const { metadata, spec = {} } of bindings) {
+    const { policyName = '', matchResources, paramRef, validationActions = [] } = spec;
+    const list = byPolicy.get(policyName) ?? [];
+    list.push({
+      name: metadata.name ?? '',
+      match: matchResources && matchOf(matchResources),
+      parameters: paramRef && referenceOf(paramRef),
+      actions: validationActions,
+    });
+    byPolicy.set(policyName, list);
+  }
+  return byPolicy;
+}
+
+function referenceOf(ref: Infer<typeof ParamRef>): ParameterReference {
+  const { name = '', namespace = '', selector, parameterNotFoundAction: ifNone } = ref;
+  return { name, namespace, ifNone, selector: name === '' ? selectorOf(selector) : undefined };
+}
+
+const selectorOf = (selector: object | undefined): LabelSelector => selectorFromObject((selector ?? {}) as JsonObject);
+
+/** The policies that have bindings, in the order of their names. */
+export function boundPolicies<Program>(
+  policies: () => Awaitable<readonly CompiledPolicy<Program>[]>,
+  bindings: () => Awaitable<ReadonlyMap<string, readonly CompiledBinding[]>>,
+): () => Awaitable<readonly BoundPolicy<Program>[]> {
+  let known: readonly BoundPolicy<Program>[] = [];
+  let from: readonly unknown[] = [];
+  const join = (
+    all: readonly CompiledPolicy<Program>[],
+    byPolicy: ReadonlyMap<string, readonly CompiledBinding[]>,
+  ): readonly BoundPolicy<Program>[] => {
+    if (from[0] === all && from[1] === byPolicy) return known;
+    from = [all, byPolicy];
+    known = all.flatMap((policy) => {
+      const bound = byPolicy.get(policy.name);
+      return bound === undefined ? [] : [{ policy, bindings: bound }];
+    });
+    return known;
+  };
+  return () => {
+    const all = policies();
+    const byPolicy = bindings();
+    if (all instanceof Promise || byPolicy instanceof Promise) {
+      return Promise.all([all, byPolicy]).then(([one, other]) => join(one, other));
+    }
+    return join(all, byPolicy);
+  };
+}

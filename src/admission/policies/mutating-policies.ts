@@ -1,0 +1,193 @@
+/** The plugin MutatingAdmissionPolicy. */
+import { type JsonObject, jsonEqual, type ObjectMeta, StatusError, statusError } from '../../meta/index.ts';
+import { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1alpha1.ts';
+import { Namespace } from '../../types/core-v1.ts';
+import { Activation, RequestValues } from '../expressions/activation.ts';
+import { matchesConditions } from '../expressions/match-conditions.ts';
+import { Invocations } from '../reinvocations.ts';
+import { forbidden } from '../request.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
+import { type Application, applicationsOf } from './applications.ts';
+import { type BoundPolicy, bindingsByPolicy, boundPolicies, policyCompiler } from './bound-policies.ts';
+import { applyMutation, compileMutatingPolicy, type MutatingProgram, MutationFailure } from './mutations.ts';
+import { excludedFrom } from './validating-policies.ts';
+
+/** Changes objects as the stored policies say, one after the other. */
+export function mutatingPolicies(initializer: PluginInitializer): AdmissionPlugin {
+  const { objects, names, features } = initializer;
+  const excluded = excludedFrom(names);
+  const bound = boundPolicies(
+    objects.derived(MutatingAdmissionPolicy, policyCompiler(compileMutatingPolicy)),
+    objects.derived(MutatingAdmissionPolicyBinding, bindingsByPolicy),
+  );
+  const runs = new WeakMap<AdmissionRequest, Invocations>();
+  const run = async (policies: readonly Bound[], request: AdmissionRequest): Promise<void> => {
+    const applications = await applicationsOf(policies, request, initializer);
+    if (applications.length === 0) return;
+    const invocations = runs.get(request) ?? new Invocations(request);
+    runs.set(request, invocations);
+    await new Run(request, invocations, initializer).apply(applications);
+  };
+  return {
+    name: 'MutatingAdmissionPolicy',
+    replaces: true,
+    handles: ({ operation, resource }) =>
+      features.MutatingAdmissionPolicy && operation !== 'DELETE' && !excluded.has(resource),
+    mutate: (request) => {
+      const policies = bound();
+      if (policies instanceof Promise) return policies.then((known) => run(known, request));
+      return policies.length === 0 ? undefined : run(policies, request);
+    },
+  };
+}
+
+type Bound = BoundPolicy<MutatingProgram>;
+type Applied = Extract<Application<MutatingProgram>, { readonly failure?: never }>;
+
+/** What rejects a request: its policy, its binding and why. */
+interface Failure {
+  readonly policy: string;
+  readonly binding: string | undefined;
+  readonly why: string;
+  readonly reason: string | undefined;
+}
+
+/** One run of all policies that concern a request. */
+class Run {
+  readonly #request: AdmissionRequest;
+  readonly #invocations: Invocations;
+  readonly #initializer: PluginInitializer;
+  readonly #failures: Failure[] = [];
+  /** The old object by the version in which policies see it. */
+  readonly #oldObjects = new Map<ServedKind, JsonObject | undefined>();
+  #namespace: JsonObject | undefined;
+
+  constructor(request: AdmissionRequest, invocations: Invocations, initializer: PluginInitializer) {
+    this.#request = request;
+    this.#invocations = invocations;
+    this.#initializer = initializer;
+  }
+
+  /** @throws StatusError 403 when a policy fails that does not ignore its failures */
+  async apply(applications: readonly Application<MutatingProgram>[]): Promise<void> {
+    this.#invocations.begin();
+    let applied = false;
+    for (const application of applications) {
+      if (application.failure !== undefined) this.#configurationFailed(application);
+    }
+    for (const application of applications) {
+      if (application.failure === undefined && (await this.#applyPolicy(application))) applied = true;
+    }
+    // As in the reference server, also when the mutations have changed nothing.
+    if (applied) this.#invocations.changed();
+    this.#invocations.end();
+    const [first] = this.#failures;
+    if (first !== undefined) throw this.#rejection(first);
+  }
+
+  /** Whether a mutation was applied. */
+  async #applyPolicy(application: Applied): Promise<boolean> {
+    const { policy, binding, matched, params } = application;
+    const compiling = policy.program();
+    const program = compiling instanceof Promise ? await compiling : compiling;
+    const before = await this.#read(matched);
+    if (program.conditions.conditions.length > 0) {
+      const result = await matchesConditions(program.conditions, await this.#values(matched, before), params);
+      if (result.result === 'error') this.#failed(application, result.message);
+      if (result.result !== 'match') return false;
+    }
+    const id = [policy.name, binding.name, ...identityOf(params)].join('/');
+    if (this.#invocations.skips(id)) return false;
+    const applied = before !== undefined && (await this.#mutate(application, program, before));
+    if (applied && !jsonEqual(before, (await this.#read(matched)) ?? {})) this.#invocations.changed();
+    if (program.reinvocable) this.#invocations.add(id);
+    return applied;
+  }
+
+  /** Applies the mutations in order, also after one that fails. Returns whether one was applied. */
+  async #mutate(
+    application: Applied,
+    { mutations, compiler, usesNamespace }: MutatingProgram,
+    before: JsonObject,
+  ): Promise<boolean> {
+    const { policy, binding, matched: as, params } = application;
+    const { clock, mutationChecked } = this.#initializer;
+    const labels = { policy: policy.name, binding: binding.name };
+    const namespaceObject = usesNamespace ? await this.#namespaceObject() : undefined;
+    let object = before;
+    let applied = false;
+    for (const mutation of mutations) {
+      const began = clock.monotonic();
+      const observe = (error: MutationFailure['kind'] | 'no_error') =>
+        mutationChecked({ ...labels, error }, (clock.monotonic() - began) / 1000);
+      const activation = new Activation(await this.#values(as, object), { params, namespaceObject, compiler });
+      try {
+        await applyMutation(mutation, { request: this.#request, as, object }, activation);
+        observe('no_error');
+        object = (await this.#read(as)) ?? {};
+        applied = true;
+      } catch (thrown) {
+        observe(thrown instanceof MutationFailure ? thrown.kind : 'invalid_error');
+        if (!(thrown instanceof MutationFailure)) throw thrown;
+        this.#failed(application, thrown.message);
+      }
+    }
+    return applied;
+  }
+
+  /** A copy of the fields, because the object is replaced in place. */
+  async #read(as: ServedKind): Promise<JsonObject | undefined> {
+    const object = await this.#request.versions.read('object', as);
+    return object && { ...object };
+  }
+
+  /** What expressions see of the request with the object as it is now. */
+  async #values(matched: ServedKind, object: JsonObject | undefined): Promise<RequestValues> {
+    if (!this.#oldObjects.has(matched)) {
+      this.#oldObjects.set(matched, await this.#request.versions.read('oldObject', matched));
+    }
+    return new RequestValues({
+      ...{ request: this.#request, matched, object },
+      oldObject: this.#oldObjects.get(matched),
+      authorize: this.#initializer.authorizeAccess,
+    });
+  }
+
+  /** That of the object; undefined for a namespace and other cluster-scoped objects. */
+  async #namespaceObject(): Promise<JsonObject | undefined> {
+    const { namespace, resource } = this.#request;
+    if (namespace === '' || (resource.group === '' && resource.resource === 'namespaces')) return undefined;
+    this.#namespace ??= await this.#initializer.objects.get(Namespace, '', namespace);
+    if (this.#namespace === undefined) {
+      throw statusError.notFound({ group: '', resource: 'namespaces' }, namespace);
+    }
+    return this.#namespace;
+  }
+
+  #failed({ policy, binding }: Applied, why: string): void {
+    if (policy.failurePolicy === 'Ignore') return;
+    this.#failures.push({ policy: policy.name, binding: binding.name, why, reason: 'Invalid' });
+  }
+
+  #configurationFailed({ policy, binding, failure }: Exclude<Application<MutatingProgram>, Applied>): void {
+    if (policy.failurePolicy === 'Ignore') return;
+    const why = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${failure}`;
+    this.#failures.push({ policy: policy.name, binding: binding?.name, why, reason: undefined });
+  }
+
+  #rejection(first: Failure): StatusError {
+    const { code, reason, details } = forbidden(this.#request, '');
+    const causes = this.#failures.map((failure) => ({ message: messageOf(failure) }));
+    return new StatusError(code, first.reason ?? reason, messageOf(first), { ...details, causes });
+  }
+}
+
+const messageOf = ({ policy, binding, why }: Failure): string =>
+  binding === undefined
+    ? `policy ${JSON.stringify(policy)} denied request: ${why}`
+    : `policy '${policy}' with binding '${binding}' denied request: ${why}`;
+
+function identityOf(params: JsonObject | undefined): readonly string[] {
+  const { namespace = '', name = '' } = (params?.['metadata'] ?? {}) as ObjectMeta;
+  return [namespace, name];
+}

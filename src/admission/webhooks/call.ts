@@ -1,0 +1,221 @@
+import {
+  dns1123Subdomain,
+  type JsonObject,
+  type Names,
+  qualifiedName,
+  quote,
+  type Random,
+  StatusError,
+  statusError,
+} from '../../meta/index.ts';
+import { RequestValues } from '../expressions/activation.ts';
+import { matchesConditions } from '../expressions/match-conditions.ts';
+import { matchRequest } from '../matching.ts';
+import {
+  type AdmissionClock,
+  type AdmissionRequest,
+  type PluginInitializer,
+  type ServedKind,
+  WebhookFailure,
+} from '../types.ts';
+import type { Hook } from './configurations.ts';
+import { type Answer, BadReview, denial, readAnswer, writeRequest, writeReview } from './review.ts';
+
+/** What calls of webhooks need of the server. */
+export interface Calling extends Pick<PluginInitializer, 'names' | 'random' | 'clock' | 'objects' | 'authorizeAccess'> {
+  readonly observer: PluginInitializer['webhookObserver'];
+}
+
+/** The time for all webhooks of a request (ms). */
+const requestMs = 34_000;
+
+/** A webhook has not been called, or has not answered: `failurePolicy` decides. */
+class CallFailure extends Error {
+  readonly code: number;
+
+  constructor(webhook: string, why: string, code: number, cause?: unknown) {
+    super(`failed calling webhook ${quote(webhook)}: ${why}`, { cause });
+    this.code = code;
+  }
+}
+
+class Denied extends Error {
+  readonly status: StatusError;
+
+  constructor(status: StatusError) {
+    super(status.message);
+    this.status = status;
+  }
+}
+
+/** A request in the version in which a webhook gets it. */
+export interface Reviewed {
+  readonly as: ServedKind;
+  readonly object: JsonObject | undefined;
+  readonly oldObject: JsonObject | undefined;
+  /** The text of the request. */
+  readonly text: () => string;
+  /** Its variables in match conditions. */
+  readonly values: () => RequestValues;
+}
+
+/** Reads the request in a version. @throws StatusError 500 when it cannot be converted */
+export async function review(request: AdmissionRequest, as: ServedKind, calling: Calling): Promise<Reviewed> {
+  const { versions } = request;
+  try {
+    const object = await versions.read('object', as);
+    const oldObject = await versions.read('oldObject', as);
+    const text = once(() => writeRequest(request, as, object, oldObject));
+    const authorize = calling.authorizeAccess;
+    const values = once(() => new RequestValues({ request, matched: as, object, oldObject, authorize }));
+    return { as, object, oldObject, text, values };
+  } catch (error) {
+    throw statusError.internal(error instanceof Error ? error.message : 'the object cannot be converted', error);
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/**
+ * The request as a webhook gets it; undefined: the webhook is not concerned. `read` reads the request in a version.
+ * @throws StatusError 403 when a match condition fails, 404 when the namespace does not exist
+ */
+export async function concerning(
+  hook: Hook,
+  request: AdmissionRequest,
+  read: (as: ServedKind) => Promise<Reviewed>,
+  { objects, observer, clock }: Calling,
+): Promise<Reviewed | undefined> {
+  const matching = matchRequest(hook.match, request, objects);
+  const as = matching instanceof Promise ? await matching : matching;
+  if (as === undefined) return undefined;
+  const reviewed = await read(as);
+  if (hook.conditions === undefined) return reviewed;
+  const began = clock.monotonic();
+  const outcome = await matchesConditions(hook.conditions(), reviewed.values());
+  const { operation } = request;
+  const seconds = (clock.monotonic() - began) / 1_000;
+  observer.conditions(
+    { name: hook.name, type: hook.type === 'admit' ? 'admit' : 'validate', operation },
+    outcome.result,
+    seconds,
+  );
+  if (outcome.result === 'match') return reviewed;
+  if (outcome.result === 'no match' || hook.ignoresFailures) return undefined;
+  throw statusError.forbidden(request.resource, request.name, outcome.message);
+}
+
+/**
+ * The answer of a webhook, after `use` of it; undefined when it failed and failures are ignored. Adds its warnings and audit annotations.
+ * @throws StatusError when it denies the request, or fails
+ */
+export async function ask<T>(
+  hook: Hook,
+  request: AdmissionRequest,
+  reviewed: Reviewed,
+  calling: Calling,
+  use: (answer: Answer) => Promise<T>,
+): Promise<T | undefined> {
+  const { clock, observer } = calling;
+  const { name, type } = hook;
+  const { operation } = request;
+  const began = clock.monotonic();
+  const observe = (code: number, rejected: boolean) =>
+    observer.called({ name, type, operation, code, rejected }, (clock.monotonic() - began) / 1_000);
+  const refuse = (code: number, cause: 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error') => {
+    observer.rejected({ name, type, operation, code, cause });
+    observe(code, true);
+  };
+  try {
+    const answer = await post(hook, request, reviewed, calling);
+    tell(answer, hook, request);
+    if (!answer.allowed) throw new Denied(denial(name, answer.status));
+    const used = await use(answer);
+    observe(200, false);
+    return used;
+  } catch (error) {
+    if (error instanceof Denied) {
+      refuse(error.status.code, 'no_error');
+      throw error.status;
+    }
+    if (!(error instanceof CallFailure)) {
+      refuse(0, 'apiserver_internal_error');
+      throw error;
+    }
+    if (clock.now() >= request.began + requestMs) {
+      refuse(error.code, 'calling_webhook_error');
+      const why = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
+      throw new StatusError(504, 'Timeout', why, {}, { cause: error });
+    }
+    if (!hook.ignoresFailures) {
+      refuse(error.code, 'calling_webhook_error');
+      throw statusError.internal(error.message, error);
+    }
+    observe(error.code, false);
+    observer.failedOpen({ name, type });
+    return undefined;
+  }
+}
+
+const dryRunEffects: readonly (string | undefined)[] = ['None', 'NoneOnDryRun'];
+
+/** Calls a webhook. */
+async function post(
+  { name, type, call, sideEffects, reviewVersion: version, timeoutMs }: Hook,
+  request: AdmissionRequest,
+  { text }: Reviewed,
+  { names, random, clock }: { readonly names: Names; readonly random: Random; readonly clock: AdmissionClock },
+): Promise<Answer> {
+  if (request.dryRun) {
+    if (sideEffects === undefined) throw new CallFailure(name, 'Webhook SideEffects is nil', 400);
+    if (!dryRunEffects.includes(sideEffects)) {
+      throw statusError.badRequest(`admission webhook ${quote(name)} does not support dry run`);
+    }
+  }
+  if (version === undefined) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
+    throw new CallFailure(name, `could not create admission objects: ${why}`, 400);
+  }
+  const uid = random.uuid();
+  const left = Math.max(1, request.began + requestMs - clock.now());
+  try {
+    const body = await call(writeReview(version, uid, text(), names), Math.min(timeoutMs, left));
+    return readAnswer({ version, uid, type }, body, names);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const verified = error instanceof BadReview && error.verified;
+    const what = verified ? 'received invalid webhook response' : 'failed to call webhook';
+    const code = error instanceof WebhookFailure ? error.status : 503;
+    throw new CallFailure(name, `${what}: ${error.message}`, code, error);
+  }
+}
+
+/** How many audit annotations of one answer are kept. */
+const maxAnnotations = 100;
+
+function tell({ warnings, auditAnnotations }: Answer, { name }: Hook, { warn, annotate }: AdmissionRequest): void {
+  for (const warning of warnings) warn(warning);
+  if (annotate === undefined) return;
+  for (const [key, value] of Object.entries(auditAnnotations).slice(0, maxAnnotations)) {
+    if (isAnnotationKey(`${name}/${key}`)) annotate(`${name}/${key}`, value);
+  }
+}
+
+/** A domain, a slash and a name. */
+function isAnnotationKey(key: string): boolean {
+  const slash = key.indexOf('/');
+  return (
+    dns1123Subdomain(key.slice(0, slash)).length === 0 &&
+    qualifiedName(key.slice(slash + 1)).length === 0 &&
+    !key.includes('/', slash + 1)
+  );
+}
+
+/** A webhook's answer that cannot be used, as if it had not answered. */
+export const unusable = ({ name }: Hook, why: string): Error => new CallFailure(name, why, 503);

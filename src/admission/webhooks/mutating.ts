@@ -1,0 +1,135 @@
+import { parseJson, stringifyJson } from '../../codec/index.ts';
+import { applyJsonPatch, reasonOfJsonPatch } from '../../merge/index.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEqual,
+  jsonType,
+  quote,
+  StatusError,
+  statusError,
+} from '../../meta/index.ts';
+import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
+import { isConfiguration } from '../matching.ts';
+import { Invocations } from '../reinvocations.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
+import { ask, type Calling, concerning, type Reviewed, review, unusable } from './call.ts';
+import { type Hook, hooksOf } from './configurations.ts';
+import type { Answer } from './review.ts';
+
+/** Asks the webhooks of MutatingWebhookConfigurations, one after the other. */
+export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
+  const { objects, names, webhook, webhookObserver: observer } = initializer;
+  const calling: Calling = { ...initializer, observer };
+  const call = (registered: RegisteredWebhook) => webhook(registered, 'MutatingAdmissionWebhook');
+  const configured = objects.derived(MutatingWebhookConfiguration, (all) => hooksOf(all, 'admit', call));
+  const invocations = new WeakMap<AdmissionRequest, Invocations>();
+  const mutate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined => {
+    if (hooks.length === 0 || isConfiguration(request, names)) return undefined;
+    const known = invocations.get(request) ?? new Invocations(request);
+    invocations.set(request, known);
+    return askInOrder(hooks, request, known, calling);
+  };
+  return {
+    name: 'MutatingAdmissionWebhook',
+    replaces: true,
+    mutate: (request) => {
+      const hooks = configured();
+      return hooks instanceof Promise ? hooks.then((found) => mutate(found, request)) : mutate(hooks, request);
+    },
+  };
+}
+
+async function askInOrder(
+  hooks: readonly Hook[],
+  request: AdmissionRequest,
+  invocations: Invocations,
+  calling: Calling,
+): Promise<void> {
+  invocations.begin();
+  const round = invocations.isAgain ? 1 : 0;
+  const read = (as: ServedKind) => review(request, as, calling);
+  for (const [i, hook] of hooks.entries()) {
+    if (invocations.skips(hook.id)) continue;
+    const reviewed = await concerning(hook, request, read, calling);
+    if (reviewed === undefined) continue;
+    if (await mutated(hook, request, reviewed, calling, `round_${round}_index_${i}`)) invocations.changed();
+    if (hook.reinvocable) invocations.add(hook.id);
+  }
+  invocations.end();
+}
+
+/** Whether a webhook has changed the object. */
+async function mutated(
+  hook: Hook,
+  request: AdmissionRequest,
+  reviewed: Reviewed,
+  calling: Calling,
+  place: string,
+): Promise<boolean> {
+  const { annotate } = request;
+  const prefix = `webhook.admission.${calling.names.domain}/`;
+  const told = { configuration: hook.configuration, webhook: hook.name };
+  let changed: boolean | undefined = false;
+  try {
+    changed = await ask(hook, request, reviewed, calling, async (answer) => {
+      const operations = operationsOf(hook, answer);
+      if (operations.length === 0) return false;
+      const differs = await patch(hook, request, reviewed, operations, answer.patchType);
+      const patchType = 'JSONPatch';
+      const text = { ...told, patch: operations as JsonObject[], patchType };
+      annotate?.(`patch.${prefix}${place}`, stringifyJson(text), 'Request');
+      return differs;
+    });
+    if (changed === undefined) annotate?.(`failed-open.mutation.${prefix}${place}`, hook.name);
+    return changed === true;
+  } finally {
+    annotate?.(`mutation.${prefix}${place}`, JSON.stringify({ ...told, mutated: changed === true }));
+  }
+}
+
+/** The operations of the patch in an answer. */
+function operationsOf(hook: Hook, { patch: encoded }: Answer): readonly JsonObject[] {
+  if (encoded === '') return [];
+  const undecodable = (why: string) => unusable(hook, `received undecodable patch in webhook response: ${why}`);
+  let value: Json;
+  try {
+    ({ value } = parseJson(Buffer.from(encoded, 'base64')));
+  } catch (error) {
+    throw undecodable(error instanceof Error ? error.message : 'it is no JSON');
+  }
+  if (value === null) return [];
+  if (!Array.isArray(value))
+    throw undecodable(`json: cannot unmarshal ${jsonType(value)} into Go value of type jsonpatch.Patch`);
+  return value.map((one) => {
+    if (isJsonObject(one)) return one;
+    throw undecodable(`json: cannot unmarshal ${jsonType(one)} into Go value of type jsonpatch.Operation`);
+  });
+}
+
+/** Applies a patch to the object; returns whether that changes it. @throws StatusError 500 */
+async function patch(
+  hook: Hook,
+  request: AdmissionRequest,
+  { as, object }: Reviewed,
+  operations: readonly JsonObject[],
+  patchType: string,
+): Promise<boolean> {
+  if (object === undefined) {
+    const what = `admission webhook ${quote(hook.name)} attempted to modify the object`;
+    throw statusError.internal(`${what}, which is not supported for this operation`);
+  }
+  if (patchType !== 'JSONPatch') throw unusable(hook, `unsupported patch type ${quote(patchType)}`);
+  // The object itself may be replaced in place.
+  const before = { ...object };
+  try {
+    const patched = applyJsonPatch(before, operations);
+    if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
+    await request.versions.write(as, patched);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw statusError.internal(reasonOfJsonPatch(error)?.message ?? error.message, error);
+  }
+  return !jsonEqual(before, (await request.versions.read('object', as)) ?? {});
+}

@@ -1,0 +1,46 @@
+import { ValidatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
+import { isConfiguration } from '../matching.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
+import { ask, type Calling, concerning, type Reviewed, review } from './call.ts';
+import { type Hook, hooksOf } from './configurations.ts';
+
+/** Asks the webhooks of ValidatingWebhookConfigurations, all that are concerned at once. */
+export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
+  const { objects, names, webhook, webhookObserver: observer } = initializer;
+  const calling: Calling = { ...initializer, observer };
+  const call = (registered: RegisteredWebhook) => webhook(registered, 'ValidatingAdmissionWebhook');
+  const configured = objects.derived(ValidatingWebhookConfiguration, (all) => hooksOf(all, 'validating', call));
+  const validate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined =>
+    hooks.length === 0 || isConfiguration(request, names) ? undefined : askAll(hooks, request, calling);
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    validate: (request) => {
+      const hooks = configured();
+      return hooks instanceof Promise ? hooks.then((found) => validate(found, request)) : validate(hooks, request);
+    },
+  };
+}
+
+/** @throws StatusError of the first webhook that refuses, once all have answered */
+async function askAll(hooks: readonly Hook[], request: AdmissionRequest, calling: Calling): Promise<void> {
+  // Nothing changes the object any more: those that get it in the same version share what is written of it.
+  const known = new Map<string, Promise<Reviewed>>();
+  const read = (as: ServedKind) => {
+    const key = `${as.resource.group}/${as.resource.version}`;
+    const found = known.get(key) ?? review(request, as, calling);
+    known.set(key, found);
+    return found;
+  };
+  const concerned: { readonly hook: Hook; readonly reviewed: Reviewed }[] = [];
+  for (const hook of hooks) {
+    const reviewed = await concerning(hook, request, read, calling);
+    if (reviewed !== undefined) concerned.push({ hook, reviewed });
+  }
+  const prefix = `failed-open.validating.webhook.admission.${calling.names.domain}/`;
+  const answers = concerned.map(async ({ hook, reviewed }, i) => {
+    const answered = await ask(hook, request, reviewed, calling, async () => true);
+    if (answered === undefined) request.annotate?.(`${prefix}round_0_index_${i}`, hook.name);
+  });
+  const refused = (await Promise.allSettled(answers)).find((outcome) => outcome.status === 'rejected');
+  if (refused !== undefined) throw refused.reason;
+}

@@ -1,0 +1,118 @@
+/** Bootstrap tokens: secrets in the system namespace with which new nodes identify themselves and the cluster. */
+import { createHmac } from 'node:crypto';
+import { type Names, parseInstant } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
+import type { Secret } from '../../types/core-v1.ts';
+import { ignoreGone } from '../errors.ts';
+import type { Informer, Informers } from '../informer.ts';
+import { keyIn, keyOf } from '../kind.ts';
+import { kinds } from '../kinds.ts';
+import type { Controller } from '../types.ts';
+
+type TokenSecret = ObjectOf<typeof Secret>;
+
+const tokensOf = (informers: Informers, { systemNamespace, labels }: Names): Informer<TokenSecret> =>
+  informers.of(kinds.secrets, {
+    fieldSelector: `metadata.namespace=${systemNamespace},type=bootstrap.${labels}/token`,
+  });
+
+const dataOf = ({ data = {} }: TokenSecret, key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+
+/** How long the token will still be valid (ms); at most 0 when it has expired or its expiration is no time. */
+function lifeOf(token: TokenSecret, now: number): number {
+  const expiration = dataOf(token, 'expiration');
+  if (expiration === '') return Number.POSITIVE_INFINITY;
+  try {
+    const { seconds, nanos } = parseInstant(expiration);
+    return seconds * 1000 + nanos / 1e6 - now;
+  } catch {
+    return 0;
+  }
+}
+
+/** Deletes bootstrap tokens when they expire. */
+export const tokenCleaner: Controller = {
+  name: 'token-cleaner-controller',
+  formerNames: ['tokencleaner'],
+  account: 'token-cleaner',
+  onlyWhenNamed: true,
+  start({ client, informers, names, clock, queue }) {
+    const tokens = tokensOf(informers, names);
+    const work = queue('token_cleaner', async (key) => {
+      const token = tokens.getByKey(key);
+      const life = token === undefined ? Number.POSITIVE_INFINITY : lifeOf(token, clock.now());
+      if (token !== undefined && life <= 0) {
+        await client.delete(kinds.secrets, token).catch(ignoreGone);
+      }
+      return life > 0 && Number.isFinite(life) ? { requeueAfter: life } : {};
+    });
+    tokens.onChange((token) => {
+      if (token !== undefined) work.add(keyOf(token));
+    });
+  },
+};
+
+const kubeconfigKey = 'kubeconfig';
+const signaturePrefix = 'jws-kubeconfig-';
+
+/**
+ * Signs the kubeconfig of the config map `cluster-info` in the public namespace with every bootstrap token for signing,
+ * and removes the signatures of others.
+ */
+export const bootstrapSigner: Controller = {
+  name: 'bootstrap-signer-controller',
+  formerNames: ['bootstrapsigner'],
+  account: 'bootstrap-signer',
+  onlyWhenNamed: true,
+  start({ client, informers, names, clock, queue }) {
+    const [namespace, name] = [names.publicNamespace, 'cluster-info'];
+    const tokens = tokensOf(informers, names);
+    const maps = informers.of(kinds.configMaps, {
+      fieldSelector: `metadata.name=${name},metadata.namespace=${namespace}`,
+    });
+    const work = queue('bootstrap_signer_queue', async (key) => {
+      const map = maps.getByKey(key);
+      const kubeconfig = map?.data?.[kubeconfigKey];
+      if (map === undefined || kubeconfig === undefined) return;
+      const held = Object.entries(map.data ?? {});
+      const others = held.filter(([entry]) => !entry.startsWith(signaturePrefix));
+      const signatures = tokens
+        .list()
+        .filter((token) => maySign(token, clock.now()))
+        .map((token) => signatureOf(token, kubeconfig));
+      const current = held.length - others.length === signatures.length;
+      if (current && signatures.every(([entry, signature]) => map.data?.[entry] === signature)) return;
+      const data = Object.fromEntries([...others, ...signatures]);
+      await client.update(kinds.configMaps, { ...map, data });
+    });
+    const sign = () => work.add(keyIn(namespace, name));
+    maps.onChange((map) => {
+      if (map !== undefined) sign();
+    });
+    tokens.onChange(sign);
+  },
+};
+
+const nameForm = /^bootstrap-token-([a-z0-9]{6})$/;
+
+function maySign(token: TokenSecret, now: number): boolean {
+  const [, id] = nameForm.exec(token.metadata.name ?? '') ?? [];
+  return (
+    id !== undefined &&
+    dataOf(token, 'token-id') === id &&
+    dataOf(token, 'token-secret') !== '' &&
+    dataOf(token, 'usage-bootstrap-signing') === 'true' &&
+    lifeOf(token, now) > 0
+  );
+}
+
+/** The entry with the detached signature of a text (RFC 7515, appendix F). */
+function signatureOf(token: TokenSecret, text: string): [key: string, signature: string] {
+  const id = dataOf(token, 'token-id');
+  const [header, payload] = [JSON.stringify({ alg: 'HS256', kid: id }), text].map((part) =>
+    Buffer.from(part).toString('base64url'),
+  );
+  const secret = Buffer.from(token.data?.['token-secret'] ?? '', 'base64');
+  const signature = createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url');
+  return [signaturePrefix + id, `${header}..${signature}`];
+}

@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { kinds } from '../kinds.ts';
+import { type TestCluster, testCluster } from '../testing/cluster.ts';
+import { legacyTokenCleaner, trackingMap } from './legacy-tokens.ts';
+
+let cluster: TestCluster;
+afterEach(() => cluster.close());
+
+const [namespace, day] = ['default', 86_400_000];
+const lastUsed = 'kubernetes.io/legacy-token-last-used';
+const invalidSince = 'kubernetes.io/legacy-token-invalid-since';
+
+interface Case {
+  readonly labels?: { readonly [key: string]: string };
+  /** Since when uses are recorded. */
+  readonly since?: string | null;
+  readonly listed?: boolean;
+  readonly uid?: string;
+  readonly type?: string;
+  /** The rest of the spec of a pod. */
+  readonly pod?: object;
+}
+
+const container = { name: 'c', image: 'example.com/app:1' };
+
+/** The labels of a secret of January 1st on January 10th, when tokens are of use for two days. */
+async function labelsOf(given: Case) {
+  const { labels = {}, since = '2026-01-01', listed = true, uid, pod } = given;
+  const { type = 'kubernetes.io/service-account-token' } = given;
+  cluster = await testCluster([legacyTokenCleaner], { settings: { legacyTokenMs: 2 * day } });
+  const { client } = cluster;
+  const secrets = listed ? [{ name: 'tok' }] : [];
+  await client.create(kinds.serviceAccounts, { metadata: { namespace, name: 'robot' }, secrets });
+  const place = { metadata: { namespace: 'kube-system', name: trackingMap } };
+  await client.create(kinds.configMaps, { ...place, ...(since === null ? {} : { data: { since } }) });
+  const annotations = {
+    'kubernetes.io/service-account.name': 'robot',
+    ...(uid === undefined ? {} : { 'kubernetes.io/service-account.uid': uid }),
+  };
+  const metadata = { namespace, name: 'tok', annotations, labels: { ...labels } };
+  await client.create(kinds.secrets, { metadata, type });
+  if (pod !== undefined) {
+    const spec = { containers: [container], serviceAccountName: 'robot', ...pod };
+    await client.create(kinds.pods, { metadata: { namespace, name: 'p' }, spec });
+  }
+  await cluster.settle();
+  cluster.clock.set(Date.UTC(2026, 0, 10, 12));
+  await cluster.settle();
+  return (await client.find(kinds.secrets, namespace, 'tok'))?.metadata.labels ?? undefined;
+}
+
+const marked = { [invalidSince]: '2026-01-10' };
+
+describe('legacy-serviceaccount-token-cleaner-controller', () => {
+  it.each<[string, Case, { [key: string]: string } | undefined]>([
+    ['marks a token that was never used', {}, marked],
+    ['marks a token that was not used lately', { labels: { [lastUsed]: '2026-01-07' } }, marked],
+    ['marks a token again whose mark is no day', { labels: { [invalidSince]: '2026-01-32' } }, marked],
+    ['deletes a token that was invalid for long', { labels: { [invalidSince]: '2026-01-07' } }, undefined],
+  ])('%s', async (_, given, expected) => {
+    const labels = await labelsOf(given);
+    expect(labels).toEqual(expected && { ...given.labels, ...expected });
+    expect(cluster.logged).toEqual([]);
+  });
+
+  const kept = { [lastUsed]: '2026-01-02' };
+  it.each<[string, Case]>([
+    ['that was used lately', { labels: { [lastUsed]: '2026-01-08' } }],
+    ['whose last use is no day', { labels: { [lastUsed]: 'yesterday' } }],
+    ['that was marked lately', { labels: { ...kept, [invalidSince]: '2026-01-08' } }],
+    ['while uses have not been recorded for long enough', { labels: kept, since: '2026-01-08' }],
+    ['while it is not known since when uses are recorded', { labels: kept, since: null }],
+    ['while the recording began on no day', { labels: kept, since: '2026-01-01-1' }],
+    ['that its account does not list', { labels: kept, listed: false }],
+    ['of an account with another uid', { labels: kept, uid: 'other' }],
+    ['of another type', { labels: kept, type: 'Opaque' }],
+    ['that a pod mounts', { labels: kept, pod: { volumes: [{ name: 'v', secret: { secretName: 'tok' } }] } }],
+    [
+      'that a pod projects',
+      { labels: kept, pod: { volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 'tok' } }] } }] } },
+    ],
+    [
+      'that a pod has in its environment',
+      { labels: kept, pod: { containers: [{ ...container, envFrom: [{ secretRef: { name: 'tok' } }] }] } },
+    ],
+    ['that a pod pulls images with', { labels: kept, pod: { imagePullSecrets: [{ name: 'tok' }] } }],
+  ])('leaves a token alone %s', async (_, given) => {
+    expect(await labelsOf(given)).toEqual(given.labels);
+  });
+});

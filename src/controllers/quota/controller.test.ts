@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { kinds } from '../kinds.ts';
+import { type TestCluster, testCluster } from '../testing/cluster.ts';
+import { resourceQuotaController } from './controller.ts';
+
+let cluster: TestCluster;
+afterEach(() => cluster.close());
+
+const q = { metadata: { namespace: 'default', name: 'q' } };
+
+async function start(hard: { [name: string]: string }, spec = {}) {
+  cluster = await testCluster([resourceQuotaController]);
+  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.create(kinds.resourceQuotas, { ...q, spec: { hard, ...spec } });
+  await cluster.settle();
+}
+const status = async () => (await cluster.client.get(kinds.resourceQuotas, 'default', 'q')).status;
+const used = async () => (await status())?.used;
+const addMap = (name: string) => cluster.client.create(kinds.configMaps, { metadata: { namespace: 'default', name } });
+const addPod = (name: string, resources = {}, spec = {}) =>
+  cluster.client.create(kinds.pods, {
+    metadata: { namespace: 'default', name },
+    spec: {
+      automountServiceAccountToken: false,
+      containers: [{ name: 'c', image: 'example.com/app:1', resources }],
+      ...spec,
+    },
+  });
+
+describe('resourcequota-controller', () => {
+  it('counts what is there already, of every limited resource', async () => {
+    cluster = await testCluster([resourceQuotaController]);
+    await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+    for (const name of ['a', 'b', 'c']) await addMap(name);
+    await addPod('p', { requests: { cpu: '600m' } });
+    const ports = [{ port: 80 }, { port: 81, name: 'b' }].map((port, i) => ({ name: `p${i}`, ...port }));
+    const service = { metadata: { namespace: 'default', name: 's' }, spec: { type: 'NodePort' as const, ports } };
+    await cluster.client.create(kinds.services, service);
+    const hard = {
+      configmaps: '5',
+      'count/deployments.apps': '1',
+      pods: '2',
+      'requests.cpu': '1',
+      'services.nodeports': '9',
+      'count/things.example.com': '1',
+    };
+    await cluster.client.create(kinds.resourceQuotas, { ...q, spec: { hard } });
+    await cluster.settle();
+    expect(await status()).toEqual({
+      hard,
+      used: {
+        configmaps: '3',
+        'count/deployments.apps': '0',
+        pods: '1',
+        'requests.cpu': '600m',
+        'services.nodeports': '2',
+      },
+    });
+    expect(cluster.logged).toEqual([]);
+  });
+
+  it('counts again when objects go, or end', async () => {
+    await start({ configmaps: '5', pods: '2', 'requests.cpu': '1' });
+    await addMap('a');
+    await addMap('b');
+    const pod = await addPod('p', { requests: { cpu: '600m' } });
+    expect(await used()).toEqual({ configmaps: '2', pods: '1', 'requests.cpu': '600m' });
+    await cluster.client.delete(kinds.configMaps, { metadata: { namespace: 'default', name: 'a' } });
+    await cluster.client.patch(kinds.pods, pod, 'merge', { status: { phase: 'Succeeded' } }, 'status');
+    await cluster.advance(200);
+    expect(await used()).toEqual({ configmaps: '1', pods: '0', 'requests.cpu': '0' });
+  });
+
+  it('follows the limits of the spec', async () => {
+    await start({ configmaps: '5', pods: '2' });
+    await addMap('a');
+    await cluster.client.patch(kinds.resourceQuotas, q, 'merge', { spec: { hard: { configmaps: '0', pods: null } } });
+    await cluster.settle();
+    expect(await status()).toEqual({ hard: { configmaps: '0' }, used: { configmaps: '1' } });
+  });
+
+  it('counts only pods in the scopes', async () => {
+    await start({ pods: '5' }, { scopes: ['BestEffort'] });
+    await addPod('lazy');
+    await addPod('eager', { requests: { cpu: '1' } });
+    await cluster.client.delete(
+      kinds.pods,
+      { metadata: { namespace: 'default', name: 'eager' } },
+      { gracePeriodSeconds: 0 },
+    );
+    await cluster.advance(200);
+    expect(await used()).toEqual({ pods: '1' });
+  });
+
+  it('corrects a usage that is wrong at the next full count', async () => {
+    await start({ configmaps: '5' });
+    const found = await cluster.client.get(kinds.resourceQuotas, 'default', 'q');
+    const wrong = { hard: { configmaps: '5' }, used: { configmaps: '4' } };
+    await cluster.client.update(kinds.resourceQuotas, { ...found, status: wrong }, 'status');
+    await cluster.settle();
+    expect(await used()).toEqual({ configmaps: '4' });
+    await cluster.advance(300_000);
+    expect(await used()).toEqual({ configmaps: '0' });
+  });
+});

@@ -1,4 +1,4 @@
-import { formatTime, isStatus, parseTime } from '../../../meta/index.ts';
+import { formatTime, parseTime, StatusError } from '../../../meta/index.ts';
 import type { CronJobStatus } from '../../../types/batch-v1.ts';
 import { zoneOffset } from '../../../types/cron-schedule.ts';
 import { apiVersionOf } from '../../kind.ts';
@@ -32,7 +32,7 @@ export async function createJob({ context, cronJob, status }: Pass, time: number
     job = await client.create(kinds.jobs, wanted);
     events.record(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
   } catch (error) {
-    if (isStatus(error, 409)) {
+    if (error instanceof StatusError && error.reason === 'AlreadyExists') {
       const { namespace = '', name = '' } = wanted.metadata;
       job = await client.get(kinds.jobs, namespace, name);
       const isOwn = controllerOf(job)?.uid === cronJob.metadata.uid;

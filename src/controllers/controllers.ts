@@ -1,4 +1,5 @@
 import { policyStatusController } from './admission-policies/status.ts';
+import { horizontalPodAutoscalerController } from './autoscaling/controller.ts';
 import { certificateApprover } from './certificates/approving.ts';
 import { certificateCleaner } from './certificates/cleaner.ts';
 import { certificateSigner } from './certificates/signing.ts';
@@ -26,8 +27,10 @@ import { ephemeralVolumeController } from './storage/ephemeral-volumes.ts';
 import { volumeProtectionController } from './storage/volume-protection.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
+import { cronJobController } from './workloads/cron-jobs/controller.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
 import { deploymentController } from './workloads/deployments/controller.ts';
+import { jobController } from './workloads/jobs/controller.ts';
 import { replicaSetController, replicationController } from './workloads/replica-sets.ts';
 import { statefulSetController } from './workloads/stateful-sets/controller.ts';
 
@@ -43,6 +46,9 @@ export const allControllers: readonly Controller[] = [
   replicationController,
   statefulSetController,
   daemonSetController,
+  jobController,
+  cronJobController,
+  horizontalPodAutoscalerController,
   disruptionController,
   endpointsController,
   endpointSlicesController,

@@ -32,8 +32,9 @@ export interface WorkQueueOptions {
   readonly reconcile: Reconcile;
   /** How many keys are reconciled at a time. */
   readonly workers: number;
-  /** The shortest and the longest delay after failures of a key (ms). */
+  /** The delay after the first failure of a key (ms), which doubles each time. */
   readonly firstBackoffMs?: number;
+  /** The longest delay after failures of a key (ms). */
   readonly lastBackoffMs?: number;
   readonly clock: Clock;
   readonly log: Log;

@@ -196,7 +196,7 @@ export class Informer<T extends Named> {
   }
 }
 
-export const versionOf = ({ metadata }: Named): number => Number(metadata.resourceVersion ?? 0);
+const versionOf = ({ metadata }: Named): number => Number(metadata.resourceVersion ?? 0);
 
 /** Objects by values of theirs. */
 export class Index<T extends Named> {

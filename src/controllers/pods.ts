@@ -25,7 +25,7 @@ export const podCondition = ({ status }: Pod, type: string): PodCondition | unde
 export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True';
 
 /** Since when the pod is ready (ms); undefined when it is not, or does not say. */
-export function readySince(pod: Pod): number | undefined {
+function readySince(pod: Pod): number | undefined {
   const condition = podCondition(pod, 'Ready');
   if (condition?.status !== 'True' || typeof condition.lastTransitionTime !== 'string') return undefined;
   return parseTime(condition.lastTransitionTime);

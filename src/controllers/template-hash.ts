@@ -12,7 +12,7 @@ export function templateHash(value: Json, collisionCount?: number): string {
 }
 
 /** Each character as one of those that form no words. */
-export const safeEncoded = (text: string): string =>
+const safeEncoded = (text: string): string =>
   Array.from(text, (character) => safe[character.charCodeAt(0) % safe.length]).join('');
 
 /** JSON with sorted keys. */

@@ -21,7 +21,7 @@ const evaluated: { readonly [resource: string]: Kind<Named> } = {
 const countedByName = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'];
 
 /** The resource that a limit without evaluation counts: `deployments.apps` of `count/deployments.apps`. */
-export const countedResource = (limit: string): string | undefined =>
+const countedResource = (limit: string): string | undefined =>
   limit.startsWith('count/') ? limit.slice('count/'.length) : countedByName.find((name) => name === limit);
 
 /** The resources that the limits of a quota are about, spelled `pods` or `deployments.apps`. */

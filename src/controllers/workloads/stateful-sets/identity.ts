@@ -77,7 +77,7 @@ export function hasStorage(set: StatefulSet, pod: Pod): boolean {
   });
 }
 
-export const claimName = (set: StatefulSet, template: string | undefined, ordinal: number): string =>
+const claimName = (set: StatefulSet, template: string | undefined, ordinal: number): string =>
   `${template}-${set.metadata.name}-${ordinal}`;
 
 /** The claims of a pod, by the templates of the set. */

@@ -33,8 +33,10 @@ export type {
   ResourceAuthorizer,
   ResourceKey,
   ServedKind,
+  ServedResource,
   StepTimer,
   Stored,
+  VersionedLookup,
   WebhookObserver,
 } from './types.ts';
 export { WebhookFailure } from './types.ts';

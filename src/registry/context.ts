@@ -1,4 +1,4 @@
-import type { AdmissionChain, ResourceAuthorizer } from '../admission/index.ts';
+import type { AdmissionChain, Awaitable, ResourceAuthorizer } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
@@ -63,6 +63,14 @@ export async function consistentCache(
 ): Promise<WatchCache> {
   return waitForRevision(resource, await registry.store.revision());
 }
+
+/** What `find` makes of the cache, at once or when the cache is consistent. @throws StatusError 504 */
+export const lookUp = <T>(
+  registry: Pick<RegistryContext, 'store'>,
+  resource: Resource,
+  find: () => Awaitable<T> | undefined,
+): Awaitable<T | undefined> =>
+  (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
 
 function tooLargeVersion(wanted: number, current: number): StatusError {
   const message = 'Too large resource version';

@@ -62,6 +62,8 @@ export function pluginInitializer({
         : imageReviewer({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook), clock, random }),
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
+      getAs: (as, namespace, name) => registry().objects.getAs(as, namespace, name),
+      selectAs: (as, namespace, selector) => registry().objects.selectAs(as, namespace, selector),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
       derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
     },

@@ -64,6 +64,12 @@ export function fakeInitializer(
     objects: {
       get: (resource, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
+      getAs: ({ resource }, namespace, name) =>
+        inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
+      selectAs: ({ resource }, namespace, selector) =>
+        inPlace(resource, namespace)
+          .map(({ object }) => object)
+          .filter(({ metadata }) => selector.matches(metadata.labels ?? {})),
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
       derived: (resource, compute) => () => compute(inPlace(resource, '').map(({ object }) => object) as never),
     } as ObjectLookup,

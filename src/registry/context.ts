@@ -4,7 +4,7 @@ import { type Clock, type Features, type Names, type Random, StatusError, status
 import { type Store, StoreError } from '../store/index.ts';
 import type { OpenAllocations } from './allocator.ts';
 import type { Catalog } from './catalog.ts';
-import type { CachedReads, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
+import type { CachedReads, ReferenceCheck, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
 
@@ -22,6 +22,7 @@ export interface RegistryContext {
   readonly reviewHandlers: ReadonlyMap<string, ReviewHandler>;
   /** The checks of creates and updates. */
   readonly writeChecks: ReadonlyMap<Resource, WriteCheck>;
+  readonly referenceChecks: ReadonlyMap<Resource, ReferenceCheck>;
   /** By virtual resource. */
   readonly virtualLists: ReadonlyMap<string, VirtualList>;
   /** Undefined: kinds allocate nothing. */

@@ -1,7 +1,7 @@
-import type { KindPlace, PluginInitializer } from '../admission/index.ts';
+import type { PluginInitializer } from '../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../auth/index.ts';
 import type { Metrics } from '../http/index.ts';
-import { type Clock, type Features, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { type Clock, type Features, type Names, type Random, StatusError } from '../meta/index.ts';
 import { requestedSubject } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
@@ -25,6 +25,7 @@ interface InitializerOptions extends AdmissionFiles {
   readonly authorize: Authorizer;
   readonly webhooks: RegisteredWebhooks;
   readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked' | 'mutationChecked'>;
+  readonly findKind: PluginInitializer['findKind'];
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -44,8 +45,8 @@ export function pluginInitializer({
   metrics,
   settings,
   registry,
+  findKind,
 }: InitializerOptions): PluginInitializer {
-  const findKind = kindFinder(registry);
   return {
     names,
     random,
@@ -91,31 +92,6 @@ function onFirstCall<T>(make: () => () => T): () => T {
     made ??= make();
     return made();
   };
-}
-
-/** Finds the resource of a kind among those that are served now. */
-function kindFinder(registry: () => Registry): PluginInitializer['findKind'] {
-  let kinds: Map<string, KindPlace> | undefined;
-  let of: Registry['resources'] | undefined;
-  return (apiVersion, kind) => {
-    const { resources } = registry();
-    if (kinds === undefined || resources !== of) {
-      kinds = kindsOf(resources);
-      of = resources;
-    }
-    return kinds.get(`${apiVersion} ${kind}`);
-  };
-}
-
-function kindsOf(resources: Registry['resources']): Map<string, KindPlace> {
-  const out = new Map<string, KindPlace>();
-  for (const { definition, id } of resources) {
-    for (const { version } of definition.versions) {
-      const place = { group: id.group, version, resource: id.resource, namespaced: definition.namespaced };
-      out.set(`${formatGroupVersion(place)} ${definition.kind}`, place);
-    }
-  }
-  return out;
 }
 
 /** Creates a namespace. @throws StatusError 409 when it exists */

@@ -197,6 +197,15 @@ export interface WebhookObserver {
   ) => void;
 }
 
+/** A webhook that has not been called, has not answered, or whose answer cannot be used. */
+export interface FailedCall {
+  readonly configuration: string;
+  readonly webhook: string;
+  readonly why: string;
+  /** The request is carried out all the same. */
+  readonly ignored: boolean;
+}
+
 /** What became of a mutation of a MutatingAdmissionPolicy, for metrics. */
 export interface MutationCheck {
   readonly policy: string;
@@ -316,6 +325,8 @@ export interface PluginInitializer {
   /** `plugin`: the one that calls, whose credentials are used. */
   readonly webhook: (registered: RegisteredWebhook, plugin: CallingPlugin) => CallWebhook;
   readonly webhookObserver: WebhookObserver;
+  /** Receives failures of webhooks, for the log. */
+  readonly webhookFailed: (call: FailedCall) => void;
   /** Posts an ImageReview to the webhook of ImagePolicyWebhook, and returns the body of its response. */
   readonly reviewImages: (review: ByteString) => Promise<Uint8Array>;
   readonly authorize: ResourceAuthorizer;

@@ -104,7 +104,7 @@ export async function compose(
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
   const checking = { authorize, names, registry: later.registry };
-  const plugins = { ...configured, ...checking, settings, clock, random, findKind };
+  const plugins = { ...configured, ...checking, settings, clock, random, log, findKind };
   const registry: Registry = createRegistry({
     store,
     names,

@@ -8,9 +8,11 @@ import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 import type { AdmissionFiles } from './admission-configuration.ts';
+import type { Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { imageReviewer } from './image-reviews.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
+import { webhookFailures } from './webhook-failures.ts';
 
 /** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
 const maxReviews = 256;
@@ -21,6 +23,7 @@ interface InitializerOptions extends AdmissionFiles {
   readonly names: Names;
   readonly random: Random;
   readonly clock: Clock;
+  readonly log: Log;
   readonly features: Features;
   readonly authorize: Authorizer;
   readonly webhooks: RegisteredWebhooks;
@@ -36,6 +39,7 @@ export function pluginInitializer({
   names,
   random,
   clock,
+  log,
   features,
   authorize,
   configurations,
@@ -57,6 +61,7 @@ export function pluginInitializer({
     configurations,
     webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
     webhookObserver: metrics.webhooks,
+    webhookFailed: webhookFailures(log, clock),
     reviewImages:
       imagePolicy === undefined
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))

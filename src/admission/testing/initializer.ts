@@ -80,6 +80,7 @@ export function fakeInitializer(
     clock: { now: () => 0, monotonic: () => 0 },
     webhook: () => () => Promise.reject(new Error('no webhooks')),
     reviewImages: () => Promise.reject(new Error('no webhook')),
+    webhookFailed: () => {},
     webhookObserver: { called: () => {}, rejected: () => {}, failedOpen: () => {}, conditions: () => {} },
     authorizeAccess: ({ verb, resource }) => ({
       allowed: resource !== undefined && !denies({ verb, ...resource }),

@@ -131,7 +131,8 @@ async function patch(
     await request.versions.write(as, patched);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    throw statusError.internal(reasonOfJsonPatch(error)?.message ?? error.message, error);
+    const cause = error.code >= 500 ? error.cause : undefined;
+    throw statusError.internal(reasonOfJsonPatch(error)?.message ?? error.message, cause);
   }
   return !jsonEqual(before, (await request.versions.read('object', as)) ?? {});
 }

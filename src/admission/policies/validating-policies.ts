@@ -2,10 +2,10 @@
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { RequestValues } from '../expressions/activation.ts';
-import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
+import type { AdmissionPlugin, AdmissionRequest, Awaitable, PluginInitializer, ServedKind } from '../types.ts';
 import { type Application, applicationsOf, failureOf } from './applications.ts';
 import { type BoundPolicy, bindingsByPolicy, boundPolicies, policyCompiler } from './bound-policies.ts';
-import { compilePolicy, evaluatePolicy, type PolicyProgram, type PolicyResult } from './evaluate.ts';
+import { compilePolicy, evaluatePolicy, type PolicyInputs, type PolicyProgram } from './evaluate.ts';
 import { Outcome } from './outcome.ts';
 import { PolicyRequest } from './policy-request.ts';
 
@@ -40,24 +40,41 @@ async function enforce(
   const seen = new PolicyRequest(request, initializer);
   const known = new Map<ServedKind, RequestValues>();
   for (const application of applications) {
-    const result = application.failure ?? (await evaluate(application, seen, known, initializer));
-    if (typeof result === 'string') outcome.addFailure(application, result);
-    else outcome.add(application, result);
+    const inputs = application.failure ?? inputsOf(application, seen, known, initializer.clock);
+    const read = inputs instanceof Promise ? await inputs : inputs;
+    if (typeof read === 'string') {
+      outcome.addFailure(application, read);
+      continue;
+    }
+    outcome.add(application, await evaluatePolicy(read));
   }
   outcome.finish();
 }
 
 type Evaluated = Extract<Application<PolicyProgram>, { readonly failure?: never }>;
 
-/** The result of a policy, or why it cannot be applied. `known`: the request in the versions that policies have read. */
-async function evaluate(
+/** What a policy is evaluated for, or why it cannot be applied. `known`: the request in the versions that were read. */
+function inputsOf(
   { policy, matched, params }: Evaluated,
   seen: PolicyRequest,
   known: Map<ServedKind, RequestValues>,
-  { clock }: PluginInitializer,
-): Promise<PolicyResult | string> {
-  const compiling = policy.program();
-  const program = compiling instanceof Promise ? await compiling : compiling;
+  clock: PolicyInputs['clock'],
+): Awaitable<PolicyInputs | string> {
+  const program = policy.program();
+  const request = known.get(matched);
+  if (request === undefined || program instanceof Promise || program.usesNamespace) {
+    return readInputs({ policy, matched, params }, seen, known, clock);
+  }
+  return { program, request, params, namespaceObject: undefined, clock };
+}
+
+async function readInputs(
+  { policy, matched, params }: Pick<Evaluated, 'policy' | 'matched' | 'params'>,
+  seen: PolicyRequest,
+  known: Map<ServedKind, RequestValues>,
+  clock: PolicyInputs['clock'],
+): Promise<PolicyInputs | string> {
+  const program = await policy.program();
   let request = known.get(matched);
   if (request === undefined) {
     try {
@@ -68,5 +85,5 @@ async function evaluate(
     known.set(matched, request);
   }
   const namespaceObject = program.usesNamespace ? await seen.namespace() : undefined;
-  return evaluatePolicy(program, { request, params, namespaceObject, clock });
+  return { program, request, params, namespaceObject, clock };
 }

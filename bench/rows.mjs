@@ -231,6 +231,14 @@ const webhook = (bench) =>
   });
 
 /** @type {Row} */
+async function policies({ report }) {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(here, 'policies.mjs')]);
+  const { added, count, length } = JSON.parse(stdout);
+  const figure = `${count} validating policies with an expression of ${length} characters, for each write`;
+  report(figure, added, '< 30', added < 30, 'microseconds of computing time');
+}
+
+/** @type {Row} */
 async function entries({ report }) {
   const { stdout } = await promisify(execFile)(process.execPath, [join(here, 'apply-cost.mjs')]);
   const cost = Number(stdout);
@@ -321,6 +329,7 @@ export const rows = {
   create,
   patch,
   webhook,
+  policies,
   entries,
   language,
   many,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/server/clock.ts';
-import { createServer, openMemoryStore, type ServerOptions, type Store } from '../src/server/index.ts';
+import { createServer, openMemoryStore, type ServerOptions } from '../src/server/index.ts';
 import { type Hook, type HookCall, startHook } from './support/hook.ts';
 
 // Admission webhooks of a server, over TLS.
@@ -17,8 +17,11 @@ interface Answer {
 }
 type Send = (method: string, url: string, body?: unknown, type?: string) => Promise<Answer>;
 
-async function start(settings: ServerOptions = {}, store?: Store): Promise<Send> {
-  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings }, store && { store });
+async function start(
+  settings: ServerOptions = {},
+  dependencies: Parameters<typeof createServer>[1] = {},
+): Promise<Send> {
+  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings }, dependencies);
   open.push(server);
   return async (method, url, body, type = 'application/json') => {
     const given = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) };
@@ -89,7 +92,7 @@ describe('a configuration', () => {
 
   it('takes effect on the other servers of the store', async () => {
     const store = openMemoryStore({ clock: systemClock });
-    const [one, other] = [await start({}, store), await start({}, store)];
+    const [one, other] = [await start({}, { store }), await start({}, { store })];
     const hook = await hookOf(() => ({ allowed: false }));
     expect((await other('POST', `${notes}?dryRun=All`, note('a'))).status).toBe(201);
     await one('POST', validating, configuration('ValidatingWebhookConfiguration', hook));
@@ -162,6 +165,29 @@ describe('calls', () => {
     ]);
     expect(hook.calls).toEqual([]);
   });
+});
+
+it('a webhook that fails is a warning of the log and no internal error, once for all requests', async () => {
+  const lines: unknown[] = [];
+  const line = (level: string) => (text: string, fields: object) => {
+    if ('webhook' in fields || level === 'error') lines.push([level, text, fields]);
+  };
+  const log = { error: line('error'), warn: line('warn'), info: line('info') };
+  const send = await start({}, { log });
+  const hook = await startHook(() => ({ status: 500, type: 'text/plain', text: 'broken' }));
+  open.push(hook);
+  await send('POST', validating, configuration('ValidatingWebhookConfiguration', hook));
+  const why =
+    'failed calling webhook "w.example.com": failed to call webhook: an error on the server ("broken") has prevented the request from succeeding';
+  for (const name of ['a', 'b']) {
+    expect((await send('POST', notes, note(name))).body).toMatchObject({
+      code: 500,
+      message: `Internal error occurred: ${why}`,
+    });
+  }
+  expect(lines).toEqual([
+    ['warn', 'an admission webhook has failed', { configuration: 'c', webhook: 'w.example.com', why }],
+  ]);
 });
 
 describe('a mutation', () => {

@@ -9,7 +9,7 @@ export {
 } from './configuration/formats.ts';
 export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
-export { absentPlugins, admissionPlugins, enabledPlugins, makePlugins } from './plugins.ts';
+export { admissionPlugins, enabledPlugins, makePlugins } from './plugins.ts';
 export { typeOfCustomKind, typeOfStruct } from './policies/schema-types.ts';
 export { checkTypes, type TypeLookup } from './policies/type-checking.ts';
 export { systemPriorities } from './priority.ts';
@@ -33,8 +33,10 @@ export type {
   ResourceAuthorizer,
   ResourceKey,
   ServedKind,
+  ServedResource,
   StepTimer,
   Stored,
+  VersionedLookup,
   WebhookObserver,
 } from './types.ts';
 export { WebhookFailure } from './types.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, jsonCopy } from '../meta/index.ts';
-import { compileMatch, isConfiguration, type MatchCriteria, matchRequest, namespaceOf } from './matching.ts';
-import { fakeInitializer, names, old, requestFor, stored } from './testing/initializer.ts';
+import { compileMatch, type MatchCriteria, matchRequest, namespaceOf } from './matching.ts';
+import { fakeInitializer, old, requestFor, stored } from './testing/initializer.ts';
 import type { AdmissionRequest, ServedKind } from './types.ts';
 
 const { objects } = fakeInitializer([
@@ -139,13 +139,4 @@ describe('selectors', () => {
     expect(matches(jsonCopy({}) as MatchCriteria, pod())).toBe(true);
     expect(matchRequest(compileMatch({ rules: [rule()] }), pod(), objects)).toBeUndefined();
   });
-});
-
-it('tells the configurations of webhooks and policies, to which none of them applies', () => {
-  const request = (kind: string, group = 'admissionregistration.k8s.io') =>
-    pod({ kind: { group, version: 'v1', kind } });
-  expect(isConfiguration(request('MutatingAdmissionPolicyBinding'), names)).toBe(true);
-  expect(isConfiguration(request('ValidatingWebhookConfiguration'), names)).toBe(true);
-  expect(isConfiguration(request('ValidatingWebhookConfiguration', 'example.com'), names)).toBe(false);
-  expect(isConfiguration(request('Pod', ''), names)).toBe(false);
 });

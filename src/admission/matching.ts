@@ -1,7 +1,6 @@
 import {
   type JsonObject,
   type LabelSelector,
-  type Names,
   type ObjectMeta,
   selectorFromObject,
   statusError,
@@ -181,16 +180,3 @@ function selectsNamespace(
   const found = objects.get(Namespace, '', name);
   return found instanceof Promise ? found.then(check) : check(found);
 }
-
-const configurationKinds: readonly string[] = [
-  'ValidatingWebhookConfiguration',
-  'MutatingWebhookConfiguration',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionPolicyBinding',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionPolicyBinding',
-];
-
-/** Whether the request is for a configuration of webhooks or policies, to which neither of them applies. */
-export const isConfiguration = ({ kind: { group, kind } }: AdmissionRequest, { domain }: Names): boolean =>
-  group === `admissionregistration.${domain}` && configurationKinds.includes(kind);

@@ -85,9 +85,6 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
 
-/** Plugins of the reference server that are not implemented: they cannot be enabled. */
-export const absentPlugins: readonly string[] = [];
-
 /** The names of the enabled plugins in order. A name that is both enabled and disabled is disabled. */
 export const enabledPlugins = (enabled: readonly string[], disabled: readonly string[]): string[] =>
   admissionPlugins

@@ -7,6 +7,7 @@ import type {
   Features,
   GroupVersionKind,
   JsonObject,
+  LabelSelector,
   Names,
   ObjectMeta,
   Random,
@@ -24,7 +25,7 @@ export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly operation: AdmissionOperation;
   readonly kind: GroupVersionKind;
-  readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
+  readonly resource: ServedResource;
   readonly subresource: string;
   readonly namespace: string;
   /** Empty in the mutating phase of a create with `generateName`. */
@@ -69,7 +70,7 @@ export interface Reinvocation {
 /** A resource or subresource in a version in which it is served, and the kind of the objects in its requests. */
 export interface ServedKind {
   readonly kind: GroupVersionKind;
-  readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
+  readonly resource: ServedResource;
 }
 
 export interface RequestVersions {
@@ -196,6 +197,15 @@ export interface WebhookObserver {
   ) => void;
 }
 
+/** A webhook that has not been called, has not answered, or whose answer cannot be used. */
+export interface FailedCall {
+  readonly configuration: string;
+  readonly webhook: string;
+  readonly why: string;
+  /** The request is carried out all the same. */
+  readonly ignored: boolean;
+}
+
 /** What became of a mutation of a MutatingAdmissionPolicy, for metrics. */
 export interface MutationCheck {
   readonly policy: string;
@@ -220,11 +230,37 @@ export type ResourceKey = StructSchema | string;
 /** The objects of a resource: typed by the schema if that is the key. */
 export type Stored<R extends ResourceKey> = R extends StructSchema ? ObjectOf<R> : ApiObject;
 
+/** A resource in one of the versions in which it is served. */
+export interface ServedResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
+/**
+ * Stored objects in a served version, from the watch cache. They are shared and must not be modified. A resource that is
+ * not served in the version has no objects. Both fail with a StatusError 500 for an object that cannot be read, and when
+ * a webhook does not convert it.
+ */
+export interface VersionedLookup {
+  /** Undefined: it does not exist, in the store either. @throws StatusError 504 when the cache does not catch up with it */
+  readonly getAs: (as: ServedResource, namespace: string, name: string) => Awaitable<ApiObject | undefined>;
+  /**
+   * Those whose labels match, as they are stored, sorted by name; an empty namespace selects all. No other object is
+   * decoded, and labels are compared again only when an object of the resource has changed.
+   */
+  readonly selectAs: (
+    as: ServedResource,
+    namespace: string,
+    selector: LabelSelector,
+  ) => Awaitable<readonly ApiObject[]>;
+}
+
 /**
  * Stored objects in their storage version, with their resourceVersion. They are shared and must not be modified. A
  * resource that does not exist has no objects.
  */
-export interface ObjectLookup {
+export interface ObjectLookup extends VersionedLookup {
   /** Undefined: it does not exist, in the store either. @throws StatusError 504 when the cache does not catch up with it */
   readonly get: <R extends ResourceKey>(
     resource: R,
@@ -265,10 +301,7 @@ export type ResourceAuthorizer = (
 export type AccessAuthorizer = (attributes: AccessAttributes) => Awaitable<AccessDecision>;
 
 /** The resource of a kind (a REST mapping). */
-export interface KindPlace {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
+export interface KindPlace extends ServedResource {
   readonly namespaced: boolean;
 }
 
@@ -292,6 +325,8 @@ export interface PluginInitializer {
   /** `plugin`: the one that calls, whose credentials are used. */
   readonly webhook: (registered: RegisteredWebhook, plugin: CallingPlugin) => CallWebhook;
   readonly webhookObserver: WebhookObserver;
+  /** Receives failures of webhooks, for the log. */
+  readonly webhookFailed: (call: FailedCall) => void;
   /** Posts an ImageReview to the webhook of ImagePolicyWebhook, and returns the body of its response. */
   readonly reviewImages: (review: ByteString) => Promise<Uint8Array>;
   readonly authorize: ResourceAuthorizer;

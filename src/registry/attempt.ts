@@ -51,8 +51,7 @@ async function attempt(
   pause: Pause,
 ): Promise<Outcome> {
   const { registry, target, change, context } = request;
-  const { definition } = target.resource;
-  const { strategy } = definition;
+  const { strategy } = target.resource.definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   if (pause) await pause();
   const old = held === undefined ? undefined : readObject(target.resource.format, held);
@@ -79,14 +78,7 @@ async function attempt(
   const allocates = isWhole && strategy.allocate !== undefined;
   const allocations = allocates ? await allocate(request, pending, old) : undefined;
   if (!deletes) {
-    const validating = findErrors(request, pending.object, old);
-    const first = pause ? await inTurns(validating, pause) : atOnce(validating);
-    const lengthy = strategy.validateInSteps?.(pending.object, old, context, first);
-    const found = lengthy === undefined ? first : [...first, ...(await inTurns(lengthy, nextTurn))];
-    const errors = reconcileValidation(request, pending.object, found);
-    // Field errors are about the storage version, and so is the kind in the message.
-    const kind = { group: definition.storage.group, kind: definition.kind };
-    if (errors.length > 0) throw statusError.invalid(kind, nameOf(pending), errors);
+    await validate(request, pending, old, pause);
     if (pause) await pause();
     for (const text of warningsFor(request, pending, old)) request.options.warnings.add(text);
     if (pause) await pause();
@@ -101,6 +93,27 @@ async function attempt(
   }
   if (pause) await pause();
   return commit(request, pending, old, held, allocations, pause);
+}
+
+/** @throws StatusError 422 */
+async function validate(
+  request: WriteRequest,
+  pending: PendingObject,
+  old: ApiObject | undefined,
+  pause: Pause,
+): Promise<void> {
+  const { registry, target, context } = request;
+  const { storage, kind, strategy } = target.resource.definition;
+  const { object } = pending;
+  const validating = findErrors(request, object, old);
+  const first = pause ? await inTurns(validating, pause) : atOnce(validating);
+  const lengthy = strategy.validateInSteps?.(object, old, context, first);
+  const found = lengthy === undefined ? first : [...first, ...(await inTurns(lengthy, nextTurn))];
+  let errors = reconcileValidation(request, object, found);
+  const check = target.subresource === '' ? registry.referenceChecks.get(target.resource) : undefined;
+  if (check !== undefined && errors.length === 0) errors = await check(checkedWrite(request, pending, old));
+  // Field errors are about the storage version, and so is the kind in the message.
+  if (errors.length > 0) throw statusError.invalid({ group: storage.group, kind }, nameOf(pending), errors);
 }
 
 /** Whether the write of an unchanged object brings it to the form in which objects of the custom resource are stored. */

@@ -1,7 +1,7 @@
 import type { ResourceKey } from '../admission/index.ts';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import type { ApiObject } from '../meta/index.ts';
-import { consistentCache, type RegistryContext } from './context.ts';
+import { consistentCache, lookUp, type RegistryContext } from './context.ts';
 import type { CachedReads } from './definition.ts';
 import { derive } from './derived.ts';
 import type { Resource } from './resource.ts';
@@ -9,6 +9,7 @@ import { keyOf, rangeOf } from './selection.ts';
 import { convertAll, converted } from './stored/convert.ts';
 import { isUnconverted } from './stored/format.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
+import { versionedReads } from './versioned-reads.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
 interface DecodedLists {
@@ -71,16 +72,13 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     if (short) known.byNamespace.set(namespace, list);
     return list;
   };
-  /** What `find` makes of the cache, at once or when the cache is consistent. */
-  const lookUp = <T>(resource: Resource, find: () => T | undefined) =>
-    (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
   const namespaces = findResource('namespaces');
   return {
     get: (id, namespace, name) => {
       const resource = findResource(id);
       const key = resource && keyOf(resource, { namespace, name });
       if (resource === undefined || key === undefined) return undefined;
-      return lookUp(resource, () => {
+      return lookUp(registry, resource, () => {
         const held = resource.cache.snapshot().get(key);
         if (held === undefined) return undefined;
         if (!isUnconverted(resource.format, held.bytes)) return decode(resource, held);
@@ -102,11 +100,12 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     namespace: (name) => {
       if (namespaces === undefined) return active;
       const key = namespaces.keyPrefix + name;
-      return lookUp(namespaces, () => {
+      return lookUp(registry, namespaces, () => {
         const held = namespaces.cache.snapshot().get(key);
         return held && (held.fields['status.phase'] === 'Terminating' ? terminating : active);
       });
     },
+    ...versionedReads(registry, decode),
     derived: (id: ResourceKey, compute: (objects: readonly ApiObject[]) => unknown) =>
       derive(() => findResource(id), compute),
     // Objects were decoded against the schema of their storage version when they were written.

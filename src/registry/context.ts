@@ -1,10 +1,10 @@
-import type { AdmissionChain, ResourceAuthorizer } from '../admission/index.ts';
+import type { AdmissionChain, Awaitable, ResourceAuthorizer } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import type { OpenAllocations } from './allocator.ts';
 import type { Catalog } from './catalog.ts';
-import type { CachedReads, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
+import type { CachedReads, ReferenceCheck, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
 
@@ -22,6 +22,7 @@ export interface RegistryContext {
   readonly reviewHandlers: ReadonlyMap<string, ReviewHandler>;
   /** The checks of creates and updates. */
   readonly writeChecks: ReadonlyMap<Resource, WriteCheck>;
+  readonly referenceChecks: ReadonlyMap<Resource, ReferenceCheck>;
   /** By virtual resource. */
   readonly virtualLists: ReadonlyMap<string, VirtualList>;
   /** Undefined: kinds allocate nothing. */
@@ -63,6 +64,14 @@ export async function consistentCache(
 ): Promise<WatchCache> {
   return waitForRevision(resource, await registry.store.revision());
 }
+
+/** What `find` makes of the cache, at once or when the cache is consistent. @throws StatusError 504 */
+export const lookUp = <T>(
+  registry: Pick<RegistryContext, 'store'>,
+  resource: Resource,
+  find: () => Awaitable<T> | undefined,
+): Awaitable<T | undefined> =>
+  (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
 
 function tooLargeVersion(wanted: number, current: number): StatusError {
   const message = 'Too large resource version';

@@ -200,6 +200,9 @@ export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject |
 /** Refuses a create or update of an object by throwing a StatusError. */
 export type WriteCheck = (write: CheckedWrite) => void | Promise<void>;
 
+/** The field errors of references that the requester may not make, in an object that is valid otherwise. */
+export type ReferenceCheck = (write: CheckedWrite) => Promise<readonly FieldError[]>;
+
 export interface CheckedWrite {
   readonly requester: User;
   /** Empty at cluster scope. */

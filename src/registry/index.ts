@@ -9,6 +9,7 @@ export { consistentCache } from './context.ts';
 export type { ConvertObjects, CustomStorage } from './custom-storage.ts';
 export {
   allVerbs,
+  type CheckedWrite,
   type ConnectCall,
   type Connection,
   type CreateCall,
@@ -17,6 +18,7 @@ export {
   type PartialUpdate,
   type Projection,
   type ProjectionSubresource,
+  type ReferenceCheck,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,

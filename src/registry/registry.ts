@@ -15,7 +15,7 @@ import { createCatalog } from './catalog.ts';
 import { connect } from './connect.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { encode } from './convert.ts';
-import type { ResourceDefinition, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
+import type { ReferenceCheck, ResourceDefinition, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { follow } from './follow.ts';
 import { get, list } from './read.ts';
@@ -45,6 +45,8 @@ export interface RegistryOptions {
   readonly reviewHandlers?: ReadonlyMap<string, ReviewHandler>;
   /** Checks of creates and updates by resource, such as `roles.rbac.authorization.example.org`. Dry runs are checked too. */
   readonly writeChecks?: ReadonlyMap<string, WriteCheck>;
+  /** Checks after validation, in the same way. */
+  readonly referenceChecks?: ReadonlyMap<string, ReferenceCheck>;
   /** The objects of virtual resources that can be read, by resource. */
   readonly virtualLists?: ReadonlyMap<string, VirtualList>;
   /** Opens the allocators of addresses and ports. Default: none, and nothing is allocated. */
@@ -158,7 +160,8 @@ function contextOf(
     admission: createChain(admission, { clock, timer: made.observer.admission }),
     authorize,
     reviewHandlers: given.reviewHandlers ?? new Map(),
-    writeChecks: writeChecksOf(made.catalog.resources, given.writeChecks),
+    writeChecks: byResource(made.catalog.resources, given.writeChecks),
+    referenceChecks: byResource(made.catalog.resources, given.referenceChecks),
     virtualLists: given.virtualLists ?? new Map(),
     openAllocations: given.openAllocations,
     tokenKey: given.tokenKey ?? random.uuid() + random.uuid(),
@@ -172,11 +175,11 @@ function contextOf(
   };
 }
 
-function writeChecksOf(
+function byResource<T>(
   resources: readonly Resource[],
-  checks: RegistryOptions['writeChecks'] = new Map(),
-): ReadonlyMap<Resource, WriteCheck> {
-  const found = new Map<Resource, WriteCheck>();
+  checks: ReadonlyMap<string, T> = new Map(),
+): ReadonlyMap<Resource, T> {
+  const found = new Map<Resource, T>();
   for (const resource of resources) {
     const check = checks.get(formatGroupResource(resource.id));
     if (check !== undefined) found.set(resource, check);

@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
 import {
-  absentPlugins,
   admissionConfigurationFormat,
   admissionPlugins,
   type CallingPlugin,
@@ -103,7 +102,7 @@ async function readFile(path: string, names: Names): Promise<Map<string, () => P
   const unversioned = unversionedPlugins(file.value);
   if (unversioned.length > 0) return new Map(unversioned.map((name) => [name, () => Promise.resolve(file)]));
   const { plugins = [] } = decode(admissionConfigurationFormat, file, names);
-  const known = [...admissionPlugins.map(({ name }) => name), ...absentPlugins];
+  const known = admissionPlugins.map(({ name }) => name);
   const out = new Map<string, () => Promise<Found>>();
   for (const [i, { name = '', path: other = '', configuration }] of plugins.entries()) {
     const at = `${file.where}: plugins[${i}]`;

@@ -36,6 +36,8 @@ import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
+import { kindFinder } from './kind-finder.ts';
+import { parameterChecks } from './parameter-checks.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
 import { followRoles, roleChecks } from './rbac.ts';
@@ -89,6 +91,7 @@ export async function compose(
   const counts = emptyCounts();
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const tokenCounts = counts.tokens;
+  const findKind = kindFinder(later.registry);
   const access = await authenticationOf(settings, names, { clock, random, log, trusted, tokenCounts, ...later });
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
@@ -100,6 +103,8 @@ export async function compose(
   const inFlight = createInFlight(inFlightLimits(settings));
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
+  const checking = { authorize, names, registry: later.registry };
+  const plugins = { ...configured, ...checking, settings, clock, random, log, findKind };
   const registry: Registry = createRegistry({
     store,
     names,
@@ -112,10 +117,11 @@ export async function compose(
     observer: createObserver(metrics, log),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
-    writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
+    writeChecks: roleChecks({ index: roles, store, ...checking }),
+    referenceChecks: parameterChecks({ findKind, ...checking }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: pluginsOf({ ...configured, ...later, settings, names, clock, random, authorize, webhooks, metrics }),
+    admission: pluginsOf({ ...plugins, webhooks, metrics }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
   const nonResource = createNonResourceHandler({

@@ -268,12 +268,8 @@ export function switches(
   };
 }
 
-/** Comma-separated words of a list; `what` they are, for messages. `absent` words are known but not available. */
-export function someOf(
-  what: string,
-  words: readonly string[],
-  absent: readonly string[] = [],
-): FlagType<readonly string[]> {
+/** Comma-separated words of a list; `what` they are, for messages. */
+export function someOf(what: string, words: readonly string[]): FlagType<readonly string[]> {
   return {
     placeholder: 'name,…',
     given: 'string | readonly string[]',
@@ -285,10 +281,7 @@ export function someOf(
         .filter((part) => part !== '');
       const unknown = given.find((word) => !words.includes(word));
       if (unknown === undefined) return { value: [...new Set(given)] };
-      const word = JSON.stringify(unknown);
-      return absent.includes(unknown)
-        ? { problem: `names the ${what} ${word}, which this server does not have` }
-        : { problem: `names an unknown ${what} ${word}${didYouMean(unknown, words)}` };
+      return { problem: `names an unknown ${what} ${JSON.stringify(unknown)}${didYouMean(unknown, words)}` };
     },
     format: (value) => value.join(','),
     joins: true,

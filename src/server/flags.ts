@@ -1,4 +1,4 @@
-import { absentPlugins, admissionPlugins } from '../admission/index.ts';
+import { admissionPlugins } from '../admission/index.ts';
 import { maxFakeNodes } from '../controllers/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
@@ -174,14 +174,13 @@ const flags = {
   ),
   enableAdmissionPlugins: flag(
     'API',
-    type.someOf('admission plugin', allPlugins, absentPlugins),
+    type.someOf('admission plugin', allPlugins),
     [],
     `Admission plugins to switch on beside those that are on anyway: ${code(pluginNames(false))}.`,
   ),
   disableAdmissionPlugins: flag(
     'API',
-    // Plugins that are not implemented are off already.
-    type.someOf('admission plugin', [...allPlugins, ...absentPlugins]),
+    type.someOf('admission plugin', allPlugins),
     [],
     `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
   ),

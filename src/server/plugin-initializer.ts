@@ -1,16 +1,18 @@
-import type { KindPlace, PluginInitializer } from '../admission/index.ts';
+import type { PluginInitializer } from '../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../auth/index.ts';
 import type { Metrics } from '../http/index.ts';
-import { type Clock, type Features, formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { type Clock, type Features, type Names, type Random, StatusError } from '../meta/index.ts';
 import { requestedSubject } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
 import type { AdmissionFiles } from './admission-configuration.ts';
+import type { Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { imageReviewer } from './image-reviews.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
+import { webhookFailures } from './webhook-failures.ts';
 
 /** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
 const maxReviews = 256;
@@ -21,10 +23,12 @@ interface InitializerOptions extends AdmissionFiles {
   readonly names: Names;
   readonly random: Random;
   readonly clock: Clock;
+  readonly log: Log;
   readonly features: Features;
   readonly authorize: Authorizer;
   readonly webhooks: RegisteredWebhooks;
   readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked' | 'mutationChecked'>;
+  readonly findKind: PluginInitializer['findKind'];
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
@@ -35,6 +39,7 @@ export function pluginInitializer({
   names,
   random,
   clock,
+  log,
   features,
   authorize,
   configurations,
@@ -44,8 +49,8 @@ export function pluginInitializer({
   metrics,
   settings,
   registry,
+  findKind,
 }: InitializerOptions): PluginInitializer {
-  const findKind = kindFinder(registry);
   return {
     names,
     random,
@@ -56,12 +61,15 @@ export function pluginInitializer({
     configurations,
     webhook: (registered, plugin) => webhooks.postTo(registered, maxReviews, credentials[plugin]),
     webhookObserver: metrics.webhooks,
+    webhookFailed: webhookFailures(log, clock),
     reviewImages:
       imagePolicy === undefined
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))
         : imageReviewer({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook), clock, random }),
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
+      getAs: (as, namespace, name) => registry().objects.getAs(as, namespace, name),
+      selectAs: (as, namespace, selector) => registry().objects.selectAs(as, namespace, selector),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
       derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
     },
@@ -89,31 +97,6 @@ function onFirstCall<T>(make: () => () => T): () => T {
     made ??= make();
     return made();
   };
-}
-
-/** Finds the resource of a kind among those that are served now. */
-function kindFinder(registry: () => Registry): PluginInitializer['findKind'] {
-  let kinds: Map<string, KindPlace> | undefined;
-  let of: Registry['resources'] | undefined;
-  return (apiVersion, kind) => {
-    const { resources } = registry();
-    if (kinds === undefined || resources !== of) {
-      kinds = kindsOf(resources);
-      of = resources;
-    }
-    return kinds.get(`${apiVersion} ${kind}`);
-  };
-}
-
-function kindsOf(resources: Registry['resources']): Map<string, KindPlace> {
-  const out = new Map<string, KindPlace>();
-  for (const { definition, id } of resources) {
-    for (const { version } of definition.versions) {
-      const place = { group: id.group, version, resource: id.resource, namespaced: definition.namespaced };
-      out.set(`${formatGroupVersion(place)} ${definition.kind}`, place);
-    }
-  }
-  return out;
 }
 
 /** Creates a namespace. @throws StatusError 409 when it exists */

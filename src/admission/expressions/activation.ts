@@ -32,13 +32,15 @@ export interface RequestInputs {
   readonly object: JsonObject | undefined;
   readonly oldObject: JsonObject | undefined;
   readonly authorize: AccessAuthorizer;
+  /** Decisions that expressions have asked for; absent: none so far. */
+  readonly decisions?: KnownDecisions;
 }
 
 /** The variables of a request in one version, read on first use and shared by all expressions. */
 export class RequestValues {
   readonly authorize: AccessAuthorizer;
   /** Decisions that expressions have asked for. */
-  readonly known: KnownDecisions = new Map();
+  readonly known: KnownDecisions;
   /** Answers the checks of the current evaluation. */
   decide: Decide = () => undefined;
   readonly #inputs: RequestInputs;
@@ -50,6 +52,7 @@ export class RequestValues {
   constructor(inputs: RequestInputs) {
     this.#inputs = inputs;
     this.authorize = inputs.authorize;
+    this.known = inputs.decisions ?? new Map();
   }
 
   get object(): Value {

@@ -83,7 +83,8 @@ function parameterPlace({ paramKind }: CompiledPolicy<unknown>, { findKind }: Lo
   throw new ConfigurationError(`failed to find resource referenced by paramKind: '${named}, Kind=${kind}'`);
 }
 
-function failureOf(thrown: unknown): string {
+/** Why a policy cannot be applied; anything else is thrown again. */
+export function failureOf(thrown: unknown): string {
   if (thrown instanceof ConfigurationError || thrown instanceof StatusError) return thrown.message;
   throw thrown;
 }

@@ -94,6 +94,7 @@ const nothing: PolicyResult = { decisions: [], annotations: [], annotationFailur
 
 /** What a policy is evaluated for. */
 export interface PolicyInputs {
+  readonly program: PolicyProgram;
   readonly request: RequestValues;
   readonly params: JsonObject | undefined;
   readonly namespaceObject: JsonObject | undefined;
@@ -101,9 +102,9 @@ export interface PolicyInputs {
 }
 
 /** Evaluates a policy. Errors become decisions by its failure policy. */
-export async function evaluatePolicy(program: PolicyProgram, inputs: PolicyInputs): Promise<PolicyResult> {
+export async function evaluatePolicy(inputs: PolicyInputs): Promise<PolicyResult> {
+  const { program, request, params, namespaceObject, clock } = inputs;
   const { conditions, failurePolicy, compiler } = program;
-  const { request, params, namespaceObject, clock } = inputs;
   const denies = failurePolicy !== 'Ignore';
   if (conditions.conditions.length > 0) {
     const matched = await matchesConditions(conditions, request, params);
@@ -112,7 +113,16 @@ export async function evaluatePolicy(program: PolicyProgram, inputs: PolicyInput
   }
   const activation = new Activation(request, { params, namespaceObject, compiler });
   try {
-    const decisions = await evaluateValidations(program, activation, clock, denies);
+    const budget = new Budget(maxPolicyCost);
+    const failures: FailedValidation[] = [];
+    for (let index = 0; index < program.validations.length; index++) {
+      const validation = program.validations[index] as CompiledValidation;
+      const began = clock.monotonic();
+      const pending = evaluate(validation.compiled, activation, budget);
+      const { value, failure } = pending instanceof Promise ? await pending : pending;
+      if (value !== true) failures.push({ index, validation, failure, seconds: (clock.monotonic() - began) / 1000 });
+    }
+    const decisions = failures.length === 0 ? [] : await decisionsOf(failures, activation, budget, denies);
     if (program.annotations.length > 0) {
       const { annotations, annotationFailures } = await evaluateAnnotations(program, activation, clock, denies);
       return { decisions, annotations, annotationFailures };
@@ -133,24 +143,23 @@ const failed = (message: string, denies: boolean): PolicyResult => ({
 
 type Timer = Pick<Clock, 'monotonic'>;
 
+/** A validation that does not hold, or why that is not known. */
+interface FailedValidation {
+  readonly index: number;
+  readonly validation: CompiledValidation;
+  readonly failure: string | undefined;
+  readonly seconds: number;
+}
+
 /** @throws OutOfBudget */
-async function evaluateValidations(
-  { validations }: PolicyProgram,
+async function decisionsOf(
+  failures: readonly FailedValidation[],
   activation: Activation,
-  clock: Timer,
+  budget: Budget,
   denies: boolean,
 ): Promise<readonly Decision[]> {
-  const budget = new Budget(maxPolicyCost);
-  const failures: { readonly index: number; readonly failure: string | undefined; readonly seconds: number }[] = [];
-  for (let index = 0; index < validations.length; index++) {
-    const began = clock.monotonic();
-    const pending = evaluate((validations[index] as CompiledValidation).compiled, activation, budget);
-    const { value, failure } = pending instanceof Promise ? await pending : pending;
-    if (value !== true) failures.push({ index, failure, seconds: (clock.monotonic() - began) / 1000 });
-  }
   const decisions: Decision[] = [];
-  for (const { index, failure, seconds } of failures) {
-    const validation = validations[index] as CompiledValidation;
+  for (const { index, validation, failure, seconds } of failures) {
     if (failure === undefined)
       decisions.push({ index, seconds, ...(await denialOf(validation, activation, budget, denies)) });
     else decisions.push({ index, denies, isError: true, message: failure, reason: undefined, seconds });

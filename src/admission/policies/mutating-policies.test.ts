@@ -218,3 +218,32 @@ describe('the second run of the mutating phase', () => {
     expect((await admit(conditional, {}, { others: [later(true)] })).object['spec']).toEqual({ replicas: 5 });
   });
 });
+
+describe('a request that cannot be converted to the version in which a policy matched', () => {
+  const versions = {
+    ...requestFor('deployments.apps', {}).versions,
+    read: () => Promise.reject(new StatusError(500, '', 'the webhook does not answer')),
+  };
+
+  it('is rejected by failurePolicy Fail, and left as it is by Ignore', async () => {
+    const { error } = await admit(bound('p', [replicas('2')]), { versions });
+    expect(error).toMatchObject({
+      code: 403,
+      message: 'policy "p" denied request: failed to configure policy: the webhook does not answer',
+    });
+    const ignored = await admit(bound('p', [replicas('2')], { failurePolicy: 'Ignore' }), { versions });
+    expect([ignored.error, ignored.object['spec']]).toEqual([undefined, { replicas: 1 }]);
+  });
+});
+
+it('asks the authorizer once for all policies of a request', async () => {
+  let asked = 0;
+  const authorizeAccess = () => {
+    asked += 1;
+    return { allowed: true, reason: '' };
+  };
+  const may = 'authorizer.group("").resource("pods").check("get").allowed()';
+  const mutation = replicas(`${may} ? 2 : 1`);
+  await admit([...bound('p', [mutation, mutation]), ...bound('q', [mutation])], {}, { authorizeAccess });
+  expect(asked).toBe(1);
+});

@@ -1,21 +1,21 @@
 /** The plugin MutatingAdmissionPolicy. */
-import { type JsonObject, jsonEqual, type ObjectMeta, StatusError, statusError } from '../../meta/index.ts';
+import { type JsonObject, jsonEqual, type ObjectMeta, StatusError } from '../../meta/index.ts';
 import { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1alpha1.ts';
-import { Namespace } from '../../types/core-v1.ts';
-import { Activation, RequestValues } from '../expressions/activation.ts';
+import { exemptFromPolicies } from '../exemptions.ts';
+import { Activation, type RequestInputs, RequestValues } from '../expressions/activation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
 import { Invocations } from '../reinvocations.ts';
 import { forbidden } from '../request.ts';
-import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
-import { type Application, applicationsOf } from './applications.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
+import { type Application, applicationsOf, failureOf } from './applications.ts';
 import { type BoundPolicy, bindingsByPolicy, boundPolicies, policyCompiler } from './bound-policies.ts';
 import { applyMutation, compileMutatingPolicy, type MutatingProgram, MutationFailure } from './mutations.ts';
-import { excludedFrom } from './validating-policies.ts';
+import { PolicyRequest } from './policy-request.ts';
 
 /** Changes objects as the stored policies say, one after the other. */
 export function mutatingPolicies(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, features } = initializer;
-  const excluded = excludedFrom(names);
+  const exempt = exemptFromPolicies(names);
   const bound = boundPolicies(
     objects.derived(MutatingAdmissionPolicy, policyCompiler(compileMutatingPolicy)),
     objects.derived(MutatingAdmissionPolicyBinding, bindingsByPolicy),
@@ -32,7 +32,7 @@ export function mutatingPolicies(initializer: PluginInitializer): AdmissionPlugi
     name: 'MutatingAdmissionPolicy',
     replaces: true,
     handles: ({ operation, resource }) =>
-      features.MutatingAdmissionPolicy && operation !== 'DELETE' && !excluded.has(resource),
+      features.MutatingAdmissionPolicy && operation !== 'DELETE' && !exempt.has(resource),
     mutate: (request) => {
       const policies = bound();
       if (policies instanceof Promise) return policies.then((known) => run(known, request));
@@ -57,15 +57,14 @@ class Run {
   readonly #request: AdmissionRequest;
   readonly #invocations: Invocations;
   readonly #initializer: PluginInitializer;
+  readonly #seen: PolicyRequest;
   readonly #failures: Failure[] = [];
-  /** The old object by the version in which policies see it. */
-  readonly #oldObjects = new Map<ServedKind, JsonObject | undefined>();
-  #namespace: JsonObject | undefined;
 
   constructor(request: AdmissionRequest, invocations: Invocations, initializer: PluginInitializer) {
     this.#request = request;
     this.#invocations = invocations;
     this.#initializer = initializer;
+    this.#seen = new PolicyRequest(request, initializer);
   }
 
   /** @throws StatusError 403 when a policy fails that does not ignore its failures */
@@ -90,16 +89,18 @@ class Run {
     const { policy, binding, matched, params } = application;
     const compiling = policy.program();
     const program = compiling instanceof Promise ? await compiling : compiling;
-    const before = await this.#read(matched);
+    const inputs = await this.#read(application);
+    if (inputs === undefined) return false;
     if (program.conditions.conditions.length > 0) {
-      const result = await matchesConditions(program.conditions, await this.#values(matched, before), params);
+      const result = await matchesConditions(program.conditions, new RequestValues(inputs), params);
       if (result.result === 'error') this.#failed(application, result.message);
       if (result.result !== 'match') return false;
     }
     const id = [policy.name, binding.name, ...identityOf(params)].join('/');
     if (this.#invocations.skips(id)) return false;
-    const applied = before !== undefined && (await this.#mutate(application, program, before));
-    if (applied && !jsonEqual(before, (await this.#read(matched)) ?? {})) this.#invocations.changed();
+    const { object: before } = inputs;
+    const applied = before !== undefined && (await this.#mutate(application, program, inputs, before));
+    if (applied && !jsonEqual(before, (await this.#seen.read(matched)).object ?? {})) this.#invocations.changed();
     if (program.reinvocable) this.#invocations.add(id);
     return applied;
   }
@@ -108,23 +109,28 @@ class Run {
   async #mutate(
     application: Applied,
     { mutations, compiler, usesNamespace }: MutatingProgram,
+    inputs: RequestInputs,
     before: JsonObject,
   ): Promise<boolean> {
     const { policy, binding, matched: as, params } = application;
     const { clock, mutationChecked } = this.#initializer;
     const labels = { policy: policy.name, binding: binding.name };
-    const namespaceObject = usesNamespace ? await this.#namespaceObject() : undefined;
+    const namespaceObject = usesNamespace ? await this.#seen.namespace() : undefined;
     let object = before;
     let applied = false;
     for (const mutation of mutations) {
       const began = clock.monotonic();
       const observe = (error: MutationFailure['kind'] | 'no_error') =>
         mutationChecked({ ...labels, error }, (clock.monotonic() - began) / 1000);
-      const activation = new Activation(await this.#values(as, object), { params, namespaceObject, compiler });
+      const activation = new Activation(new RequestValues({ ...inputs, object }), {
+        params,
+        namespaceObject,
+        compiler,
+      });
       try {
         await applyMutation(mutation, { request: this.#request, as, object }, activation);
         observe('no_error');
-        object = (await this.#read(as)) ?? {};
+        object = (await this.#seen.read(as)).object ?? {};
         applied = true;
       } catch (thrown) {
         observe(thrown instanceof MutationFailure ? thrown.kind : 'invalid_error');
@@ -135,33 +141,14 @@ class Run {
     return applied;
   }
 
-  /** A copy of the fields, because the object is replaced in place. */
-  async #read(as: ServedKind): Promise<JsonObject | undefined> {
-    const object = await this.#request.versions.read('object', as);
-    return object && { ...object };
-  }
-
-  /** What expressions see of the request with the object as it is now. */
-  async #values(matched: ServedKind, object: JsonObject | undefined): Promise<RequestValues> {
-    if (!this.#oldObjects.has(matched)) {
-      this.#oldObjects.set(matched, await this.#request.versions.read('oldObject', matched));
+  /** Undefined: the request cannot be converted to the version in which the policy matched. */
+  async #read({ policy, matched }: Applied): Promise<RequestInputs | undefined> {
+    try {
+      return await this.#seen.read(matched);
+    } catch (thrown) {
+      this.#configurationFailed({ policy, binding: undefined, failure: failureOf(thrown) });
+      return undefined;
     }
-    return new RequestValues({
-      ...{ request: this.#request, matched, object },
-      oldObject: this.#oldObjects.get(matched),
-      authorize: this.#initializer.authorizeAccess,
-    });
-  }
-
-  /** That of the object; undefined for a namespace and other cluster-scoped objects. */
-  async #namespaceObject(): Promise<JsonObject | undefined> {
-    const { namespace, resource } = this.#request;
-    if (namespace === '' || (resource.group === '' && resource.resource === 'namespaces')) return undefined;
-    this.#namespace ??= await this.#initializer.objects.get(Namespace, '', namespace);
-    if (this.#namespace === undefined) {
-      throw statusError.notFound({ group: '', resource: 'namespaces' }, namespace);
-    }
-    return this.#namespace;
   }
 
   #failed({ policy, binding }: Applied, why: string): void {

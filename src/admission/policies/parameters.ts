@@ -1,5 +1,5 @@
 /** The parameters of policies. */
-import { formatGroupResource, type JsonObject, type LabelSelector } from '../../meta/index.ts';
+import type { JsonObject, LabelSelector } from '../../meta/index.ts';
 import type { Awaitable, KindPlace, PluginInitializer } from '../types.ts';
 
 /** Why a policy or a binding cannot be applied to a request; its failure policy decides what follows. */
@@ -19,7 +19,7 @@ export interface ParameterReference {
 const without: readonly undefined[] = [undefined];
 
 /**
- * The parameters with each of which a policy is evaluated; one that is undefined if the policy has no kind of parameters
+ * The parameters with each of which a policy is evaluated, in the version of its kind of parameters; one that is undefined if the policy has no kind of parameters
  * (`place`) or the binding no reference. `namespace`: that of the request.
  * @throws ConfigurationError
  */
@@ -31,20 +31,14 @@ export function collectParameters(
 ): Awaitable<readonly (JsonObject | undefined)[]> {
   if (place === undefined || reference === undefined) return without;
   const { name, selector } = reference;
-  const key = formatGroupResource(place);
   const within = parameterNamespace(place, reference, namespace);
   if (selector === undefined) {
-    const found = objects.get(key, within, name);
+    const found = objects.getAs(place, within, name);
     const asList = (object: JsonObject | undefined) => orNone(object === undefined ? [] : [object], reference);
     return found instanceof Promise ? found.then(asList) : asList(found);
   }
-  const listed = objects.list(key, within);
-  const select = (all: Awaited<typeof listed>) =>
-    orNone(
-      all.filter(({ metadata }) => selector.matches(metadata.labels ?? {})),
-      reference,
-    );
-  return listed instanceof Promise ? listed.then(select) : select(listed);
+  const selected = objects.selectAs(place, within, selector);
+  return selected instanceof Promise ? selected.then((found) => orNone(found, reference)) : orNone(selected, reference);
 }
 
 function parameterNamespace({ namespaced }: KindPlace, reference: ParameterReference, namespace: string): string {

@@ -75,6 +75,27 @@ async function refusal(...args: Parameters<typeof admit>): Promise<string | unde
   return error?.message.replace(/^.* denied request: /, '');
 }
 
+describe('a request that cannot be converted to the version in which a policy matched', () => {
+  const versions = {
+    ...requestFor('configmaps', {}).versions,
+    read: () => Promise.reject(new StatusError(500, '', 'the webhook does not answer')),
+  };
+
+  it('is denied by failurePolicy Fail, and admitted by Ignore', async () => {
+    const of = (failurePolicy: string) => [policy({ ...validations('true'), failurePolicy }), binding()];
+    expect(await refusal(of('Fail'), { versions })).toBe(
+      'failed to configure binding: failed to convert object version: the webhook does not answer',
+    );
+    expect(await refusal(of('Ignore'), { versions })).toBeUndefined();
+  });
+});
+
+it('a policy that reads a namespace that does not exist fails with 404', async () => {
+  const objects = [policy(validations('namespaceObject == null')), binding()];
+  const { error } = await admit(objects, { namespace: 'lost' });
+  expect(error).toMatchObject({ code: 404, message: 'namespaces "lost" not found' });
+});
+
 describe('a validation that does not hold', () => {
   it('rejects the request with the reason and the code of the policy', async () => {
     const { error } = await admit([policy(validations({ expression: 'false', reason: 'Forbidden' })), binding()]);

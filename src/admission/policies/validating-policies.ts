@@ -1,47 +1,31 @@
 /** The plugin ValidatingAdmissionPolicy: what follows from the decisions of policies. */
-import type { JsonObject, Names } from '../../meta/index.ts';
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1.ts';
-import { Namespace } from '../../types/core-v1.ts';
+import { exemptFromPolicies } from '../exemptions.ts';
 import { RequestValues } from '../expressions/activation.ts';
-import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
-import { type Application, applicationsOf } from './applications.ts';
+import type { AdmissionPlugin, AdmissionRequest, Awaitable, PluginInitializer, ServedKind } from '../types.ts';
+import { type Application, applicationsOf, failureOf } from './applications.ts';
 import { type BoundPolicy, bindingsByPolicy, boundPolicies, policyCompiler } from './bound-policies.ts';
-import { compilePolicy, evaluatePolicy, type PolicyProgram, type PolicyResult } from './evaluate.ts';
+import { compilePolicy, evaluatePolicy, type PolicyInputs, type PolicyProgram } from './evaluate.ts';
 import { Outcome } from './outcome.ts';
+import { PolicyRequest } from './policy-request.ts';
 
 /** Rejects, warns about or annotates requests by the policies that are stored. */
 export function validatingPolicies(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names } = initializer;
-  const excluded = excludedFrom(names);
+  const exempt = exemptFromPolicies(names);
   const bound = boundPolicies(
     objects.derived(ValidatingAdmissionPolicy, policyCompiler(compilePolicy)),
     objects.derived(ValidatingAdmissionPolicyBinding, bindingsByPolicy),
   );
   return {
     name: 'ValidatingAdmissionPolicy',
-    handles: ({ resource }) => !excluded.has(resource),
+    handles: ({ resource }) => !exempt.has(resource),
     validate: (request) => {
       const policies = bound();
       if (policies instanceof Promise) return policies.then((known) => enforce(known, request, initializer));
       return policies.length === 0 ? undefined : enforce(policies, request, initializer);
     },
   };
-}
-
-/** The resources that policies do not apply to: policies themselves, and reviews, which a cluster cannot do without. */
-export function excludedFrom({ domain }: Names): ReadonlySet<string> {
-  const policies = [
-    'validatingadmissionpolicies',
-    'validatingadmissionpolicybindings',
-    'mutatingadmissionpolicies',
-    'mutatingadmissionpolicybindings',
-  ];
-  const accessReviews = ['localsubjectaccessreviews', 'selfsubjectaccessreviews', 'selfsubjectrulesreviews'];
-  return new Set([
-    ...policies.map((name) => `${name}.admissionregistration.${domain}`),
-    ...[...accessReviews, 'subjectaccessreviews'].map((name) => `${name}.authorization.${domain}`),
-    ...['selfsubjectreviews', 'tokenreviews'].map((name) => `${name}.authentication.${domain}`),
-  ]);
 }
 
 /** @throws StatusError of the first decision that denies */
@@ -53,56 +37,53 @@ async function enforce(
   const applications = await applicationsOf(policies, request, initializer);
   if (applications.length === 0) return;
   const outcome = new Outcome(request, initializer);
-  const inputs = new Inputs(request, initializer);
+  const seen = new PolicyRequest(request, initializer);
+  const known = new Map<ServedKind, RequestValues>();
   for (const application of applications) {
-    if (application.failure === undefined) outcome.add(application, await evaluateApplication(application, inputs));
-    else outcome.addFailure(application, application.failure);
+    const inputs = application.failure ?? inputsOf(application, seen, known, initializer.clock);
+    const read = inputs instanceof Promise ? await inputs : inputs;
+    if (typeof read === 'string') {
+      outcome.addFailure(application, read);
+      continue;
+    }
+    outcome.add(application, await evaluatePolicy(read));
   }
   outcome.finish();
 }
 
 type Evaluated = Extract<Application<PolicyProgram>, { readonly failure?: never }>;
 
-async function evaluateApplication({ policy, matched, params }: Evaluated, inputs: Inputs): Promise<PolicyResult> {
-  const { clock } = inputs.initializer;
-  const compiling = policy.program();
-  const program = compiling instanceof Promise ? await compiling : compiling;
-  const request = inputs.values(matched);
-  const namespaceObject = program.usesNamespace ? await inputs.namespace() : undefined;
-  return evaluatePolicy(program, { request: await request, params, namespaceObject, clock });
+/** What a policy is evaluated for, or why it cannot be applied. `known`: the request in the versions that were read. */
+function inputsOf(
+  { policy, matched, params }: Evaluated,
+  seen: PolicyRequest,
+  known: Map<ServedKind, RequestValues>,
+  clock: PolicyInputs['clock'],
+): Awaitable<PolicyInputs | string> {
+  const program = policy.program();
+  const request = known.get(matched);
+  if (request === undefined || program instanceof Promise || program.usesNamespace) {
+    return readInputs({ policy, matched, params }, seen, known, clock);
+  }
+  return { program, request, params, namespaceObject: undefined, clock };
 }
 
-/** What the expressions of all policies see of a request. */
-class Inputs {
-  readonly initializer: PluginInitializer;
-  readonly #request: AdmissionRequest;
-  readonly #values = new Map<ServedKind, RequestValues>();
-
-  constructor(request: AdmissionRequest, initializer: PluginInitializer) {
-    this.#request = request;
-    this.initializer = initializer;
+async function readInputs(
+  { policy, matched, params }: Pick<Evaluated, 'policy' | 'matched' | 'params'>,
+  seen: PolicyRequest,
+  known: Map<ServedKind, RequestValues>,
+  clock: PolicyInputs['clock'],
+): Promise<PolicyInputs | string> {
+  const program = await policy.program();
+  let request = known.get(matched);
+  if (request === undefined) {
+    try {
+      request = new RequestValues(await seen.read(matched));
+    } catch (thrown) {
+      return `failed to convert object version: ${failureOf(thrown)}`;
+    }
+    known.set(matched, request);
   }
-
-  /** The objects in the version in which a policy matched. */
-  async values(matched: ServedKind): Promise<RequestValues> {
-    const known = this.#values.get(matched);
-    if (known !== undefined) return known;
-    const { versions } = this.#request;
-    const values = new RequestValues({
-      request: this.#request,
-      matched,
-      object: await versions.read('object', matched),
-      oldObject: await versions.read('oldObject', matched),
-      authorize: this.initializer.authorizeAccess,
-    });
-    this.#values.set(matched, values);
-    return values;
-  }
-
-  /** That of the object; undefined for a namespace and other cluster-scoped objects. */
-  async namespace(): Promise<JsonObject | undefined> {
-    const { namespace, resource } = this.#request;
-    if (namespace === '' || (resource.group === '' && resource.resource === 'namespaces')) return undefined;
-    return this.initializer.objects.get(Namespace, '', namespace);
-  }
+  const namespaceObject = program.usesNamespace ? await seen.namespace() : undefined;
+  return { program, request, params, namespaceObject, clock };
 }

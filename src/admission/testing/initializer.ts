@@ -64,6 +64,12 @@ export function fakeInitializer(
     objects: {
       get: (resource, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
+      getAs: ({ resource }, namespace, name) =>
+        inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
+      selectAs: ({ resource }, namespace, selector) =>
+        inPlace(resource, namespace)
+          .map(({ object }) => object)
+          .filter(({ metadata }) => selector.matches(metadata.labels ?? {})),
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
       derived: (resource, compute) => () => compute(inPlace(resource, '').map(({ object }) => object) as never),
     } as ObjectLookup,
@@ -74,6 +80,7 @@ export function fakeInitializer(
     clock: { now: () => 0, monotonic: () => 0 },
     webhook: () => () => Promise.reject(new Error('no webhooks')),
     reviewImages: () => Promise.reject(new Error('no webhook')),
+    webhookFailed: () => {},
     webhookObserver: { called: () => {}, rejected: () => {}, failedOpen: () => {}, conditions: () => {} },
     authorizeAccess: ({ verb, resource }) => ({
       allowed: resource !== undefined && !denies({ verb, ...resource }),

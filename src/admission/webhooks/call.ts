@@ -22,7 +22,8 @@ import type { Hook } from './configurations.ts';
 import { type Answer, BadReview, denial, readAnswer, writeRequest, writeReview } from './review.ts';
 
 /** What calls of webhooks need of the server. */
-export interface Calling extends Pick<PluginInitializer, 'names' | 'random' | 'clock' | 'objects' | 'authorizeAccess'> {
+export interface Calling
+  extends Pick<PluginInitializer, 'names' | 'random' | 'clock' | 'objects' | 'authorizeAccess' | 'webhookFailed'> {
   readonly observer: PluginInitializer['webhookObserver'];
 }
 
@@ -33,8 +34,8 @@ const requestMs = 34_000;
 class CallFailure extends Error {
   readonly code: number;
 
-  constructor(webhook: string, why: string, code: number, cause?: unknown) {
-    super(`failed calling webhook ${quote(webhook)}: ${why}`, { cause });
+  constructor(webhook: string, why: string, code: number) {
+    super(`failed calling webhook ${quote(webhook)}: ${why}`);
     this.code = code;
   }
 }
@@ -122,8 +123,8 @@ export async function ask<T>(
   calling: Calling,
   use: (answer: Answer) => Promise<T>,
 ): Promise<T | undefined> {
-  const { clock, observer } = calling;
-  const { name, type } = hook;
+  const { clock, observer, webhookFailed } = calling;
+  const { name, type, configuration, ignoresFailures } = hook;
   const { operation } = request;
   const began = clock.monotonic();
   const observe = (code: number, rejected: boolean) =>
@@ -132,6 +133,8 @@ export async function ask<T>(
     observer.rejected({ name, type, operation, code, cause });
     observe(code, true);
   };
+  const failed = ({ message: why }: Error, ignored: boolean) =>
+    webhookFailed({ configuration, webhook: name, why, ignored });
   try {
     const answer = await post(hook, request, reviewed, calling);
     tell(answer, hook, request);
@@ -146,16 +149,19 @@ export async function ask<T>(
     }
     if (!(error instanceof CallFailure)) {
       refuse(0, 'apiserver_internal_error');
+      if (error instanceof StatusError && error.code >= 500) failed(error, false);
       throw error;
     }
     if (clock.now() >= request.began + requestMs) {
       refuse(error.code, 'calling_webhook_error');
       const why = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
-      throw new StatusError(504, 'Timeout', why, {}, { cause: error });
+      failed(error, false);
+      throw new StatusError(504, 'Timeout', why, {});
     }
-    if (!hook.ignoresFailures) {
+    failed(error, ignoresFailures);
+    if (!ignoresFailures) {
       refuse(error.code, 'calling_webhook_error');
-      throw statusError.internal(error.message, error);
+      throw statusError.internal(error.message);
     }
     observe(error.code, false);
     observer.failedOpen({ name, type });
@@ -192,7 +198,7 @@ async function post(
     const verified = error instanceof BadReview && error.verified;
     const what = verified ? 'received invalid webhook response' : 'failed to call webhook';
     const code = error instanceof WebhookFailure ? error.status : 503;
-    throw new CallFailure(name, `${what}: ${error.message}`, code, error);
+    throw new CallFailure(name, `${what}: ${error.message}`, code);
   }
 }
 

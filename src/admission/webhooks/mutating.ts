@@ -11,7 +11,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
-import { isConfiguration } from '../matching.ts';
+import { exemptFromWebhooks } from '../exemptions.ts';
 import { Invocations } from '../reinvocations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { ask, type Calling, concerning, type Reviewed, review, unusable } from './call.ts';
@@ -25,14 +25,16 @@ export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugi
   const call = (registered: RegisteredWebhook) => webhook(registered, 'MutatingAdmissionWebhook');
   const configured = objects.derived(MutatingWebhookConfiguration, (all) => hooksOf(all, 'admit', call));
   const invocations = new WeakMap<AdmissionRequest, Invocations>();
+  const exempt = exemptFromWebhooks(names);
   const mutate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined => {
-    if (hooks.length === 0 || isConfiguration(request, names)) return undefined;
+    if (hooks.length === 0) return undefined;
     const known = invocations.get(request) ?? new Invocations(request);
     invocations.set(request, known);
     return askInOrder(hooks, request, known, calling);
   };
   return {
     name: 'MutatingAdmissionWebhook',
+    handles: ({ resource }) => !exempt.has(resource),
     replaces: true,
     mutate: (request) => {
       const hooks = configured();
@@ -129,7 +131,8 @@ async function patch(
     await request.versions.write(as, patched);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    throw statusError.internal(reasonOfJsonPatch(error)?.message ?? error.message, error);
+    const cause = error.code >= 500 ? error.cause : undefined;
+    throw statusError.internal(reasonOfJsonPatch(error)?.message ?? error.message, cause);
   }
   return !jsonEqual(before, (await request.versions.read('object', as)) ?? {});
 }

@@ -1,5 +1,5 @@
 import { ValidatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
-import { isConfiguration } from '../matching.ts';
+import { exemptFromWebhooks } from '../exemptions.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { ask, type Calling, concerning, type Reviewed, review } from './call.ts';
 import { type Hook, hooksOf } from './configurations.ts';
@@ -10,10 +10,12 @@ export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlu
   const calling: Calling = { ...initializer, observer };
   const call = (registered: RegisteredWebhook) => webhook(registered, 'ValidatingAdmissionWebhook');
   const configured = objects.derived(ValidatingWebhookConfiguration, (all) => hooksOf(all, 'validating', call));
+  const exempt = exemptFromWebhooks(names);
   const validate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined =>
-    hooks.length === 0 || isConfiguration(request, names) ? undefined : askAll(hooks, request, calling);
+    hooks.length === 0 ? undefined : askAll(hooks, request, calling);
   return {
     name: 'ValidatingAdmissionWebhook',
+    handles: ({ resource }) => !exempt.has(resource),
     validate: (request) => {
       const hooks = configured();
       return hooks instanceof Promise ? hooks.then((found) => validate(found, request)) : validate(hooks, request);

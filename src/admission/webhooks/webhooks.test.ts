@@ -180,8 +180,8 @@ describe('validating webhooks', () => {
 
   it('are not asked about the configurations of webhooks and policies', async () => {
     const { admit, asked } = webhookPlugins({ validating: { c: [webhook('w.example.com')] } }, yes);
-    const kind = { group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingWebhookConfiguration' };
-    await admit(note({ kind }));
+    const of = { group: 'admissionregistration.k8s.io', version: 'v1' };
+    await admit(note({ resource: { ...of, resource: 'validatingwebhookconfigurations' } }));
     expect(asked).toEqual([]);
   });
 

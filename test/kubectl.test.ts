@@ -127,7 +127,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
       const all = await kubectl.run('get', 'all', '-A', '-l', 'app=web', '-o', 'name');
       expect(all).toBe('service/web\ndeployment.apps/web\n');
       expect(await kubectl.run('get', 'cm,sts', '-A')).toMatch(
-        /^NAMESPACE +NAME +DATA +AGE\n(?:kube-system .*\n)?shop +configmap\/settings +2 .*\n\nNAMESPACE +NAME +READY +AGE\nshop +statefulset\.apps\/db +0\/2 /,
+        /^NAMESPACE +NAME +DATA +AGE\n(?:kube-system .*\n)*shop +configmap\/settings +2 .*\n\nNAMESPACE +NAME +READY +AGE\nshop +statefulset\.apps\/db +0\/2 /,
       );
     });
 

@@ -21,6 +21,7 @@ import {
   ServiceAccount,
 } from '../types/core-v1.ts';
 import { EndpointSlice } from '../types/discovery-v1.ts';
+import { IPAddress, ServiceCIDR } from '../types/networking-v1.ts';
 import { PodDisruptionBudget } from '../types/policy-v1.ts';
 import { ClusterRole } from '../types/rbac-v1.ts';
 import { StorageClass } from '../types/storage-v1.ts';
@@ -42,6 +43,7 @@ export const endpoints = kindOf(Endpoints, 'v1', 'endpoints');
 export const endpointSlices = kindOf(EndpointSlice, 'discovery.{domain}/v1', 'endpointslices');
 export const events = kindOf(Event, 'v1', 'events');
 export const horizontalPodAutoscalers = kindOf(HorizontalPodAutoscaler, 'autoscaling/v2', 'horizontalpodautoscalers');
+export const ipAddresses = kindOf(IPAddress, 'networking.{domain}/v1', 'ipaddresses', 'Cluster');
 export const jobs = kindOf(Job, 'batch/v1', 'jobs');
 export const leases = kindOf(Lease, 'coordination.{domain}/v1', 'leases');
 export const namespaces = kindOf(Namespace, 'v1', 'namespaces', 'Cluster');
@@ -55,6 +57,7 @@ export const replicationControllers = kindOf(ReplicationController, 'v1', 'repli
 export const resourceQuotas = kindOf(ResourceQuota, 'v1', 'resourcequotas');
 export const secrets = kindOf(Secret, 'v1', 'secrets');
 export const serviceAccounts = kindOf(ServiceAccount, 'v1', 'serviceaccounts');
+export const serviceCidrs = kindOf(ServiceCIDR, 'networking.{domain}/v1', 'servicecidrs', 'Cluster');
 export const services = kindOf(Service, 'v1', 'services');
 export const statefulSets = kindOf(StatefulSet, 'apps/v1', 'statefulsets');
 export const storageClasses = kindOf(StorageClass, 'storage.{domain}/v1', 'storageclasses', 'Cluster');

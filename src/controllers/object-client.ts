@@ -39,8 +39,8 @@ export interface ObjectClient {
     patch: Json,
     subresource?: string,
   ): Promise<T>;
-  /** Server-side apply, which takes over the fields of other managers. */
-  apply<T extends Named>(kind: Kind<T>, object: NoInfer<T>, fieldManager: string): Promise<T>;
+  /** Server-side apply to the object or a subresource, which takes over the fields of other managers. */
+  apply<T extends Named>(kind: Kind<T>, object: NoInfer<T>, fieldManager: string, subresource?: string): Promise<T>;
   /** Deletes the object; one with a uid only if it still has it. */
   delete<T extends Named>(kind: Kind<T>, at: ObjectPlace, options?: DeletionOptions): Promise<void>;
 }
@@ -88,11 +88,10 @@ export function createObjectClient(client: Client, informers: Informers, names: 
       observed(kind, await client.update<ApiObject>(at(kind, object, subresource), typed(kind, object))),
     patch: async (kind, place, format, patch, subresource) =>
       observed(kind, await client.patch<ApiObject>(at(kind, place, subresource), format, patch)),
-    apply: async (kind, object, fieldManager) =>
-      observed(
-        kind,
-        await client.apply<ApiObject>(at(kind, object), typed(kind, object), { fieldManager, force: true }),
-      ),
+    apply: async (kind, object, fieldManager, subresource) => {
+      const place = at(kind, object, subresource);
+      return observed(kind, await client.apply<ApiObject>(place, typed(kind, object), { fieldManager, force: true }));
+    },
     delete: async (kind, place, { preconditions, ...options } = {}) => {
       const { namespace = '', name = '', uid } = place.metadata;
       const conditions = preconditions ?? (uid === undefined ? undefined : { uid });

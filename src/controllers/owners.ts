@@ -39,6 +39,8 @@ export interface Claimant<O extends Named> {
   readonly selector: LabelSelector;
   /** What it selects must also be a member, if this is given. */
   readonly isMember?: (object: Named) => boolean;
+  /** Objects get it when they are adopted, and lose it when they are released. */
+  readonly finalizer?: string;
 }
 
 /**
@@ -46,7 +48,7 @@ export interface Claimant<O extends Named> {
  * that it no longer selects are released, unless it is being deleted.
  */
 export async function claim<T extends Named, O extends Named>(
-  { client, names, kind, owner, selector, isMember = () => true }: Claimant<O>,
+  { client, names, kind, owner, selector, isMember = () => true, finalizer }: Claimant<O>,
   dependents: Kind<T>,
   candidates: readonly T[],
 ): Promise<T[]> {
@@ -59,13 +61,13 @@ export async function claim<T extends Named, O extends Named>(
     if (reference !== undefined) {
       if (reference.uid !== uid) continue;
       if (matches) claimed.push(object);
-      else if (deletionTimestamp === undefined) await release(client, dependents, object, uid);
+      else if (deletionTimestamp === undefined) await release(client, dependents, object, uid, finalizer);
       continue;
     }
     if (!matches || deletionTimestamp !== undefined || object.metadata.deletionTimestamp !== undefined) continue;
     mayAdopt ??= isAlive(client, kind, namespace, name, uid);
     if (!(await mayAdopt)) throw new Error(`${kind.kind} ${name} is being deleted: it adopts nothing`);
-    const adopted = await adopt(client, dependents, object, controllerReference(kind, owner, names));
+    const adopted = await adopt(client, dependents, object, controllerReference(kind, owner, names), finalizer);
     if (adopted !== undefined) claimed.push(adopted);
   }
   return claimed;
@@ -89,22 +91,32 @@ async function adopt<T extends Named>(
   kind: Kind<T>,
   object: T,
   reference: OwnerReference,
+  finalizer: string | undefined,
 ): Promise<T | undefined> {
   const { uid = '' } = object.metadata;
+  const finalizers = finalizer === undefined ? {} : { finalizers: [finalizer] };
   try {
     // The uid makes sure that it is still the same object; another controller's reference makes it invalid.
-    return await client.patch(kind, object, 'strategic', { metadata: { ownerReferences: [reference], uid } });
+    const metadata = { ownerReferences: [reference], uid, ...finalizers };
+    return await client.patch(kind, object, 'strategic', { metadata });
   } catch (error) {
     if (isStatus(error, 404)) return undefined;
     throw error;
   }
 }
 
-async function release<T extends Named>(client: ObjectClient, kind: Kind<T>, object: T, owner: string): Promise<void> {
+async function release<T extends Named>(
+  client: ObjectClient,
+  kind: Kind<T>,
+  object: T,
+  owner: string,
+  finalizer: string | undefined,
+): Promise<void> {
   const { uid = '' } = object.metadata;
+  const finalizers = finalizer === undefined ? {} : { '$deleteFromPrimitiveList/finalizers': [finalizer] };
   try {
-    const patch = { metadata: { ownerReferences: [{ $patch: 'delete', uid: owner }], uid } };
-    await client.patch(kind, object, 'strategic', patch);
+    const metadata = { ownerReferences: [{ $patch: 'delete', uid: owner }], uid, ...finalizers };
+    await client.patch(kind, object, 'strategic', { metadata });
   } catch (error) {
     // The object is gone, or another one has its name.
     if (!(error instanceof StatusError) || ![404, 409, 422].includes(error.code)) throw error;

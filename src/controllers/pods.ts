@@ -54,17 +54,24 @@ const phaseRank = ({ status }: Pod): number => phases[status?.phase ?? ''] ?? 0;
 
 interface DeletionOrder {
   /** The deletion cost of a pod, by an annotation. */
-  readonly costOf: (pod: Pod) => number;
+  readonly costOf?: (pod: Pod) => number;
   /** How many related active pods are on the node of the pod. */
-  readonly neighboursOf: (pod: Pod) => number;
-  readonly now: number;
+  readonly neighboursOf?: (pod: Pod) => number;
+  /** With it times are compared by the order of magnitude of how long ago they are. */
+  readonly now?: number;
 }
+
+const nothing = () => 0;
 
 /**
  * Compares two pods: the one to delete first is less. Unassigned, then in an early phase, not ready, cheap, crowded,
- * ready for a shorter time, often restarted, and younger ones go first; times are compared by their order of magnitude.
+ * ready for a shorter time, often restarted, and younger ones go first.
  */
-export function compareForDeletion(a: Pod, b: Pod, { costOf, neighboursOf, now }: DeletionOrder): number {
+export function compareForDeletion(
+  a: Pod,
+  b: Pod,
+  { costOf = nothing, neighboursOf = nothing, now }: DeletionOrder,
+): number {
   return (
     Number(hasNode(a)) - Number(hasNode(b)) ||
     phaseRank(a) - phaseRank(b) ||
@@ -82,10 +89,17 @@ const hasNode = ({ spec }: Pod): boolean => (spec?.nodeName ?? '') !== '';
 export const createdAt = ({ metadata }: Named): number | undefined =>
   metadata.creationTimestamp === undefined ? undefined : parseTime(metadata.creationTimestamp);
 
-/** The younger one is less, on a logarithmic scale; of the same magnitude the one with the lower uid. */
-function compareTimes(a: number | undefined, b: number | undefined, first: Pod, second: Pod, now: number): number {
+/** The younger one is less; on a logarithmic scale, of the same magnitude, the one with the lower uid. */
+function compareTimes(
+  a: number | undefined,
+  b: number | undefined,
+  first: Pod,
+  second: Pod,
+  now: number | undefined,
+): number {
   if (a === b) return 0;
   if (a === undefined || b === undefined) return a === undefined ? -1 : 1;
+  if (now === undefined) return b - a;
   const byMagnitude = magnitude(now - a) - magnitude(now - b);
   if (byMagnitude !== 0) return byMagnitude;
   return (first.metadata.uid ?? '') < (second.metadata.uid ?? '') ? -1 : 1;

@@ -1,6 +1,6 @@
 import type { Client } from '../client/index.ts';
 import { type ApiObject, isStatus } from '../meta/index.ts';
-import type { ServedResources } from './metadata/discovery.ts';
+import { resourceOf, type ServedResources } from './metadata/discovery.ts';
 
 /** What a Scale says. */
 export interface Scale {
@@ -20,15 +20,15 @@ export interface ScaleTarget {
   readonly name: string;
 }
 
-type ScaleObject = ApiObject & {
+export type ScaleObject = ApiObject & {
   readonly spec?: { readonly replicas?: number };
   readonly status?: { readonly replicas?: number; readonly selector?: string };
 };
 
 /** The path of the scale; undefined when the kind is not served. */
 export function scalePlace(served: ServedResources, { apiVersion, kind, namespace, name }: ScaleTarget) {
-  const found = served.find(apiVersion, kind);
-  return found && { apiVersion, resource: found.resource, namespace, name, subresource: 'scale' };
+  const found = resourceOf(served, apiVersion, kind);
+  return found && { apiVersion: found.apiVersion, resource: found.resource, namespace, name, subresource: 'scale' };
 }
 
 /** The scale of an object; undefined when the object, its kind, or the scale of the kind does not exist. */

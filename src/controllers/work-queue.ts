@@ -32,6 +32,8 @@ export interface WorkQueueOptions {
   readonly reconcile: Reconcile;
   /** How many keys are reconciled at a time. */
   readonly workers: number;
+  /** The delay after the first failure of a key (ms), which doubles each time. */
+  readonly firstBackoffMs?: number;
   /** The longest delay after failures of a key (ms). */
   readonly lastBackoffMs?: number;
   readonly clock: Clock;
@@ -40,7 +42,7 @@ export interface WorkQueueOptions {
 }
 
 /** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
-const firstBackoffMs = 5;
+const defaultFirstBackoffMs = 5;
 const defaultLastBackoffMs = 1_000_000;
 
 /**
@@ -163,7 +165,7 @@ export class WorkQueue {
 
   #retry(key: string, error: unknown): void {
     if (this.#state === 'stopped') return;
-    const { log, name, lastBackoffMs = defaultLastBackoffMs } = this.#options;
+    const { log, name, firstBackoffMs = defaultFirstBackoffMs, lastBackoffMs = defaultLastBackoffMs } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     // The informer is behind, or the object has been deleted meanwhile: the next attempt sees the later state.

@@ -48,8 +48,8 @@ describe('the bootstrap objects', () => {
     const [first = [], ...others] = commits.filter((keys) => keys.some((key) => flowKey.test(key)));
     expect(others).toEqual([]);
     const flows = bootstrapFlowObjects(names).length;
-    // With four namespaces, two priority classes, the ServiceCIDR, and the config map about legacy tokens.
-    expect(first).toHaveLength(flows + 4 + 2 + 1 + 1);
+    // With four namespaces, two priority classes and the ServiceCIDR.
+    expect(first).toHaveLength(flows + 4 + 2 + 1);
     await start(store);
     expect(commits.filter((keys) => keys.some((key) => first.includes(key) && flowKey.test(key)))).toHaveLength(1);
     expect(commits.flat().filter((key) => key === namespaceKey('default'))).toHaveLength(1);

@@ -69,14 +69,16 @@ export async function createBootstrapObjects(
   );
 }
 
-/** The config map that tells since which day the last use of tokens in secrets is recorded. */
-export const tokenTracking = ({ systemNamespace }: Names, now: number): BootstrapObject => ({
-  resource: 'configmaps',
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: trackingMap, namespace: systemNamespace },
-  fields: { data: { since: new Date(now).toISOString().slice(0, 10) } },
-});
+/** Creates the config map that tells since which day the last use of tokens in secrets is recorded. @throws StatusError */
+export async function ensureTokenTracking(client: Client, { systemNamespace }: Names, now: number): Promise<void> {
+  const metadata = { name: trackingMap, namespace: systemNamespace };
+  const since = new Date(now).toISOString().slice(0, 10);
+  await ensureObject(
+    client,
+    { resource: 'configmaps', apiVersion: 'v1', kind: 'ConfigMap', metadata },
+    { data: { since } },
+  );
+}
 
 function bootstrapObjects(names: Names): BootstrapObject[] {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];

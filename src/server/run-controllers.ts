@@ -61,24 +61,24 @@ function controllersOf({ controllers, fakeNodes }: ServerSettings): Controller[]
   return fakeNodes === 0 ? on : [...on, ...fakeNodeControllers({ count: fakeNodes, version: gitVersion })];
 }
 
-/** Runs the controllers that are on in the process of the server. */
-export function runControllers(options: Options): ServerControllers {
-  const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
-  const controllers = controllersOf(settings);
-  if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
-  let current: RunningControllers | undefined;
-  const as = (
-    holds: () => boolean,
-    commonName: string,
-    organizations: readonly string[] = [],
-    agent: string = componentName,
-  ) => {
+/** Makes clients in the same process for users, which send requests only while `holds`. */
+const clientsOf =
+  (handler: InProcessHandler) =>
+  (holds: () => boolean, commonName: string, organizations: readonly string[] = [], agent: string = componentName) => {
     const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
     return createClient({
       transport: whileHeld(holds, transport),
       baseHeaders: { 'user-agent': `${agent}/${version}` },
     });
   };
+
+/** Runs the controllers that are on in the process of the server. */
+export function runControllers(options: Options): ServerControllers {
+  const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
+  const controllers = controllersOf(settings);
+  if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
+  let current: RunningControllers | undefined;
+  const as = clientsOf(handler);
   const user = `system:${componentName}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
   const lead = (holds: () => boolean) => {

@@ -1,7 +1,7 @@
-import type { Clock, Random } from '../meta/index.ts';
-import { isStatus } from '../meta/index.ts';
+import { type Clock, isStatus, type Random } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { type RegistrationOptions, registerApiServices } from './api-services.ts';
+import { ensureTokenTracking } from './bootstrap-objects.ts';
 import { publishClientAuthorities, publishedAuthorities } from './client-authorities.ts';
 import type { Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
@@ -20,12 +20,14 @@ export interface SelfRegistrationOptions extends RegistrationOptions {
 
 /**
  * Each call reconciles the objects by which the server registers itself: the APIServices (when what is served has
- * changed), the identity lease and the client CA config map. Calls are serialised and never reject: a failure is logged once and retried by the next call.
+ * changed), the identity lease, the client CA config map, and that which tells since when the use of tokens is recorded.
+ * Calls are serialised and never reject: a failure is logged once and retried by the next call.
  */
 export function createSelfRegistration(options: SelfRegistrationOptions): () => Promise<void> {
   const { client, names, clock, log, closing } = options;
   const renewLease = createIdentityLease(options);
   let registered: Registry['resources'] | undefined;
+  let tracking = false;
   const tasks = {
     APIServices: async () => {
       const { resources } = options.registry;
@@ -36,6 +38,10 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
     'client CA config map': async () => {
       const authorities = publishedAuthorities(options.settings, options.trusted.bundles);
       if (authorities !== undefined) await publishClientAuthorities(client, names, clock.now(), authorities);
+    },
+    'config map of token tracking': async () => {
+      if (!tracking) await ensureTokenTracking(client, names, clock.now());
+      tracking = true;
     },
   };
   const logged = new Set<string>();

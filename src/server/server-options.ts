@@ -349,11 +349,16 @@ export interface ServerOptions {
    * named first counts. They are `garbage-collector-controller`, `namespace-controller`, `resourcequota-controller`,
    * `serviceaccount-controller`, `clusterrole-aggregation-controller`, `deployment-controller`,
    * `replicaset-controller`, `replicationcontroller-controller`, `statefulset-controller`, `daemonset-controller`,
-   * `disruption-controller`, `pod-garbage-collector-controller`, `ttl-after-finished-controller`,
-   * `validatingadmissionpolicy-status-controller`, `serviceaccount-token-controller`,
-   * `certificatesigningrequest-signing-controller`, `certificatesigningrequest-approving-controller`,
-   * `certificatesigningrequest-cleaner-controller`, `bootstrap-signer-controller`, `token-cleaner-controller`,
-   * `root-ca-certificate-publisher-controller`, `legacy-serviceaccount-token-cleaner-controller`.
+   * `job-controller`, `cronjob-controller`, `horizontal-pod-autoscaler-controller`, `disruption-controller`,
+   * `endpoints-controller`, `endpointslice-controller`, `endpointslice-mirroring-controller`,
+   * `service-cidr-controller`, `pod-garbage-collector-controller`, `ttl-after-finished-controller`,
+   * `persistentvolume-binder-controller`, `persistentvolumeclaim-protection-controller`,
+   * `persistentvolume-protection-controller`, `ephemeral-volume-controller`, `node-lifecycle-controller`,
+   * `taint-eviction-controller`, `ttl-controller`, `validatingadmissionpolicy-status-controller`,
+   * `serviceaccount-token-controller`, `certificatesigningrequest-signing-controller`,
+   * `certificatesigningrequest-approving-controller`, `certificatesigningrequest-cleaner-controller`,
+   * `bootstrap-signer-controller`, `token-cleaner-controller`, `root-ca-certificate-publisher-controller`,
+   * `legacy-serviceaccount-token-cleaner-controller`.
    *
    * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
    */

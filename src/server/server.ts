@@ -4,7 +4,7 @@ import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
-import { createBootstrapObjects, tokenTracking } from './bootstrap-objects.ts';
+import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
@@ -137,9 +137,9 @@ async function bootstrap(
   shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
   { reconcileService, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, clock, rolesLoaded } = shared;
+  const { names, settings, rolesLoaded } = shared;
   await Promise.all([
-    createBootstrapObjects(shared, [defaultServiceCidr(names, settings), tokenTracking(names, clock.now())]),
+    createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
     ensurePolicy(),
     customResources.start(),
   ]);

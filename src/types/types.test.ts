@@ -60,14 +60,17 @@ describe('the built-in types', () => {
     const elsewhere = new Set<string>([
       'AllAlpha',
       'AllBeta',
+      'AllowInsecureKubeletCertificateSigningRequests',
       'AllowParsingUserUIDFromCertAuth',
       'AllowUnsafeMalformedObjectDeletion',
       'APIResponseCompression',
       'DeclarativeValidation',
       'DeclarativeValidationTakeover',
       'ListFromCacheSnapshot',
+      'MutatingAdmissionPolicy',
       'OpenAPIEnums',
       'RemoteRequestHeaderUID',
+      'ServiceAccountNodeAudienceRestriction',
       'StorageVersionHash',
       'WatchList',
     ]);

@@ -32,7 +32,7 @@ async function labelsOf(given: Case) {
   const secrets = listed ? [{ name: 'tok' }] : [];
   await client.create(kinds.serviceAccounts, { metadata: { namespace, name: 'robot' }, secrets });
   const place = { metadata: { namespace: 'kube-system', name: trackingMap } };
-  await client.patch(kinds.configMaps, place, 'merge', { data: { since } });
+  await client.create(kinds.configMaps, { ...place, ...(since === null ? {} : { data: { since } }) });
   const annotations = {
     'kubernetes.io/service-account.name': 'robot',
     ...(uid === undefined ? {} : { 'kubernetes.io/service-account.uid': uid }),

@@ -43,8 +43,8 @@ export const legacyTokenCleaner: Controller = {
       }
     };
     every(day, async () => {
-      const map = await client.get(kinds.configMaps, names.systemNamespace, trackingMap);
-      const since = timeOfDay(map.data?.['since'] ?? '');
+      const map = await client.find(kinds.configMaps, names.systemNamespace, trackingMap);
+      const since = timeOfDay(map?.data?.['since'] ?? '');
       const now = clock.now();
       if (since === undefined || now < since + day + settings.legacyTokenMs) return;
       const kept = now - settings.legacyTokenMs;

@@ -21,6 +21,19 @@ export interface ServedResources {
   readonly stale: readonly string[];
 }
 
+/** The resource of a kind: in this version, or else in the one that its group prefers. */
+export function resourceOf(
+  { find, preferred }: ServedResources,
+  apiVersion: string,
+  kind: string,
+): ServedResource | undefined {
+  const group = groupOf(apiVersion);
+  return find(apiVersion, kind) ?? preferred.find((served) => served.group === group && served.kind === kind);
+}
+
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+
 interface Root {
   readonly path: string;
   etag: string;

@@ -2,63 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
 import { created, type ReportedError, validateOnCreate, validateOnUpdate } from '../pod-template/testing/validate.ts';
 import { cronJobs } from './cron-jobs.ts';
-import { scheduleFault, timeZoneFaults } from './cron-schedule.ts';
 
 // Fields and texts are those of the reference server.
 const pod = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
 const jobTemplate = { spec: { template: { spec: pod } } };
 const cron = (spec: JsonObject): JsonObject => ({ spec: { schedule: '@hourly', jobTemplate, ...spec } });
-
-describe('schedules', () => {
-  test.each([
-    '* * * * *',
-    '*/5 0-6 1,15 JAN-Mar mon',
-    '0 0 ? * 5/1',
-    '59 23 31 12 6',
-    '@hourly',
-    '@annually',
-    '@every 1h30m',
-    '  0   0 * * *  ',
-  ])('%s', (schedule) => {
-    expect(scheduleFault(schedule)).toBeUndefined();
-  });
-
-  test.each([
-    ['', 'empty spec string'],
-    ['often', 'expected exactly 5 fields, found 1: [often]'],
-    ['* * * * * *', 'expected exactly 5 fields, found 6: [* * * * * *]'],
-    ['60 * * * *', 'end of range (60) above maximum (59): 60'],
-    ['* * 0 * *', 'beginning of range (0) below minimum (1): 0'],
-    ['* * * * 7', 'end of range (7) above maximum (6): 7'],
-    ['5-3 * * * *', 'beginning of range (5) beyond end of range (3): 5-3'],
-    ['*/0 * * * *', 'step of range should be a positive number: */0'],
-    ['1-2-3 * * * *', 'too many hyphens: 1-2-3'],
-    ['1/2/3 * * * *', 'too many slashes: 1/2/3'],
-    ['* * * foo *', 'failed to parse int from foo: strconv.Atoi: parsing "foo": invalid syntax'],
-    ['@noon', 'unrecognized descriptor: @noon'],
-    ['@every soon', 'failed to parse duration @every soon: time: invalid duration "soon"'],
-    ['TZ=Mars/Base * * * * *', 'provided bad location Mars/Base: unknown time zone Mars/Base'],
-  ])('%s: %s', (schedule, fault) => {
-    expect(scheduleFault(schedule)).toBe(fault);
-  });
-});
-
-describe('time zones', () => {
-  test.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Asia/Calcutta', 'Etc/GMT+5'])('%s', (zone) => {
-    expect(timeZoneFaults(zone)).toEqual([]);
-  });
-
-  test.each([
-    ['', ['timeZone must be nil or non-empty string']],
-    ['Mars/Base', ['unknown time zone Mars/Base']],
-    ['europe/berlin', ['unknown time zone europe/berlin']],
-    ['+01:00', ['unknown time zone +01:00']],
-    ['../etc', ['unknown time zone ../etc']],
-    ['Local', ['timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones']],
-  ])('%s', (zone, faults) => {
-    expect(timeZoneFaults(zone)).toEqual(faults);
-  });
-});
 
 describe('cron jobs', () => {
   const J = 'spec.jobTemplate.spec';

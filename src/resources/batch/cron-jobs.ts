@@ -1,11 +1,11 @@
 import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../../types/batch-v1.ts';
+import { parseSchedule, timeZoneFaults } from '../../types/cron-schedule.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, isNew, type PodValidationContext } from '../shared/field-rules.ts';
-import { scheduleFault, timeZoneFaults } from './cron-schedule.ts';
 import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
 
 export const cronJobs = resource({
@@ -67,8 +67,8 @@ const MAX_NAME = 52;
 const ZONE_IN_SCHEDULE = 'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead';
 
 function validateSchedule({ schedule = '' }: CronJobSpec): FieldError[] {
-  const why = schedule === '' ? undefined : scheduleFault(schedule);
-  return why === undefined ? [] : [fieldError.invalid('spec.schedule', schedule, why)];
+  const parsed = schedule === '' ? undefined : parseSchedule(schedule);
+  return typeof parsed === 'string' ? [fieldError.invalid('spec.schedule', schedule, parsed)] : [];
 }
 
 /** Rejects a time zone in the schedule, except where the old object has one. */

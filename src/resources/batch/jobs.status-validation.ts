@@ -6,7 +6,7 @@ import { internalForm } from '../shared/internal-go-form.ts';
 import { overlapOf, readIndexes } from './completion-indexes.ts';
 import { invalidWithoutValue } from './jobs.policy-validation.ts';
 
-type Condition = 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet';
+type Condition = 'Suspended' | 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet';
 
 const has = ({ conditions }: JobStatus, type: Condition): boolean =>
   (conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
@@ -100,6 +100,10 @@ function validateTimes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldE
   const startChanged = start !== old.startTime;
   const endChanged = end !== old.completionTime;
   const completeChanged = complete !== has(old, 'Complete');
+  // A job that is resumed starts anew.
+  const resumed =
+    has(old, 'Suspended') &&
+    (status.conditions ?? []).some((condition) => condition.type === 'Suspended' && condition.status === 'False');
   const found: FieldError[] = [];
   const at = 'status.completionTime';
   if (completeChanged || endChanged) {
@@ -119,7 +123,7 @@ function validateTimes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldE
   if (end !== undefined && old.completionTime !== undefined && endChanged) {
     found.push(fieldError.invalid(at, end, 'completionTime cannot be mutated'));
   }
-  if (old.startTime !== undefined && startChanged && spec.suspend !== true) {
+  if (old.startTime !== undefined && startChanged && spec.suspend !== true && !resumed) {
     found.push(fieldError.required('status.startTime', 'startTime cannot be removed for unsuspended job'));
   }
   return found;

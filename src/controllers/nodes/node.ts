@@ -1,0 +1,61 @@
+/** What controllers of nodes share: conditions, taints, zones and the subjects of events. */
+import { formatTime, type Names } from '../../meta/index.ts';
+import type { EventSubject } from '../events.ts';
+import { kinds } from '../kinds.ts';
+import type { NodeObject, NodeTaint } from '../node-selection.ts';
+import type { ObjectClient } from '../object-client.ts';
+
+export type NodeCondition = NonNullable<NonNullable<NodeObject['status']>['conditions']>[number];
+/** The key and the effect, by which taints are told apart. */
+export type TaintName = Pick<NodeTaint, 'key' | 'effect'>;
+
+export const nodeCondition = ({ status }: NodeObject, type: string): NodeCondition | undefined =>
+  status?.conditions?.find((condition) => condition.type === type);
+
+/** The keys of the taints that conditions of a node stand for. */
+export const taintKeys = ({ labels }: Names) => ({
+  notReady: `node.${labels}/not-ready`,
+  unreachable: `node.${labels}/unreachable`,
+  memoryPressure: `node.${labels}/memory-pressure`,
+  diskPressure: `node.${labels}/disk-pressure`,
+  pidPressure: `node.${labels}/pid-pressure`,
+  networkUnavailable: `node.${labels}/network-unavailable`,
+  unschedulable: `node.${labels}/unschedulable`,
+});
+
+export const taintsOf = ({ spec }: NodeObject): readonly NodeTaint[] => spec?.taints ?? [];
+
+export const sameTaint = (a: TaintName, b: TaintName): boolean => a.key === b.key && a.effect === b.effect;
+
+export const hasTaint = (node: NodeObject, taint: TaintName): boolean =>
+  taintsOf(node).some((one) => sameTaint(one, taint));
+
+/** Gives the node the taints that it lacks, as of now, and takes others away; it stays as it is if that changes nothing. */
+export async function changeTaints(
+  { client, now }: { readonly client: ObjectClient; readonly now: number },
+  node: NodeObject,
+  { add = [], remove = [] }: { readonly add?: readonly TaintName[]; readonly remove?: readonly TaintName[] },
+): Promise<NodeObject> {
+  const missing = add.filter((taint) => !hasTaint(node, taint));
+  if (missing.length === 0 && !remove.some((taint) => hasTaint(node, taint))) return node;
+  const kept = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));
+  const added = missing.map(({ key = '', effect = '' }) => ({ key, effect, timeAdded: formatTime(now) }));
+  const { resourceVersion = '' } = node.metadata;
+  const patch = { metadata: { resourceVersion }, spec: { taints: [...kept, ...added] as never } };
+  return client.patch(kinds.nodes, node, 'strategic', patch);
+}
+
+/** The failure zone of the node, empty without one. */
+export function zoneOf({ metadata: { labels = {} } }: NodeObject, names: Names): string {
+  const value = (name: string) =>
+    labels[`failure-domain.beta.${names.labels}/${name}`] ?? labels[`topology.${names.labels}/${name}`] ?? '';
+  const [region, zone] = [value('region'), value('zone')];
+  return region === '' && zone === '' ? '' : `${region}:\0:${zone}`;
+}
+
+/** A node as the subject of events: by its name and uid. */
+export const subjectOf = (name: string, uid: string): EventSubject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid },
+});

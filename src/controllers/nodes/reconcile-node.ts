@@ -1,0 +1,51 @@
+import type { Names } from '../../meta/index.ts';
+import { kinds } from '../kinds.ts';
+import type { NodeObject } from '../node-selection.ts';
+import type { ObjectClient } from '../object-client.ts';
+import { changeTaints, sameTaint, type TaintName, taintKeys, taintsOf } from './node.ts';
+
+/** Gives the node the taints `NoSchedule` that follow from its conditions and from `unschedulable`, and no others of them. */
+export function reconcileTaints(
+  at: { readonly client: ObjectClient; readonly now: number },
+  names: Names,
+  node: NodeObject,
+): Promise<NodeObject> {
+  const keys = taintKeys(names);
+  const meanings: { readonly [type: string]: { readonly [status: string]: string } } = {
+    Ready: { False: keys.notReady, Unknown: keys.unreachable },
+    MemoryPressure: { True: keys.memoryPressure },
+    DiskPressure: { True: keys.diskPressure },
+    PIDPressure: { True: keys.pidPressure },
+    NetworkUnavailable: { True: keys.networkUnavailable },
+  };
+  const wanted: TaintName[] = [];
+  const want = (key: string | undefined) => {
+    if (key !== undefined) wanted.push({ key, effect: 'NoSchedule' });
+  };
+  for (const { type = '', status = '' } of node.status?.conditions ?? []) {
+    const meaning = Object.hasOwn(meanings, type) ? meanings[type] : undefined;
+    if (meaning !== undefined && Object.hasOwn(meaning, status)) want(meaning[status]);
+  }
+  if (node.spec?.unschedulable) want(keys.unschedulable);
+  const own = new Set<string | undefined>(Object.values(keys));
+  const surplus = taintsOf(node).filter(
+    (taint) => taint.effect === 'NoSchedule' && own.has(taint.key) && !wanted.some((other) => sameTaint(taint, other)),
+  );
+  return changeTaints(at, node, { add: wanted, remove: surplus });
+}
+
+/** Copies the labels of operating system and architecture to their former names. */
+export async function reconcileLabels(
+  { client, names }: { readonly client: ObjectClient; readonly names: Names },
+  node: NodeObject,
+): Promise<void> {
+  const { labels = {} } = node.metadata;
+  const changes: { [key: string]: string } = {};
+  for (const name of ['os', 'arch']) {
+    const value = labels[`${names.labels}/${name}`];
+    const former = `beta.${names.labels}/${name}`;
+    if (value !== undefined && labels[former] !== value) changes[former] = value;
+  }
+  if (Object.keys(changes).length === 0) return;
+  await client.patch(kinds.nodes, node, 'strategic', { metadata: { labels: changes } });
+}

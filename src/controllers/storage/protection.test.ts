@@ -1,0 +1,138 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Json } from '../../meta/index.ts';
+import { kinds } from '../kinds.ts';
+import { type TestCluster, testCluster } from '../testing/cluster.ts';
+import { claimProtectionController } from './claim-protection.ts';
+import type { Volume } from './pod-claims.ts';
+import { volumeProtectionController } from './volume-protection.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await testCluster([claimProtectionController, volumeProtectionController]);
+  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+});
+afterEach(async () => {
+  expect(cluster.logged).toEqual([]);
+  await cluster.close();
+});
+
+const resources = { requests: { storage: '1Gi' } };
+const claimSpec = { accessModes: ['ReadWriteOnce' as const], storageClassName: '', resources };
+const at = (name: string) => ({ metadata: { namespace: 'default', name } });
+const addClaim = (name: string) =>
+  cluster.client.create(kinds.persistentVolumeClaims, { ...at(name), spec: claimSpec });
+const deleteClaim = (name: string) => cluster.client.delete(kinds.persistentVolumeClaims, at(name));
+const claimVolume = (claimName: string): Volume => ({ name: claimName, persistentVolumeClaim: { claimName } });
+async function addPod(name: string, volumes: Volume[], { nodeName = 'node', finalizers = [] as string[] } = {}) {
+  const containers = [{ name: 'c', image: 'example.com/app:1' }];
+  const spec = { automountServiceAccountToken: false, containers, volumes, ...(nodeName === '' ? {} : { nodeName }) };
+  const metadata = { ...at(name).metadata, finalizers };
+  return cluster.client.create(kinds.pods, { metadata, spec });
+}
+const setStatus = (name: string, status: Json) =>
+  cluster.client.patch(kinds.pods, at(name), 'merge', { status }, 'status');
+async function claims() {
+  await cluster.settle();
+  return (await cluster.client.list(kinds.persistentVolumeClaims, 'default')).map(({ metadata }) => metadata.name);
+}
+
+describe('persistentvolumeclaim-protection-controller', () => {
+  it('adds the finalizer to claims without it', async () => {
+    await addClaim('data');
+    await cluster.client.patch(kinds.persistentVolumeClaims, at('data'), 'merge', { metadata: { finalizers: null } });
+    await cluster.settle();
+    const { metadata } = await cluster.client.get(kinds.persistentVolumeClaims, 'default', 'data');
+    expect(metadata.finalizers).toEqual(['kubernetes.io/pvc-protection']);
+  });
+
+  it('lets claims go that no scheduled pod uses, each in its namespace', async () => {
+    await cluster.client.create(kinds.namespaces, { metadata: { name: 'team' } });
+    await cluster.client.create(kinds.persistentVolumeClaims, {
+      metadata: { namespace: 'team', name: 'used' },
+      spec: claimSpec,
+    });
+    for (const name of ['used', 'unused', 'unscheduled']) await addClaim(name);
+    await addPod('user', [claimVolume('used'), { name: 'scratch', emptyDir: {} }]);
+    await addPod('waiting', [claimVolume('unscheduled')], { nodeName: '' });
+    for (const name of ['used', 'unused', 'unscheduled']) await deleteClaim(name);
+    await cluster.client.delete(kinds.persistentVolumeClaims, { metadata: { namespace: 'team', name: 'used' } });
+    expect(await claims()).toEqual(['used']);
+    expect(await cluster.client.list(kinds.persistentVolumeClaims, 'team')).toEqual([]);
+  });
+
+  it('keeps a claim until the pod is gone, though it has ended', async () => {
+    await addClaim('data');
+    await addPod('user', [claimVolume('data')]);
+    await deleteClaim('data');
+    await setStatus('user', { phase: 'Succeeded' });
+    expect(await claims()).toEqual(['data']);
+    await cluster.client.delete(kinds.pods, at('user'), { gracePeriodSeconds: 0 });
+    expect(await claims()).toEqual([]);
+  });
+
+  it('keeps a claim that a pod uses which the informer does not hold yet', async () => {
+    await addClaim('data');
+    const { metadata } = await addPod('user', [claimVolume('data')]);
+    await cluster.settle();
+    cluster.controllers.informers.started(kinds.pods)?.forget('default', 'user', metadata.uid ?? '');
+    await deleteClaim('data');
+    for (let turn = 0; turn < 100 || !cluster.controllers.isIdle(); turn++) await nextTurn();
+    expect(await cluster.client.find(kinds.persistentVolumeClaims, 'default', 'data')).toBeDefined();
+  });
+
+  it.each([
+    { title: 'of the pod, until it has been shut down', owned: true, before: ['user-tmp'], after: [] },
+    { title: 'of somebody else', owned: false, before: [], after: [] },
+  ])('keeps a claim for an ephemeral volume $title', async ({ owned, before, after }) => {
+    const volumeClaimTemplate = { spec: claimSpec };
+    const pod = await addPod('user', [{ name: 'tmp', ephemeral: { volumeClaimTemplate } }], {
+      finalizers: ['example.com/hold'],
+    });
+    const { name = '', uid = '' } = pod.metadata;
+    const reference = { apiVersion: 'v1', kind: 'Pod', name, uid, controller: true };
+    const metadata = { ...at('user-tmp').metadata, ownerReferences: owned ? [reference] : [] };
+    await cluster.client.create(kinds.persistentVolumeClaims, { metadata, spec: claimSpec });
+    await deleteClaim('user-tmp');
+    expect(await claims()).toEqual(before);
+    await cluster.client.delete(kinds.pods, at('user'), { gracePeriodSeconds: 0 });
+    expect(await claims()).toEqual(after);
+  });
+});
+
+describe('persistentvolume-protection-controller', () => {
+  const volume = (name: string) => ({
+    metadata: { name },
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce' as const], hostPath: { path: '/data' } },
+  });
+  const phase = (name: string, value: string) =>
+    cluster.client.patch(
+      kinds.persistentVolumes,
+      { metadata: { name } },
+      'merge',
+      { status: { phase: value } },
+      'status',
+    );
+  const names = async () => {
+    await cluster.settle();
+    return (await cluster.client.list(kinds.persistentVolumes, '')).map(({ metadata }) => metadata.name);
+  };
+
+  it('adds the finalizer to volumes without it', async () => {
+    await cluster.client.create(kinds.persistentVolumes, volume('disk'));
+    const place = { metadata: { name: 'disk' } };
+    await cluster.client.patch(kinds.persistentVolumes, place, 'merge', { metadata: { finalizers: null } });
+    await cluster.settle();
+    const { metadata } = await cluster.client.get(kinds.persistentVolumes, '', 'disk');
+    expect(metadata.finalizers).toEqual(['kubernetes.io/pv-protection']);
+  });
+
+  it('keeps volumes that are being deleted while they are bound', async () => {
+    for (const name of ['bound', 'free']) await cluster.client.create(kinds.persistentVolumes, volume(name));
+    await phase('bound', 'Bound');
+    for (const name of ['bound', 'free']) await cluster.client.delete(kinds.persistentVolumes, { metadata: { name } });
+    expect(await names()).toEqual(['bound']);
+    await phase('bound', 'Released');
+    expect(await names()).toEqual([]);
+  });
+});

@@ -1,0 +1,246 @@
+/** Cron schedules and time zones. */
+import { parseDuration } from '../meta/index.ts';
+
+interface Field {
+  readonly low: number;
+  readonly high: number;
+  /** Names of values in lower case, from the lowest value on. */
+  readonly names: readonly string[];
+}
+
+const fields: readonly Field[] = [
+  { low: 0, high: 59, names: [] },
+  { low: 0, high: 23, names: [] },
+  { low: 1, high: 31, names: [] },
+  { low: 1, high: 12, names: ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'] },
+  { low: 0, high: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
+];
+
+/** The fields that descriptors stand for. */
+const descriptors: { readonly [word: string]: string } = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+/** When a schedule is due. */
+export interface Schedule {
+  /** The first time after another one (ms); undefined when there is none within five years. */
+  readonly next: (after: number) => number | undefined;
+  /** The interval of a schedule that counts from whenever it begins (ms). */
+  readonly every?: number;
+}
+
+/** Ends the parsing of a schedule; the message is the error. */
+class Fault extends Error {}
+
+/**
+ * A schedule of five fields such as `0 0-6 * * mon`, or a descriptor such as `@hourly`, in the local time zone or, after
+ * `TZ=`, in another one. The text of the error when it is not valid.
+ */
+export function parseSchedule(text: string): Schedule | string {
+  try {
+    return readSchedule(text);
+  } catch (error) {
+    if (error instanceof Fault) return error.message;
+    throw error;
+  }
+}
+
+function readSchedule(text: string): Schedule {
+  if (text === '') throw new Fault('empty spec string');
+  let rest = text;
+  let zone: string | undefined;
+  if (/^(?:CRON_)?TZ=/.test(text)) {
+    const space = text.indexOf(' ');
+    zone = text.slice(text.indexOf('=') + 1, space < 0 ? undefined : space);
+    if (!isTimeZone(zone)) throw new Fault(`provided bad location ${zone}: unknown time zone ${zone}`);
+    rest = space < 0 ? '' : text.slice(space).trim();
+  }
+  if (rest.startsWith(everyWord)) {
+    const every = readInterval(rest);
+    return { every, next: (after) => Math.floor(after / 1000) * 1000 + every };
+  }
+  if (rest.startsWith('@')) {
+    if (!Object.hasOwn(descriptors, rest)) throw new Fault(`unrecognized descriptor: ${rest}`);
+    rest = descriptors[rest] ?? '';
+  }
+  const parts = rest.split(/\s+/).filter((part) => part !== '');
+  if (parts.length !== fields.length) {
+    throw new Fault(`expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`);
+  }
+  const [minutes, hours, days, months, weekdays] = parts.map((part, i) => readField(part, fields[i] as Field)) as [
+    Values,
+    Values,
+    Values,
+    Values,
+    Values,
+  ];
+  const times = { minutes, hours, days, months, weekdays };
+  return { next: (after) => nextTime(times, zone, after) };
+}
+
+const everyWord = '@every ';
+
+/** The interval of `@every 1h30m` (ms): whole seconds, at least one. */
+function readInterval(word: string): number {
+  try {
+    const seconds = Number(parseDuration(word.slice(everyWord.length)) / 1_000_000_000n);
+    return Math.max(1, seconds) * 1000;
+  } catch (error) {
+    throw new Fault(`failed to parse duration ${word}: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+/** The values of a field at which a schedule is due. */
+interface Values {
+  readonly has: ReadonlySet<number>;
+  /** The field is `*` or `?`. */
+  readonly any: boolean;
+}
+
+function readField(text: string, field: Field): Values {
+  const has = new Set<number>();
+  let any = false;
+  for (const range of text.split(',')) if (range !== '') any = readRange(range, field, has) || any;
+  return { has, any };
+}
+
+/** Adds the values of `5`, `mon-fri` or `*`, each with an optional step. Whether these are all. */
+function readRange(text: string, { low, high, names }: Field, into: Set<number>): boolean {
+  const [bounds = '', step, ...more] = text.split('/');
+  const [from = '', to, ...others] = bounds.split('-');
+  const isAny = from === '*' || from === '?';
+  let first = low;
+  let last = high;
+  if (!isAny) {
+    first = readValue(from, low, names);
+    if (others.length > 0) throw new Fault(`too many hyphens: ${text}`);
+    last = to === undefined ? first : readValue(to, low, names);
+  }
+  if (more.length > 0) throw new Fault(`too many slashes: ${text}`);
+  const size = step === undefined ? 1 : readNumber(step);
+  if (step !== undefined && to === undefined) last = high;
+  if (first < low) throw new Fault(`beginning of range (${first}) below minimum (${low}): ${text}`);
+  if (last > high) throw new Fault(`end of range (${last}) above maximum (${high}): ${text}`);
+  if (first > last) throw new Fault(`beginning of range (${first}) beyond end of range (${last}): ${text}`);
+  if (size === 0) throw new Fault(`step of range should be a positive number: ${text}`);
+  for (let value = first; value <= last; value += size) into.add(value);
+  return isAny && size === 1;
+}
+
+function readValue(text: string, low: number, names: readonly string[]): number {
+  const named = names.indexOf(text.toLowerCase());
+  return named >= 0 ? low + named : readNumber(text);
+}
+
+function readNumber(text: string): number {
+  if (!/^[+-]?[0-9]+$/.test(text)) {
+    throw new Fault(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) {
+    throw new Fault(
+      `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: value out of range`,
+    );
+  }
+  if (value < 0) throw new Fault(`negative number (${value}) not allowed: ${text}`);
+  return value;
+}
+
+const ZONE_PART = /^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$/;
+
+/** The errors of a time zone name. */
+export function timeZoneFaults(zone: string): string[] {
+  if (zone === '') return ['timeZone must be nil or non-empty string'];
+  const unknown = `unknown time zone ${zone}`;
+  if (zone.split('/').some((part) => part === '.' || part === '..' || !ZONE_PART.test(part))) return [unknown];
+  const local = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+  if (zone === 'Local') return [local];
+  return [...(zone.toLowerCase() === 'local' ? [local] : []), ...(isTimeZone(zone) ? [] : [unknown])];
+}
+
+/** Whether a time zone has exactly this name. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase();
+  } catch {
+    return false;
+  }
+}
+
+interface Times {
+  readonly minutes: Values;
+  readonly hours: Values;
+  readonly days: Values;
+  readonly months: Values;
+  readonly weekdays: Values;
+}
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const maxYears = 5;
+
+/**
+ * The first time after another one at which all fields match. An hour that the clocks skip is not due on that day, and
+ * one that they repeat is due twice.
+ */
+function nextTime(times: Times, zone: string | undefined, after: number): number | undefined {
+  const { minutes, hours, months } = times;
+  if (Object.values(times).some(({ has }: Values) => has.size === 0)) return undefined;
+  const local = (time: number) => new Date(time + zoneOffset(zone, time));
+  // Schedules have whole minutes.
+  let time = Math.floor(after / minuteMs) * minuteMs + minuteMs;
+  const lastYear = local(time).getUTCFullYear() + maxYears;
+  for (;;) {
+    const date = local(time);
+    const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+    if (year > lastYear) return undefined;
+    // Clocks that are set back over midnight show a day again.
+    const later = (shown: number) => Math.max(time + minuteMs, instant(zone, shown));
+    if (!months.has.has(month + 1)) time = later(Date.UTC(year, month + 1, 1));
+    else if (!isDue(times, date)) time = later(Date.UTC(year, month, day + 1));
+    else if (!hours.has.has(date.getUTCHours())) time += hourMs - (date.getTime() % hourMs);
+    else if (!minutes.has.has(date.getUTCMinutes())) time += minuteMs;
+    else return time;
+  }
+}
+
+/** Where both days of the month and of the week are given, one of them suffices. */
+function isDue({ days, weekdays }: Times, date: Date): boolean {
+  const [byMonth, byWeek] = [days.has.has(date.getUTCDate()), weekdays.has.has(date.getUTCDay())];
+  return days.any || weekdays.any ? byMonth && byWeek : byMonth || byWeek;
+}
+
+/** The first time at which the clocks show a time that is given as if it were UTC; when they skip it, a later one. */
+function instant(zone: string | undefined, shown: number): number {
+  const [before, after] = [-dayMs, dayMs].map((ms) => shown - zoneOffset(zone, shown + ms)) as [number, number];
+  const first = Math.min(before, after);
+  return first + zoneOffset(zone, first) === shown ? first : Math.max(before, after);
+}
+
+const formats = new Map<string | undefined, Intl.DateTimeFormat>();
+
+/** How much the clocks of a time zone, by default the local one, are ahead of UTC at a time (ms). */
+export function zoneOffset(zone: string | undefined, time: number): number {
+  if (zone === 'UTC') return 0;
+  let format = formats.get(zone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en', {
+      ...(zone === undefined ? {} : { timeZone: zone }),
+      timeZoneName: 'longOffset',
+    });
+    formats.set(zone, format);
+  }
+  const text = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours, minutes, seconds = '0'] = /([+-])([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?$/.exec(text) ?? [];
+  const total = Number(hours ?? 0) * hourMs + Number(minutes ?? 0) * minuteMs + Number(seconds) * 1000;
+  return sign === '-' ? -total : total;
+}

@@ -269,6 +269,56 @@ const lists = /** @type {const} */ ([
   ['in protobuf', '', 'application/vnd.orch.protobuf'],
 ]);
 
+/**
+ * What the controllers of a server cost: its start, its memory at rest, and the writes of objects that no controller acts
+ * on. @type {Row}
+ */
+async function controllers(bench) {
+  const { rounds, report } = bench;
+  const make = (/** @type {string} */ name, /** @type {string} */ on) => orch(name, [], [`--controllers=${on}`]);
+  for (const [name, on] of kinds) (await make(name, on)).child.kill();
+  await sleep(300);
+  const later = [];
+  for (let round = 0; round < rounds; round++) {
+    /** @type {number[]} */
+    const ms = [];
+    for (const [name, on] of kinds) {
+      const server = await make(name, on);
+      ms.push(server.ms);
+      server.child.kill();
+      await sleep(300);
+    }
+    const [without = 0, all = 0] = ms;
+    later.push(all - without);
+  }
+  const ms = median(later);
+  report('start to ready with controllers', ms, '< 30 ms', ms < 30, 'more than without');
+  const [without, all] = [await make('without', '-*'), await make('with', '*')];
+  await sleep(10_000);
+  const megabytes = memory(all, 'RssAnon') - memory(without, 'RssAnon');
+  report('idle memory of controllers', megabytes, '< 10 MB', !(megabytes >= 10), 'RssAnon, after 10 s');
+  for (const server of [without, all]) await fill(server, 64, 2500);
+  const create = { method: 'POST', path: configMaps, body: JSON.stringify(configMap('b-$ID-$I', 2500)) };
+  const patch = {
+    ...{ method: 'PATCH', path: `${configMaps}/obj-00000$C`, body: '{"data":{"c":"$I"}}' },
+    contentType: 'application/merge-patch+json',
+  };
+  for (const [figure, budget, job] of /** @type {const} */ ([
+    ['CREATE 2.5 KB with controllers, against without', 0.85, create],
+    ['merge PATCH of one field of 2.5 KB with controllers, against without', 0.8, patch],
+  ])) {
+    const sent = requests(bench, 64, job);
+    await compare(bench, figure, budget, [sent, all], [sent, without]);
+  }
+  for (const { child } of [without, all]) child.kill();
+}
+
+/** Servers without controllers and with all of them: the names of their folders, and their flag. */
+const kinds = /** @type {const} */ ([
+  ['without', '-*'],
+  ['with', '*'],
+]);
+
 /** @type {Row} */
 const list = (bench) =>
   withObjects(10_000, 2000, async (server) => {
@@ -330,6 +380,7 @@ export const rows = {
   patch,
   webhook,
   policies,
+  controllers,
   entries,
   language,
   many,

@@ -52,8 +52,8 @@ async function start(args, ready) {
   return { child, pid: child.pid ?? 0, ms: Number(process.hrtime.bigint() - began) / 1e6, port: Number(match[1]) };
 }
 
-/** A server with the durable store, in a folder with this name. @param {string} name @param {string[]} node @returns {Promise<Server>} */
-export async function orch(name, node = []) {
+/** A server with the durable store, in a folder with this name. @param {string} name @param {string[]} node @param {string[]} flags @returns {Promise<Server>} */
+export async function orch(name, node = [], flags = []) {
   const program = await start(
     [
       ...node,
@@ -65,6 +65,7 @@ export async function orch(name, node = []) {
       `--token-auth-file=${join(folder, 'tokens.csv')}`,
       '--max-requests-inflight=3000',
       '--max-mutating-requests-inflight=3000',
+      ...flags,
     ],
     /https:\/\/127\.0\.0\.1:(\d+)/,
   );

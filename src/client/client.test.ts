@@ -47,6 +47,7 @@ describe('createClient', () => {
     await client.apply({ ...configMaps, name: 'a' }, object, { fieldManager: 'me', force: true });
     await client.delete({ ...configMaps, name: 'a' }, { propagationPolicy: 'Orphan' });
     await client.delete({ apiVersion: 'v1', resource: 'namespaces', name: 'x' });
+    await client.deleteCollection(configMaps, { propagationPolicy: 'Orphan' });
     expect(seen.map(({ method, url, headers, body }) => [method, url, headers['content-type'], body])).toEqual([
       ['GET', '/api/v1/namespaces/default/configmaps/a', undefined, ''],
       ['GET', '/apis/apps/v1/deployments?limit=5&labelSelector=a%3Db', undefined, ''],
@@ -72,6 +73,7 @@ describe('createClient', () => {
       ],
       ['DELETE', '/api/v1/namespaces/default/configmaps/a', 'application/json', '{"propagationPolicy":"Orphan"}'],
       ['DELETE', '/api/v1/namespaces/x', undefined, ''],
+      ['DELETE', '/api/v1/namespaces/default/configmaps', 'application/json', '{"propagationPolicy":"Orphan"}'],
     ]);
     expect(seen[0]?.headers).toEqual({ accept: 'application/json', 'user-agent': 't' });
   });
@@ -88,6 +90,18 @@ describe('createClient', () => {
     const error = await client.create(configMaps, object).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(StatusError);
     expect((error as StatusError).toStatus()).toEqual(status);
+  });
+
+  it('reads the response to the deletion of a collection to its end, whatever it is, and throws its failure', async () => {
+    let read = 0;
+    const body = async function* () {
+      for (; read < 3; read++) yield encodeText('no JSON');
+    };
+    await clientOf({ body: body() }).client.deleteCollection(configMaps);
+    expect(read).toBe(3);
+    const status = statusError.badRequest('no').toStatus();
+    const { client } = clientOf({ status: 400, body: encodeText(JSON.stringify(status)) });
+    await expect(client.deleteCollection(configMaps)).rejects.toMatchObject({ code: 400, message: 'no' });
   });
 
   it('throws the text of a failed response that is not a Status', async () => {

@@ -1,6 +1,6 @@
 import type { ApiObject, Json, Status } from '../meta/index.ts';
 import { StatusError } from '../meta/index.ts';
-import { failure, readAll, readJson } from './response.ts';
+import { discard, failure, readAll, readJson } from './response.ts';
 import type { ClientRequest, ClientResponse, Signal, Transport } from './transport.ts';
 import { type ClientWatch, followWatch } from './watch.ts';
 
@@ -91,6 +91,8 @@ export interface Client {
   ): Promise<T>;
   /** The object when its deletion is pending (finalizers, grace period); otherwise the Status of the deletion. */
   delete<T extends ApiObject>(place: Place, deleteOptions?: Json, options?: ItemOptions): Promise<T | Status>;
+  /** Deletes all objects at the place. Resolves when that is done; what was deleted is not read. */
+  deleteCollection(place: Place, deleteOptions?: Json, options?: Pick<ItemOptions, 'signal' | 'accept'>): Promise<void>;
   /** Resolves as soon as the server has accepted the watch. */
   watch<T extends ApiObject>(place: Place, options?: WatchParameters): Promise<ClientWatch<T>>;
   /** Any request. Returns the response whatever its status code. */
@@ -111,7 +113,13 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
       throw unreachable(error);
     }
   };
-  const send = async (method: string, url: string, body: Sent | undefined, { signal, accept }: Call) => {
+  const send = async <T>(
+    method: string,
+    url: string,
+    body: Sent | undefined,
+    { signal, accept }: Call,
+    read: (response: ClientResponse) => Promise<T>,
+  ) => {
     const response = await request({
       method,
       url,
@@ -122,7 +130,7 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
       ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body.value)) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    return readJson(response).catch((error: unknown) => {
+    return read(response).catch((error: unknown) => {
       throw unreachable(error);
     });
   };
@@ -130,7 +138,7 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
   const item = async <T>(method: string, place: Place, body: Sent | undefined, options: ItemOptions = {}) => {
     const { signal, accept, dryRun, ...parameters } = options;
     const query = { ...parameters, ...(dryRun === true ? { dryRun: 'All' } : {}) };
-    return (await send(method, urlOf(place, query), body, { signal, accept })) as T;
+    return (await send(method, urlOf(place, query), body, { signal, accept }, readJson)) as T;
   };
   return {
     request,
@@ -143,8 +151,12 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
       item('PATCH', place, { type: 'application/apply-patch+yaml', value: object }, options),
     delete: (place, value, options) =>
       item('DELETE', place, value === undefined ? undefined : { type: 'application/json', value }, options),
+    deleteCollection: (place, value, { signal, accept } = {}) => {
+      const body = value === undefined ? undefined : { type: 'application/json', value };
+      return send('DELETE', urlOf(place, {}), body, { signal, accept }, discard);
+    },
     list: async <T extends ApiObject>(place: Place, { signal, accept, ...query }: ListOptions = {}) =>
-      (await send('GET', urlOf(place, query), undefined, { signal, accept })) as unknown as ObjectList<T>,
+      (await send('GET', urlOf(place, query), undefined, { signal, accept }, readJson)) as unknown as ObjectList<T>,
     watch: async (place, { signal, accept, ...query } = {}) => {
       const stop = new AbortController();
       const both = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);

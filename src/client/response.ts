@@ -15,6 +15,13 @@ export async function readJson(response: ClientResponse): Promise<Json> {
   return parseBody(text);
 }
 
+/** Reads a successful response to its end, and keeps none of it. @throws StatusError of a failed one */
+export async function discard(response: ClientResponse): Promise<void> {
+  if (response.status >= 300) throw failure(response.status, await readAll(response));
+  const chunks = response.body[Symbol.asyncIterator]();
+  while ((await chunks.next()).done !== true);
+}
+
 /** @throws StatusError 500 when it is not JSON */
 function parseBody(text: string): Json {
   try {

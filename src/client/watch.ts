@@ -25,13 +25,16 @@ export function followWatch<T extends ApiObject>(
 ): ClientWatch<T> {
   async function* events(): AsyncGenerator<ClientWatchEvent<T>> {
     try {
-      for await (const line of lines(body)) {
-        if (signal.aborted) return;
-        const event = JSON.parse(line) as { type: string; object: Json };
-        if (event.type === 'ERROR') {
-          throw statusFailure(event.object) ?? new StatusError(500, 'InternalError', 'the watch failed');
+      const lines = new Lines();
+      for await (const chunk of body) {
+        for (const line of lines.take(chunk)) {
+          if (signal.aborted) return;
+          const event = JSON.parse(line) as { type: string; object: Json };
+          if (event.type === 'ERROR') {
+            throw statusFailure(event.object) ?? new StatusError(500, 'InternalError', 'the watch failed');
+          }
+          yield event as ClientWatchEvent<T>;
         }
-        yield event as ClientWatchEvent<T>;
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -42,17 +45,25 @@ export function followWatch<T extends ApiObject>(
   return { close, [Symbol.asyncIterator]: events };
 }
 
-/** The lines that end with a line feed; an incomplete last one is dropped. */
-async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let parts: Uint8Array[] = [];
-  for await (const chunk of body) {
+const lineFeed = 10;
+
+/** Text that comes in chunks, by lines. */
+class Lines {
+  #parts: Uint8Array[] = [];
+
+  /** The lines that end in this chunk, with the beginning of the first one from those before; empty lines are left out. */
+  *take(chunk: Uint8Array): Generator<string> {
     let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      const line = Buffer.concat([...parts, chunk.subarray(start, end)]).toString();
-      parts = [];
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+      const last = chunk.subarray(start, end);
+      const line = textOf(this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last]));
+      this.#parts = [];
       start = end + 1;
       if (line.trim() !== '') yield line;
     }
-    if (start < chunk.length) parts.push(chunk.subarray(start));
+    if (start < chunk.length) this.#parts.push(chunk.subarray(start));
   }
 }
+
+const textOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString();

@@ -3,6 +3,7 @@ import { type JsonObject, StatusError } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import { readDeleteOptions, refuseUnsafe, warnWithoutPolicy } from './delete-options.ts';
 import { list } from './read.ts';
+import { nextTurn } from './turns.ts';
 import type { ObjectList, ReadOptions, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
@@ -28,6 +29,8 @@ export async function deleteCollection(
       .map((object) => remove(registry, target, object, deleteOptions, writeOptions));
     const failure = (await Promise.allSettled(step)).find((outcome) => outcome.status === 'rejected');
     if (failure !== undefined) throw failure.reason;
+    // A store in memory gives the event loop none.
+    if (i + stride < items.length) await nextTurn();
   }
   return { ...found, items };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { bench, note, optionsOf } from './testing/fixtures.ts';
+import { bench, how, note, optionsOf } from './testing/fixtures.ts';
 
 /** More objects than are looked at in one turn. */
 const count = 5_000;
@@ -53,4 +53,11 @@ it('gives the event loop turns while a watch looks for initial events', async ()
   expect(names).toEqual(['n4321']);
   expect(turns).toBeGreaterThanOrEqual(1);
   stream.close();
+});
+
+it('gives the event loop turns while a collection is deleted', async () => {
+  const made = await filled();
+  const deletion = made.registry.deleteCollection(made.target('configmaps'), {}, {}, how);
+  expect(await turnsDuring(deletion)).toBeGreaterThan(100);
+  expect((await made.names('configmaps', {})).names).toEqual([]);
 });

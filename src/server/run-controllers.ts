@@ -34,7 +34,7 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly client: Client;
   /** Whether no other server can have the same store open. */
   readonly exclusive: boolean;
-  /** Resolves when the port is open, if it is being opened: controllers start after that. */
+  /** Resolves when the server listens, if it is about to: controllers start after that. */
   readonly opened: () => Promise<unknown>;
   readonly signSecretToken: Tokens['signSecretToken'];
   /** The certificates that are in use; undefined while the server does not listen. */

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
@@ -71,17 +71,14 @@ export async function startServer(
   const hooks = new PostStartHooks();
   const state = { closing: false, address: '', tls: (): Tls | undefined => undefined, hooks };
   let opening: Promise<Listening> | undefined;
+  let listened: Promise<Address> | undefined;
   let port: number | undefined;
   const components = await compose(settings, names, injected, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(components.handler, { subject }) });
   const shared = { ...injected, ...components, client, names, settings };
   const register = createSelfRegistration({ ...shared, closing: () => state.closing });
-  const reconcileService = createServiceReconciler({
-    ...shared,
-    interfaces: networkInterfaces,
-    port: () => port,
-  });
+  const reconcileService = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => port });
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   const customResources = createCustomResources(shared);
   const tasks = { reconcileService, register, ensurePolicy, customResources, hooks };
@@ -97,7 +94,11 @@ export async function startServer(
   const controllers = runControllers({
     ...shared,
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
-    opened: async () => opening?.catch(() => undefined),
+    opened: async () => {
+      await listened?.catch(() => undefined);
+      // Whoever waits for the server is told first.
+      await nextTurn();
+    },
     tls: () => state.tls(),
   });
   const stopTasks = startTasks(shared, tasks, injected);
@@ -108,14 +109,16 @@ export async function startServer(
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       opening = openListener(settings, names, components.handler, injected);
-      try {
-        const { address, tls } = await opening;
+      listened = opening.then(async ({ address, tls }) => {
         port = address.port;
         state.tls = tls;
         state.address = new URL(address.url).host;
         await reconcileService();
         void register();
         return address;
+      });
+      try {
+        return await listened;
       } catch (error) {
         opening = undefined;
         throw error;

@@ -25,7 +25,7 @@ export interface WatchSource {
 interface Watcher {
   readonly prefix: ByteString;
   readonly sink: WatchSink;
-  /** The last revision delivered. */
+  /** The last commit delivered to it, or up to which its replay is complete. */
   position: number;
   /** Has replayed the history and gets every commit when it is published. */
   live: boolean;
@@ -37,6 +37,10 @@ interface Watcher {
 export class WatchHub {
   readonly #source: WatchSource;
   readonly #watchers = new Set<Watcher>();
+  /** The live watches by the first segment of their prefixes, so that a commit looks at few of them. */
+  readonly #live = new Map<string, Set<Watcher>>();
+  /** The last commit that has been delivered to all live watches. */
+  #delivered = 0;
   readonly #published: CommitChanges[] = [];
   #delivering = false;
   #open = true;
@@ -69,7 +73,9 @@ export class WatchHub {
 
   /** Whether a live watch covers this key. */
   wants(key: ByteString): boolean {
-    for (const watcher of this.#watchers) if (watcher.live && key.startsWith(watcher.prefix)) return true;
+    for (const group of this.#groups([{ bytes: key }])) {
+      for (const { prefix } of group) if (key.startsWith(prefix)) return true;
+    }
     return false;
   }
 
@@ -89,9 +95,20 @@ export class WatchHub {
   #drain(): void {
     this.#delivering = true;
     for (let next = this.#published.shift(); next !== undefined; next = this.#published.shift()) {
-      for (const watcher of this.#watchers) if (watcher.live) deliver(watcher, next);
+      for (const group of this.#groups(next.changes)) for (const watcher of group) deliver(watcher, next);
+      this.#delivered = next.revision;
     }
     this.#delivering = false;
+  }
+
+  /** The live watches that may cover one of the changes; each is in one group. */
+  #groups(changes: readonly Pick<KeyedChange, 'bytes'>[]): Iterable<Set<Watcher>> {
+    const groups = new Set<Set<Watcher>>();
+    for (const segment of ['', ...changes.map(({ bytes }) => firstSegment(bytes))]) {
+      const group = this.#live.get(segment);
+      if (group !== undefined) groups.add(group);
+    }
+    return groups;
   }
 
   /** Ends every watch as `closed`; later watches fail the same way. */
@@ -111,11 +128,15 @@ export class WatchHub {
   #remove(watcher: Watcher): void {
     watcher.open = false;
     this.#watchers.delete(watcher);
+    const segment = firstSegment(watcher.prefix);
+    const group = this.#live.get(segment);
+    group?.delete(watcher);
+    if (group?.size === 0) this.#live.delete(segment);
   }
 
   #requestProgress(watcher: Watcher): void {
     watcher.progressRequested = true;
-    queueMicrotask(() => sendProgress(watcher));
+    queueMicrotask(() => this.#sendProgress(watcher));
   }
 
   #catchUp(watcher: Watcher): void {
@@ -132,12 +153,29 @@ export class WatchHub {
     this.#drain();
     if (watcher.position === this.#source.readable().latest) {
       watcher.live = true;
-      sendProgress(watcher);
+      if (watcher.open) this.#join(watcher);
+      this.#sendProgress(watcher);
     } else if (watcher.open) {
       setImmediate(() => this.#catchUp(watcher));
     }
   }
+
+  #join(watcher: Watcher): void {
+    const segment = firstSegment(watcher.prefix);
+    const group = this.#live.get(segment) ?? new Set();
+    this.#live.set(segment, group.add(watcher));
+  }
+
+  #sendProgress(watcher: Watcher): void {
+    if (!watcher.open || !watcher.live || !watcher.progressRequested) return;
+    watcher.progressRequested = false;
+    const revision = Math.max(watcher.position, this.#delivered);
+    call(() => watcher.sink.batch(revision, []));
+  }
 }
+
+/** What keys with the same resource begin with; empty for a prefix that does not reach as far. */
+const firstSegment = (key: ByteString): string => key.slice(0, key.indexOf('/', 1) + 1);
 
 function deliver(watcher: Watcher, { revision, changes }: CommitChanges): void {
   if (!watcher.open) return;
@@ -146,12 +184,6 @@ function deliver(watcher: Watcher, { revision, changes }: CommitChanges): void {
   const all = changes.every(({ bytes }) => bytes.startsWith(prefix));
   const mine = all ? changes : changes.filter(({ bytes }) => bytes.startsWith(prefix));
   if (mine.length > 0) call(() => sink.batch(revision, mine));
-}
-
-function sendProgress(watcher: Watcher): void {
-  if (!watcher.open || !watcher.live || !watcher.progressRequested) return;
-  watcher.progressRequested = false;
-  call(() => watcher.sink.batch(watcher.position, []));
 }
 
 /** Calls a sink. What it throws becomes an uncaught error and does not affect other watches. */

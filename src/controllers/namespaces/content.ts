@@ -85,7 +85,7 @@ export class Content {
     const { api, names } = this.#options;
     try {
       const accept = metadataOnly(names).list;
-      await api.delete(placeOf(resource, names, namespace), { propagationPolicy: 'Background' }, { accept });
+      await api.deleteCollection(placeOf(resource, names, namespace), { propagationPolicy: 'Background' }, { accept });
       return true;
     } catch (error) {
       if (isStatus(error, 404) || isStatus(error, 405)) return false;

@@ -23,6 +23,7 @@ const longest = [
   'test/abuse.test.ts',
   'test/crash-controllers.test.ts',
   'test/replay.test.ts',
+  'test/replay-controllers.test.ts',
   'test/large-objects.test.ts',
   'test/watch-checker.test.ts',
   'test/kubectl-writes.test.ts',

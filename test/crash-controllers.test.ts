@@ -21,11 +21,11 @@ const root = dirname(import.meta.dirname);
 const lastKills = 3;
 const timeout = 120_000;
 
-const leaderChanges = 4;
+const leaderChanges = 3;
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
 const election = [
-  '--leader-elect-lease-duration=2s',
-  '--leader-elect-renew-deadline=1500ms',
+  '--leader-elect-lease-duration=3s',
+  '--leader-elect-renew-deadline=2500ms',
   '--leader-elect-retry-period=200ms',
 ];
 
@@ -48,7 +48,7 @@ async function expectOutcome(server: RunningServer): Promise<void> {
   expect([await stateOf(server), await violations(server)]).toEqual([outcome, []]);
 }
 
-describe.concurrent(`the work is done, with CRASH_SEED=${seed}`, () => {
+describe(`the work is done, with CRASH_SEED=${seed}`, () => {
   it('by a server that is killed at random moments', { timeout }, async () => {
     const random = seededRandom(seed);
     const folder = mkdtempSync(join(tmpdir(), 'orch-crash-'));
@@ -92,9 +92,14 @@ describe.concurrent(`the work is done, with CRASH_SEED=${seed}`, () => {
     const server = await startServer(['--api-domain=k8s.io', ...flags]);
     const running: Manager[] = [];
     const holder = async () => (await server.request('GET', lease)).body.spec?.holderIdentity as string | undefined;
+    let isOver = false;
+    /** Those that lose the lease on a busy machine are replaced, as a supervisor of processes does. */
     const another = () => {
       const manager = startManager(server);
       running.push(manager);
+      manager.process.once('exit', (status) => {
+        if (status !== null && !isOver) another();
+      });
       return manager;
     };
     try {
@@ -124,6 +129,7 @@ describe.concurrent(`the work is done, with CRASH_SEED=${seed}`, () => {
       await Promise.all([user(), changes()]);
       await expectOutcome(server);
     } finally {
+      isOver = true;
       for (const { process } of running) process.kill('SIGKILL');
       await server.stop('SIGKILL');
     }

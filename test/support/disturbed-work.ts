@@ -186,16 +186,18 @@ export async function stateOf(server: RunningServer): Promise<object> {
     metadata.ownerReferences?.find(({ controller }: Answer['body']) => controller === true)?.name;
   const ofWeb = sets.filter((set) => controllerOf(set) === 'web');
   const current = ofWeb.filter(({ spec }) => spec.replicas > 0).map(({ metadata }) => metadata.name);
+  const isReady = ({ metadata, status }: Answer['body']) =>
+    metadata.deletionTimestamp === undefined &&
+    status.conditions?.some((one: Answer['body']) => one.type === 'Ready' && one.status === 'True');
   const podsOf = (controller: string) => {
     const found = pods.filter((pod) => controllerOf(pod) === controller);
-    const isReady = ({ metadata, status }: Answer['body']) =>
-      metadata.deletionTimestamp === undefined &&
-      status.conditions?.some((one: Answer['body']) => one.type === 'Ready' && one.status === 'True');
     return {
       images: found.map(({ spec }) => spec.containers[0].image.at(-1)).join(''),
       ready: found.filter(isReady).length,
     };
   };
+  const controllers = [current[0], 'many', 'db'];
+  const isOdd = (pod: Answer['body']) => !isReady(pod) || !controllers.includes(controllerOf(pod));
   const statusOf = async (path: string, ...fields: string[]) => {
     const { metadata, status } = (await server.request('GET', `${apps}/${path}`)).body;
     return [status.observedGeneration === metadata.generation, ...fields.map((field) => status[field] ?? 0)];
@@ -210,7 +212,11 @@ export async function stateOf(server: RunningServer): Promise<object> {
     manyPods: podsOf('many'),
     db: await statusOf('statefulsets/db', 'replicas', 'updatedReplicas', 'readyReplicas'),
     dbPods: podsOf('db'),
-    pods: pods.length,
+    otherPods: pods.filter(isOdd).map(({ metadata, spec, status }) => ({
+      metadata: { ...metadata, managedFields: undefined },
+      nodeName: spec.nodeName,
+      status,
+    })),
     objects: Object.fromEntries(
       objects.map(({ metadata: { name, deletionTimestamp, ownerReferences = [] } }) => [
         name,
@@ -233,7 +239,7 @@ export const outcome = {
   manyPods: { images: '111111111111', ready: 12 },
   db: [true, 3, 3, 3],
   dbPods: { images: '222', ready: 3 },
-  pods: 23,
+  otherPods: [],
   objects: survivors,
 };
 

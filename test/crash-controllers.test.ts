@@ -21,11 +21,11 @@ const root = dirname(import.meta.dirname);
 const lastKills = 3;
 const timeout = 120_000;
 
-const leaderChanges = 3;
+const leaderChanges = 2;
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
 const election = [
-  '--leader-elect-lease-duration=3s',
-  '--leader-elect-renew-deadline=2500ms',
+  '--leader-elect-lease-duration=6s',
+  '--leader-elect-renew-deadline=5s',
   '--leader-elect-retry-period=200ms',
 ];
 

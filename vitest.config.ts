@@ -21,7 +21,9 @@ const shared = files.filter((file) => !isolated.includes(file));
 /** The test files that take longest, longest first: one that starts last keeps the others waiting. */
 const longest = [
   'test/abuse.test.ts',
+  'test/crash-controllers.test.ts',
   'test/replay.test.ts',
+  'test/replay-controllers.test.ts',
   'test/large-objects.test.ts',
   'test/watch-checker.test.ts',
   'test/kubectl-writes.test.ts',

@@ -64,6 +64,19 @@ describe('orch controllers', () => {
     await server.request('DELETE', lease);
   });
 
+  it('wait while others hold the lease, and take over from a leader that was killed', async () => {
+    const leader = run('--controllers=serviceaccount-controller');
+    await expect.poll(holder, { timeout: 20_000 }).toMatch(/_/);
+    const first = await holder();
+    const standby = run('--controllers=serviceaccount-controller');
+    await expect.poll(standby.output, { timeout: 20_000 }).toContain('runs controllers for');
+    leader.child.kill('SIGKILL');
+    await expect.poll(holder, { timeout: 20_000 }).not.toBe(first);
+    expect(await holder()).toMatch(/_/);
+    standby.child.kill('SIGKILL');
+    await server.request('DELETE', lease);
+  });
+
   it.each([
     [[], 2, 'orch: --kubeconfig must name the kubeconfig of a server'],
     [['--kubeconfig=/nonexistent/file'], 1, 'orch: --kubeconfig="/nonexistent/file" cannot be read: '],

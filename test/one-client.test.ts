@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { type ApiObject, type ClientWatch, StatusError } from '../src/server/index.ts';
-import { inTime, seededRandom, startWorld, turns, type World } from './support/in-process.ts';
+import { inTime, startWorld, turns, type World } from './support/in-process.ts';
+import { seededRandom } from './support/seeded-random.ts';
 import { Journal, withoutKind } from './support/watch-checker.ts';
 
 // No client is shown a state that goes backwards within one connection: gets and lists of any version, watches and

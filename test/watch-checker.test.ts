@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { type ApiObject, StatusError } from '../src/server/index.ts';
-import { inTime, seededRandom, startWorld, turns, type World } from './support/in-process.ts';
+import { inTime, startWorld, turns, type World } from './support/in-process.ts';
+import { seededRandom } from './support/seeded-random.ts';
 import { type Counts, Journal, type Selection, Watcher, withoutKind } from './support/watch-checker.ts';
 
 // 50 watchers join, leave and come back at random during 20,000 writes, while history is compacted, the cache is cut

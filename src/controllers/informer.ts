@@ -30,8 +30,8 @@ export class Informer<T extends Named> {
   readonly #byNamespace = new Map<string, Map<string, T>>();
   readonly #indexes = new Map<string, Index<T>>();
   readonly #handlers: ChangeHandler<T>[] = [];
-  /** The uids of objects that this process has deleted and whose deletion the watch has not yet shown. */
-  readonly #removed = new Set<string>();
+  /** The versions of objects, by uid, whose deletion own writes have shown and the watch has not yet. */
+  readonly #removed = new Map<string, number>();
   /** The resourceVersion up to which the watch has shown every change; 0 before the first list. */
   #revision = 0;
   #resolveSynced = () => {};
@@ -84,6 +84,8 @@ export class Informer<T extends Named> {
     const { uid = '' } = object.metadata;
     const held = this.#objects.get(keyOf(object));
     if (this.#removed.has(uid) || versionOf(object) <= Math.max(held ? versionOf(held) : 0, this.#revision)) return;
+    // The object that had the name before was deleted, which the watch is still to show.
+    if (held !== undefined && held.metadata.uid !== uid) this.#removed.set(held.metadata.uid ?? '', versionOf(held));
     this.#set(object);
   }
 
@@ -91,7 +93,7 @@ export class Informer<T extends Named> {
   forget(namespace: string, name: string, uid: string): void {
     const held = this.get(namespace, name);
     if (held?.metadata.uid !== uid) return;
-    this.#removed.add(uid);
+    this.#removed.set(uid, versionOf(held));
     this.#delete(held);
   }
 
@@ -140,7 +142,10 @@ export class Informer<T extends Named> {
     const restarted = revision < this.#revision;
     const listed = new Map(objects.map((object) => [keyOf(object), object]));
     const uids = new Set(objects.map(({ metadata: { uid } }) => uid));
-    for (const uid of [...this.#removed]) if (restarted || !uids.has(uid)) this.#removed.delete(uid);
+    for (const [uid, version] of [...this.#removed]) {
+      // A list that is older than the object does not show its deletion: the watch will show both.
+      if (restarted || (version <= revision && !uids.has(uid))) this.#removed.delete(uid);
+    }
     for (const [key, held] of [...this.#objects]) {
       const isListed = listed.get(key)?.metadata.uid === held.metadata.uid;
       if (!isListed && (restarted || versionOf(held) <= revision)) this.#delete(held);

@@ -338,6 +338,18 @@ describe('eviction', () => {
     expect((await ask('GET', `${budgets}/sick`)).body['status']).not.toHaveProperty('disruptedPods');
   });
 
+  it('heeds a budget whose selector is empty for every pod, and one without a selector for none', async () => {
+    await running('any', 'any');
+    await make(budgets, { metadata: { name: 'absent' }, spec: { minAvailable: 1 } });
+    await make(budgets, { metadata: { name: 'empty' }, spec: { minAvailable: 1, selector: {} } });
+    expect(await evict('any')).toMatchObject({
+      status: 429,
+      body: { details: { causes: [{ message: expect.stringContaining('The disruption budget empty ') }] } },
+    });
+    for (const name of ['absent', 'empty']) await ask('DELETE', `${budgets}/${name}`);
+    expect((await evict('any')).status).toBe(201);
+  });
+
   it('is 500 with several budgets', async () => {
     await running('torn', 'torn');
     await budget('torn-1', 'torn', { observedGeneration: 1 });

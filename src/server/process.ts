@@ -6,6 +6,9 @@ import { readConfig } from './read-file.ts';
 import { readSettings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
+/** The period of the timer that keeps a process alive (ms): any. */
+const aliveMs = 3_600_000;
+
 /** The settings of the process; undefined, with exit status 2, when one is invalid, which is reported. */
 export async function settingsOf<S extends object>(
   command: string,
@@ -48,14 +51,17 @@ export function logFailures(log: Log): void {
   process.stdout.on('error', () => {});
 }
 
-/** Resolves at the first signal to end; the second one exits the process. */
+/** Resolves at the first signal to end; the second one exits the process. The process lives until then. */
 export function firstSignal(): Promise<void> {
+  // Neither the timers of the clock nor connections that are idle keep a process alive.
+  const alive = setInterval(() => {}, aliveMs);
   return new Promise((resolve) => {
     let stopping = false;
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.on(name, () => {
         if (stopping) process.exit(128 + constants.signals[name]);
         stopping = true;
+        clearInterval(alive);
         resolve();
       });
     }

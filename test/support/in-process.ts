@@ -9,6 +9,7 @@ import {
 } from '../../src/server/index.ts';
 import { type DrivenClock, drivenClock } from '../../src/store/testing/driven-clock.ts';
 import { type HeldStore, heldStore } from '../../src/store/testing/held-store.ts';
+import { seededRandom } from './seeded-random.ts';
 
 /** A server in this process with a driven clock, over a store whose watches can be held back. */
 export interface World {
@@ -159,23 +160,4 @@ export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, m
     if (i > 100_000) throw new Error('it never ends');
   }
   return work;
-}
-
-/** A deterministic random generator: mulberry32. */
-export function seededRandom(seed: number) {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (t ^ (t >>> 14)) >>> 0;
-  };
-  const hex = () => next().toString(16).padStart(8, '0');
-  return {
-    integer: (below: number) => next() % below,
-    uuid: () => {
-      const [a, b, c, d] = [hex(), hex(), hex(), hex()];
-      return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
-    },
-  };
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { openMemoryStore, type Store, StoreError } from '../../server/index.ts';
 import { kinds } from '../kinds.ts';
 import { serviceAccountController } from '../service-accounts.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
@@ -410,6 +411,27 @@ describe('a pod that is deleted', () => {
     );
     await cluster.advance(2_000);
     expect(await find('web')).toBeUndefined();
+  });
+
+  it('is gone when the server failed between the two writes of its deletion', async () => {
+    const store = openMemoryStore({ clock: { now: () => 0, monotonic: () => 0, after: () => () => {} } });
+    let failures = 1;
+    const commit: Store['commit'] = (compares, writes) => {
+      const deletes = writes.some(({ key, value }) => value === undefined && key.includes('/pods/'));
+      if (!deletes || failures-- <= 0) return store.commit(compares, writes);
+      return Promise.reject(new StoreError('unavailable', 'stopped'));
+    };
+    const failing = new Proxy(store, {
+      get: (target, name: keyof Store) => (name === 'commit' ? commit : target[name].bind(target)),
+    });
+    cluster = await testCluster([serviceAccountController, ...fakeNodeControllers({ count: 1, version: 'v1.2.3' })], {
+      store: failing,
+    });
+    await create('torn');
+    await cluster.settle();
+    await cluster.client.delete(kinds.pods, await get('torn'));
+    await cluster.advance(60_000);
+    expect([failures, await find('torn')]).toEqual([-1, undefined]);
   });
 
   it('is left alone on nodes of others', async () => {

@@ -144,10 +144,11 @@ function startPods(
     const pod = pods.getByKey(key);
     const index = pod === undefined ? undefined : nodeOf(pod);
     if (pod === undefined || index === undefined) return undefined;
-    const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+    const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = pod.metadata;
     if (isTerminal(pod)) {
-      // Without a grace period it waits for its finalizers only.
-      if (deletionTimestamp === undefined || deletionGracePeriodSeconds === 0) return undefined;
+      // Without a grace period it waits for its finalizers; with none a server was stopped as it deleted the pod.
+      const waits = deletionGracePeriodSeconds === 0 && finalizers.length > 0;
+      if (deletionTimestamp === undefined || waits) return undefined;
       await ignoringAbsence(client.delete(kinds.pods, pod, { gracePeriodSeconds: 0 }));
       return undefined;
     }

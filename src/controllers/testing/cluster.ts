@@ -1,7 +1,7 @@
 /** A server without sockets, with controllers, on a clock that the test advances. */
 import { type Client, createClient, inProcessTransport } from '../../client/index.ts';
 import { type Names, namesFor, VirtualClock } from '../../meta/index.ts';
-import { createServer } from '../../server/index.ts';
+import { createServer, type Store } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import { componentName } from '../component.ts';
 import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
@@ -37,12 +37,14 @@ export interface TestCluster {
 export interface TestClusterOptions {
   readonly settings?: Partial<ControllerSettings>;
   readonly server?: ServerOptions;
+  /** A memory store by default. */
+  readonly store?: Store;
 }
 
 /** Starts the controllers over a server with the API domain `k8s.io` and a memory store; resolves when they are settled. */
 export async function testCluster(
   controllers: readonly Controller[],
-  { settings = {}, server: options = {} }: TestClusterOptions = {},
+  { settings = {}, server: options = {}, store }: TestClusterOptions = {},
 ): Promise<TestCluster> {
   const clock = new VirtualClock();
   const names = namesFor('k8s.io');
@@ -53,7 +55,7 @@ export async function testCluster(
       enableGarbageCollector: controllers.includes(garbageCollector),
       ...options,
     },
-    { clock },
+    { clock, ...(store === undefined ? {} : { store }) },
   );
   const logged: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[] = [];
   const keep: Log['warn'] = (text, fields) => void logged.push({ text, fields });

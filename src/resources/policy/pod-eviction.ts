@@ -135,10 +135,7 @@ function checkPreconditions({ metadata }: PodObject, meant: Preconditions): void
 
 async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Promise<Budget[]> {
   const all = await objects.list(PodDisruptionBudget, namespace, true);
-  return all.filter(({ spec }) => {
-    const selector = selectorFromObject(spec?.selector);
-    return selector.requirements.length > 0 && selector.matches(pod.metadata.labels ?? {});
-  });
+  return all.filter(({ spec }) => selectorFromObject(spec?.selector).matches(pod.metadata.labels ?? {}));
 }
 
 /** Whether a pod that is not ready may be evicted without using the budget. */

@@ -2,11 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allControllers } from '../src/controllers/index.ts';
 import { type Kubectl, startKubectl } from './support/kubectl.ts';
 import { hasKubectl, hasProgram } from './support/requirements.ts';
 
-const runs = (controller: string) => allControllers.some(({ name }) => name === controller);
 const patience = '--timeout=18s';
 
 // Workloads from their creation to their end, with the controllers and on nodes that run nothing.
@@ -94,14 +92,14 @@ describe.skipIf(!hasKubectl())('kubectl runs workloads', { timeout: 60_000 }, ()
     expect((await names('pods', '-l', 'app=d')).trim().split('\n')).toHaveLength(3);
   });
 
-  it.skipIf(!runs('horizontal-pod-autoscaler-controller'))('autoscale raises a deployment to its minimum', async () => {
+  it('autoscale raises a deployment to its minimum', async () => {
     const { run, deploy } = await inNamespace('scaled');
     await deploy('web', 1);
     await run('autoscale', 'deployment', 'web', '--min=3', '--max=5', '--cpu-percent=80');
     await run('wait', 'deployment/web', '--for=jsonpath={.status.readyReplicas}=3', patience);
   });
 
-  it.skipIf(!runs('job-controller'))('create job completes, and fails as its pods do', async () => {
+  it('create job completes, and fails as its pods do', async () => {
     const { run, apply, read } = await inNamespace('jobs');
     await run('create', 'job', 'work', '--image=example.com/work:1');
     expect(await run('wait', 'job/work', '--for=condition=complete', patience)).toBe('job.batch/work condition met\n');
@@ -122,7 +120,7 @@ spec:
     expect(await run('get', 'pods', '-l', 'job-name=failing')).toMatch(/^failing-\w+ +0\/1 +Error +0 /m);
   });
 
-  it.skipIf(!runs('job-controller'))('create cronjob, and a job from it', async () => {
+  it('create cronjob, and a job from it', async () => {
     const { run, read } = await inNamespace('cron');
     await run('create', 'cronjob', 'tick', '--image=example.com/tick:1', '--schedule=0 0 1 1 *');
     await run('create', 'job', 'once', '--from=cronjob/tick');
@@ -183,41 +181,38 @@ spec:
     expect(body.status.userInfo.username).toBe('system:serviceaccount:tokens:robot');
   });
 
-  it.skipIf(!hasProgram('openssl', 'version') || !runs('certificatesigningrequest-signing-controller'))(
-    'certificate approve, and the certificate that is issued',
-    async () => {
-      const { folder } = kubectl.server;
-      const files = ['-keyout', join(folder, 'jane.key'), '-out', join(folder, 'jane.csr')];
-      execFileSync(
-        'openssl',
-        [
-          'req',
-          '-new',
-          '-newkey',
-          'ec',
-          '-pkeyopt',
-          'ec_paramgen_curve:P-256',
-          '-nodes',
-          '-subj',
-          '/O=dev/CN=jane',
-          ...files,
-        ],
-        { stdio: 'ignore' },
-      );
-      const request = readFileSync(join(folder, 'jane.csr')).toString('base64');
-      const manifest = `apiVersion: certificates.k8s.io/v1
+  it.skipIf(!hasProgram('openssl', 'version'))('certificate approve, and the certificate that is issued', async () => {
+    const { folder } = kubectl.server;
+    const files = ['-keyout', join(folder, 'jane.key'), '-out', join(folder, 'jane.csr')];
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-new',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-subj',
+        '/O=dev/CN=jane',
+        ...files,
+      ],
+      { stdio: 'ignore' },
+    );
+    const request = readFileSync(join(folder, 'jane.csr')).toString('base64');
+    const manifest = `apiVersion: certificates.k8s.io/v1
 kind: CertificateSigningRequest
 metadata: { name: jane }
 spec: { signerName: kubernetes.io/kube-apiserver-client, usages: [client auth], request: ${request} }
 `;
-      await kubectl.run('create', '-f', kubectl.file('jane.yaml', manifest));
-      expect(await kubectl.run('certificate', 'approve', 'jane')).toContain(
-        'certificatesigningrequest.certificates.k8s.io/jane approved\n',
-      );
-      await kubectl.run('wait', 'csr/jane', '--for=jsonpath={.status.certificate}', patience);
-      const certificate = Buffer.from(await kubectl.read('csr/jane', '{.status.certificate}'), 'base64').toString();
-      expect(certificate).toMatch(/^-----BEGIN CERTIFICATE-----\n/);
-      expect(await kubectl.run('get', 'csr', 'jane')).toMatch(/ Approved,Issued$/m);
-    },
-  );
+    await kubectl.run('create', '-f', kubectl.file('jane.yaml', manifest));
+    expect(await kubectl.run('certificate', 'approve', 'jane')).toContain(
+      'certificatesigningrequest.certificates.k8s.io/jane approved\n',
+    );
+    await kubectl.run('wait', 'csr/jane', '--for=jsonpath={.status.certificate}', patience);
+    const certificate = Buffer.from(await kubectl.read('csr/jane', '{.status.certificate}'), 'base64').toString();
+    expect(certificate).toMatch(/^-----BEGIN CERTIFICATE-----\n/);
+    expect(await kubectl.run('get', 'csr', 'jane')).toMatch(/ Approved,Issued$/m);
+  });
 });

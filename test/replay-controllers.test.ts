@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { allControllers } from '../src/controllers/index.ts';
 import { type Recorded, replay, scenarios } from './support/recorded.ts';
 import { type RunningServer, startServer } from './support/server.ts';
 
@@ -8,29 +7,11 @@ import { type RunningServer, startServer } from './support/server.ts';
  * controllers.
  */
 
-/** The controllers of a scenario, where they are not those that any server has. */
-const needed: { readonly [scenario: string]: readonly string[] } = {
-  autoscaler: ['horizontal-pod-autoscaler-controller'],
-  claimProtection: ['persistentvolumeclaim-protection-controller', 'persistentvolume-protection-controller'],
-  daemonSet: ['node-lifecycle-controller'],
-  endpointsMirrored: ['endpointslice-mirroring-controller'],
-  ephemeralClaims: ['ephemeral-volume-controller'],
-  jobCompletes: ['job-controller'],
-  jobFails: ['job-controller'],
-  jobTimeToLive: ['job-controller'],
-  nodeTaints: ['node-lifecycle-controller', 'taint-eviction-controller'],
-  serviceEndpoints: ['endpoints-controller', 'endpointslice-controller'],
-  volumesBind: ['persistentvolume-binder-controller'],
-};
 /** Create nodes. */
-const alone = ['daemonSet', 'nodeTaints'];
+const alone = ['controllers.daemonSet', 'controllers.nodeTaints'];
 
-const nameOf = ({ id }: Recorded): string => id.replace('controllers.', '');
-const runs = (controller: string) => allControllers.some(({ name }) => name === controller);
-const recorded = scenarios.filter(
-  (one) => one.id.startsWith('controllers.') && (needed[nameOf(one)] ?? []).every(runs),
-);
-const isAlone = (one: Recorded): boolean => alone.includes(nameOf(one));
+const recorded = scenarios.filter(({ id }) => id.startsWith('controllers.'));
+const isAlone = (one: Recorded): boolean => alone.includes(one.id);
 
 let server: RunningServer;
 beforeAll(async () => {

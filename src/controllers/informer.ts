@@ -201,7 +201,7 @@ export class Informer<T extends Named> {
   }
 }
 
-const versionOf = ({ metadata }: Named): number => Number(metadata.resourceVersion ?? 0);
+export const versionOf = ({ metadata }: Named): number => Number(metadata.resourceVersion ?? 0);
 
 /** Objects by values of theirs. */
 export class Index<T extends Named> {

@@ -350,16 +350,33 @@ describe('eviction', () => {
     expect((await evict('any')).status).toBe(201);
   });
 
-  it('is 500 with several budgets', async () => {
+  it('uses each of several budgets, and none if one of them refuses', async () => {
+    const counts = { observedGeneration: 1, currentHealthy: 2, desiredHealthy: 2, expectedPods: 3 };
     await running('torn', 'torn');
-    await budget('torn-1', 'torn', { observedGeneration: 1 });
-    await budget('torn-2', 'torn', { observedGeneration: 1 });
+    await budget('torn-1', 'torn', { ...counts, disruptionsAllowed: 1 });
+    await budget('torn-2', 'torn', { ...counts, disruptionsAllowed: 0 });
+    const statusOf = async (name: string) => (await ask('GET', `${budgets}/${name}`)).body['status'];
     expect(await evict('torn')).toMatchObject({
-      status: 500,
-      body: {
-        message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
-      },
+      status: 429,
+      body: { details: { causes: [{ message: expect.stringContaining('The disruption budget torn-2 ') }] } },
     });
+    expect(await statusOf('torn-1')).toMatchObject({ disruptionsAllowed: 1 });
+    expect(await statusOf('torn-1')).not.toHaveProperty('disruptedPods');
+    await patch(`${budgets}/torn-2/status`, { status: { disruptionsAllowed: 2 } });
+    expect((await evict('torn')).status).toBe(201);
+    const disruptedPods = { torn: expect.any(String) as string };
+    expect(await statusOf('torn-1')).toMatchObject({ disruptionsAllowed: 0, disruptedPods });
+    expect(await statusOf('torn-2')).toMatchObject({ disruptionsAllowed: 1, disruptedPods });
+  });
+
+  it('spends no budget of several that spares a pod which is not ready', async () => {
+    await running('ill', 'ill', false);
+    const counts = { observedGeneration: 1, currentHealthy: 1, disruptionsAllowed: 1 };
+    await budget('ill-1', 'ill', { ...counts, desiredHealthy: 1 });
+    await budget('ill-2', 'ill', { ...counts, desiredHealthy: 2 });
+    expect((await evict('ill')).status).toBe(201);
+    expect((await ask('GET', `${budgets}/ill-1`)).body['status']).toMatchObject({ disruptionsAllowed: 1 });
+    expect((await ask('GET', `${budgets}/ill-2`)).body['status']).toMatchObject({ disruptionsAllowed: 0 });
   });
 
   it('deletes with its deleteOptions', async () => {

@@ -138,7 +138,7 @@ export async function prepare(server: RunningServer): Promise<void> {
 }
 
 /** The objects with owners or dependents that outlive the steps: the names of their owners, by their own names. */
-export const survivors: { readonly [name: string]: readonly string[] } = Object.fromEntries([
+const survivors: { readonly [name: string]: readonly string[] } = Object.fromEntries([
   ['kube-root-ca.crt', []],
   ['stays', []],
   ...owners.flatMap(({ name: owner, policy }) =>

@@ -21,7 +21,8 @@ const maxAttempts = 20;
 const maxDisrupted = 2_000;
 
 /**
- * The create handler of `pods/eviction`: deletes the pod if its disruption budget allows that, and updates the budget.
+ * The create handler of `pods/eviction`: deletes the pod if all its disruption budgets allow that, and updates
+ * those that it uses.
  */
 export const evictPod: CreateHandler = async (posted, call) => {
   const options = (posted['deleteOptions'] ?? {}) as JsonObject;
@@ -47,27 +48,23 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
     return;
   }
   const guarding = await budgetsOf(pod, call);
-  const [budget] = guarding;
-  if (guarding.length > 1) {
-    const why = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
-    throw new StatusError(500, '', why);
-  }
-  if (budget === undefined) {
-    await remove(options, call);
-  } else if (isSpare(pod, budget)) {
-    try {
-      await deleteAsRead(pod, options, call);
-    } catch (error) {
-      if (error instanceof PodModified) throw notProcessed(budget);
-      throw error;
-    }
-  } else {
+  const sparing = guarding.find((budget) => isSpare(pod, budget));
+  const spent = guarding.filter((budget) => !isSpare(pod, budget));
+  // None is spent where one refuses, except by a concurrent eviction: the disruption controller then takes that back.
+  if (spent.length > 1) for (const budget of spent) useDisruption(jsonCopy(budget), name, call.now);
+  for (const { metadata } of spent) {
     const spend = (found: Budget) => {
       // The delete options may ask for a dry run too: that works on a copy.
       useDisruption(isDryRun(options) ? jsonCopy(found) : found, name, call.now);
     };
-    await objects.guaranteedUpdate(PodDisruptionBudget, namespace, budget.metadata.name ?? '', spend, 'status');
-    await remove(options, call);
+    await objects.guaranteedUpdate(PodDisruptionBudget, namespace, metadata.name ?? '', spend, 'status');
+  }
+  if (sparing === undefined) return remove(options, call);
+  try {
+    await deleteAsRead(pod, options, call);
+  } catch (error) {
+    if (error instanceof PodModified) throw notProcessed(sparing);
+    throw error;
   }
 }
 

@@ -24,6 +24,7 @@ const longest = [
   'test/crash-controllers.test.ts',
   'test/replay.test.ts',
   'test/replay-controllers.test.ts',
+  'test/kubectl-workloads.test.ts',
   'test/large-objects.test.ts',
   'test/watch-checker.test.ts',
   'test/kubectl-writes.test.ts',
@@ -66,6 +67,7 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     // One more than cores: several files wait for kubectl, or for timeouts of scenarios.
     maxWorkers: 3,

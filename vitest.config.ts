@@ -36,6 +36,15 @@ const longest = [
   'src/store/lmdb/crash.test.ts',
 ];
 
+/** Puts every store in memory behind watches that are `LATE_WATCH_MS` late. */
+const lateWatches = {
+  name: 'late-watches',
+  transform: (code: string, id: string) =>
+    process.env['LATE_WATCH_MS'] !== undefined && id.endsWith('/src/store/index.ts')
+      ? code.replace('./memory/memory-store.ts', './testing/late-memory-store.ts')
+      : undefined,
+};
+
 /** Starts isolated files first, so that a shared process is not stopped before its queue is empty; then the longest. */
 class LongestFirst extends BaseSequencer {
   override async sort(specs: TestSpecification[]): Promise<TestSpecification[]> {
@@ -63,6 +72,7 @@ export default defineConfig({
         return code.replace('./yaml-worker.js', pathToFileURL(worker).href);
       },
     },
+    lateWatches,
   ],
   test: {
     testTimeout: 30_000,

@@ -277,8 +277,8 @@ export interface ObjectLookup extends VersionedLookup {
     latest?: boolean,
   ) => Awaitable<readonly Stored<R>[]>;
   /**
-   * What `compute` makes of all objects of a resource, without those that are corrupt; computed again only when one has
-   * changed. Includes every write that this server has answered. `compute` must not throw.
+   * What `compute` makes of all objects of a resource that is declared as followed, without those that are corrupt; computed
+   * again only when one has changed. Includes the writes that this server has answered. `compute` must not throw.
    */
   readonly derived: <R extends ResourceKey, T>(
     resource: R,

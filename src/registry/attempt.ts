@@ -89,7 +89,7 @@ async function attempt(
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
   if (held !== undefined && old !== undefined && !pending.remove && isUnchanged(pending.object, old)) {
     const rewrites = !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
-    if (!rewrites) return { kind: 'unchanged', result: resultOf(request, pending, old, held) };
+    if (!rewrites) return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
   }
   if (pause) await pause();
   return commit(request, pending, old, held, allocations, pause);

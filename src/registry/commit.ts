@@ -12,10 +12,10 @@ import { inTurns, type Pause } from './turns.ts';
 import type { WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
-/** The outcome of one attempt of a write. */
+/** The outcome of one attempt of a write. `revision`: that of the commit, or of the object that is not changed. */
 export type Outcome =
-  | { readonly kind: 'stored'; readonly result: WriteResult }
-  | { readonly kind: 'unchanged'; readonly result: WriteResult }
+  | { readonly kind: 'stored'; readonly result: WriteResult; readonly revision: number }
+  | { readonly kind: 'unchanged'; readonly result: WriteResult; readonly revision: number }
   /** Another writer was first; `found` is the object stored now. */
   | { readonly kind: 'conflict'; readonly pending: PendingObject; readonly found: CachedObject | undefined }
   /** Another writer was first with a value that was allocated for the object. */
@@ -71,11 +71,11 @@ export async function commit(
     const deletes = request.change.verb === 'delete' && held !== undefined;
     const last = deletes ? held : describeText(format, key, cachedText(format, pending.object), revision);
     const gone = dryRun ? last : describeDeleted(format, last, stored);
-    return { kind: 'stored', result: resultOf(request, pending, old, gone) };
+    return { kind: 'stored', result: resultOf(request, pending, old, gone), revision: stored };
   }
   const cached = dryRun ? undefined : target.resource.cache.get(key);
   const written = cached?.revision === stored ? cached : describeStored();
-  return { kind: 'stored', result: resultOf(request, pending, old, written) };
+  return { kind: 'stored', result: resultOf(request, pending, old, written), revision: stored };
 }
 
 /** How much a deletion may add to an object, in bytes: other writes leave room for it. */
@@ -113,7 +113,7 @@ async function deleteMarked(
   const [entry] = answer.ok ? [] : answer.found;
   if (entry !== undefined) return { kind: 'conflict', pending, found: describe(target.resource.format, entry) };
   const object = describeDeleted(target.resource.format, marked, answer.revision);
-  return { kind: 'stored', result: resultOf(request, pending, old, object) };
+  return { kind: 'stored', result: resultOf(request, pending, old, object), revision: answer.revision };
 }
 
 /** The result that a commit would have. */

@@ -69,6 +69,11 @@ export interface ResourceDefinition {
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
+  /**
+   * The server acts on its objects (`Registry.follow`, `ObjectLookup.derived`): a write is answered once this server has it
+   * in its cache, or after a second, so that the next request of the writer is decided by it.
+   */
+  readonly followed?: boolean;
   /** What this server does not implement of the kind: the text of a `Warning` header on each write. */
   readonly unimplemented?: string;
 }

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import type { ApiObject } from '../meta/index.ts';
+import { checkFollowed } from './follow.ts';
 import type { Resource } from './resource.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
 
@@ -10,7 +11,7 @@ interface Derived<T> {
   stale: boolean;
 }
 
-/** See `ObjectLookup`. The cache of a custom resource is another one after a change of its definition. */
+/** See `ObjectLookup`. The resource is declared as `followed`. The cache of a custom resource is another one after a change of its definition. */
 export function derive<T>(
   find: () => Resource | undefined,
   compute: (objects: readonly ApiObject[]) => T,
@@ -19,6 +20,7 @@ export function derive<T>(
   const current = (resource: Resource): T => {
     const { cache } = resource;
     if (known?.cache !== cache) {
+      checkFollowed(resource);
       const next: Derived<T> = { cache, value: compute(readAll(resource)), stale: false };
       cache.listen(() => {
         next.stale = true;

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { bench, failure, note, remove, update } from './testing/fixtures.ts';
+import { openMemoryStore } from '../store/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
+import { heldStore } from '../store/testing/held-store.ts';
+import { type Bench, bench, failure, followedBench, note, notes, remove, update } from './testing/fixtures.ts';
 
 /** Follows the config maps of a registry; `state` is what it has been told. */
-async function following(made: ReturnType<typeof bench>) {
+async function following(made: Bench) {
   const state = new Map<string, string | undefined>();
   let told = 0;
   await made.registry.follow('configmaps', (namespace, name, object) => {
@@ -14,10 +17,13 @@ async function following(made: ReturnType<typeof bench>) {
   return { state, told: () => told };
 }
 
+const createMany = ({ create }: Bench, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, i) => create('configmaps', note(`n${i}`))));
+
 describe('follow', () => {
   it('tells all objects, then each change before its write is answered', async () => {
-    const made = bench();
-    for (let i = 0; i < 600; i++) await made.create('configmaps', note(`n${i}`));
+    const made = followedBench();
+    await createMany(made, 600);
     const { state, told } = await following(made);
     expect([state.size, told()]).toEqual([600, 600]);
     await made.create('configmaps', note('new', { a: '2' }));
@@ -29,8 +35,8 @@ describe('follow', () => {
   });
 
   it('misses no change that is made while objects are told', async () => {
-    const made = bench();
-    for (let i = 0; i < 600; i++) await made.create('configmaps', note(`n${i}`));
+    const made = followedBench();
+    await createMany(made, 600);
     const done = following(made);
     for (let i = 0; i < 600; i += 7) await made.write('configmaps', { name: `n${i}` }, remove());
     for (let i = 0; i < 50; i++) await made.create('configmaps', note(`late${i}`));
@@ -40,7 +46,7 @@ describe('follow', () => {
   });
 
   it.each(['{"kind":"Conf', '"n":'])('tells a corrupt object as deleted: %s', async (text) => {
-    const made = bench();
+    const made = followedBench();
     await made.create('configmaps', note('bad'));
     await made.create('configmaps', note('good'));
     const { state } = await following(made);
@@ -54,10 +60,39 @@ describe('follow', () => {
   });
 
   it('fails when the registry is closed first, and for no resource of that name', async () => {
-    const made = bench();
+    const made = followedBench();
     const loading = made.registry.follow('configmaps', () => {});
     made.registry.close();
     expect(await failure(loading)).toMatchObject({ code: 503 });
     expect(await failure(made.registry.follow('absent', () => {}))).toMatchObject({ code: 404 });
+  });
+
+  it('is refused for a resource whose writes do not wait for it', async () => {
+    const { registry } = followedBench();
+    const error = await failure(registry.follow('deployments.apps', () => {}));
+    expect(error).toMatchObject({ code: 500, cause: new Error('deployments are not declared as followed') });
+  });
+});
+
+describe('a write of a resource that is followed', () => {
+  it('is answered after a second when the watch does not deliver it', async () => {
+    const store = heldStore(openMemoryStore({ clock: drivenClock() }));
+    const { clock, create, names, registry } = bench({ definitions: [{ ...notes, followed: true }], store });
+    await names('configmaps');
+    store.hold();
+    let answered = false;
+    void create('configmaps', note('a')).then(() => {
+      answered = true;
+    });
+    await expect.poll(async () => (await store.under.list({ prefix: '/configmaps/' })).entries.length).toBe(1);
+    clock.advance(999);
+    expect(answered).toBe(false);
+    await expect
+      .poll(() => {
+        clock.advance(1_000);
+        return answered;
+      })
+      .toBe(true);
+    registry.close();
   });
 });

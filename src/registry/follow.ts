@@ -19,8 +19,15 @@ function readable(format: Resource['format'], held: CachedObject): ApiObject | u
   }
 }
 
+/** @throws Error when writes of the resource would not wait for those who follow it */
+export function checkFollowed({ definition: { plural, followed } }: Resource): void {
+  if (followed !== true) throw new Error(`${plural} are not declared as followed`);
+}
+
 /** See `Registry.follow`. Starts the cache of the resource, which then runs until the registry is closed. */
-export async function follow({ cache, format, keyPrefix }: Resource, follower: ObjectFollower): Promise<void> {
+export async function follow(resource: Resource, follower: ObjectFollower): Promise<void> {
+  const { cache, format, keyPrefix } = resource;
+  checkFollowed(resource);
   const tell = (held: CachedObject, deleted: boolean) => {
     const { namespace, name } = held;
     follower(namespace, name, deleted ? undefined : readable(format, held));

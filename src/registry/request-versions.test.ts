@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest, ServedKind } from '../admission/index.ts';
 import type { JsonObject } from '../meta/index.ts';
 import type { Change } from './index.ts';
-import { bench, how } from './testing/fixtures.ts';
+import { bench, followedBench, how } from './testing/fixtures.ts';
 import { recordingWebhook, wheel, wheels } from './testing/wheels.ts';
 
 const create = (value: JsonObject): Change => ({ verb: 'create', object: { value, findings: [] } });
@@ -195,7 +195,7 @@ describe('the object of a request in another version', () => {
 describe('what is derived from the objects of a resource', () => {
   it('includes every write that was answered, and is computed once for each state', async () => {
     let computed = 0;
-    const { create: make, registry, write } = bench();
+    const { create: make, registry, write } = followedBench();
     const names = registry.objects.derived('configmaps', (objects) => {
       computed++;
       return objects.map(({ metadata }) => metadata.name);

@@ -202,8 +202,8 @@ export interface Registry {
   /** The object in the version of the request: the stored bytes where that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
   /**
-   * Tells `follower` every object of a resource, named `pods` or `ingresses.networking.example.org`, and from then on
-   * every change as the watch cache applies it: a write by this server before it is answered. Resolves once all objects
+   * Tells `follower` every object of a resource that is declared as followed, named `roles.rbac.example.org`, and from then
+   * on every change as the watch cache applies it: a write by this server before it is answered. Resolves once all objects
    * have been told. @throws StatusError when the registry is closed before
    */
   follow(resource: string, follower: ObjectFollower): Promise<void>;

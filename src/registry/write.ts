@@ -20,6 +20,14 @@ const maxAttempts = 200;
 const patientAttempts = 3;
 /** How many names are generated for one object. */
 const maxNames = 8;
+/** How long a write waits for the cache of a resource that the server follows (ms). */
+const followMs = 1_000;
+
+/** What a write has led to, and the revision from which on the store has it. */
+interface Written {
+  readonly result: WriteResult;
+  readonly revision: number;
+}
 
 /**
  * Carries out a change. After a conflict with another writer it is attempted again on the object as stored by then; a
@@ -32,7 +40,15 @@ export async function write(
   options: WriteOptions,
 ): Promise<WriteResult> {
   const request = readWriteRequest(registry, target, change, options);
-  if (request.deletion?.unsafe === true) return removeUnreadable(request);
+  const written = request.deletion?.unsafe === true ? removeUnreadable(request) : attemptUntilDone(request);
+  const { result, revision } = await written;
+  const { cache, definition } = target.resource;
+  if (definition.followed === true) await cache.reach(revision, followMs);
+  return result;
+}
+
+async function attemptUntilDone(request: WriteRequest): Promise<Written> {
+  const { target, change } = request;
   const creates = change.verb === 'create';
   const { cache } = target.resource;
   // A watch from the resourceVersion of this write on needs the cache to have every later event.
@@ -48,12 +64,12 @@ export async function write(
         ? attemptWrite(request, held, pause)
         : conversions.during(() => attemptInOwnVersion(request, held, pause));
     const outcome = await attempting.catch(refusalOf);
-    if (outcome.kind === 'stored') return outcome.result;
+    if (outcome.kind === 'stored') return outcome;
     if (outcome.kind === 'refused' || outcome.kind === 'unchanged') {
       const stored = current ? held : await heldInStore(request);
       if (stored?.revision === held?.revision) {
         if (outcome.kind === 'refused') throw outcome.error;
-        return outcome.result;
+        return outcome;
       }
       held = stored;
     } else {
@@ -87,7 +103,7 @@ function refusalOf(error: unknown): { readonly kind: 'refused'; readonly error: 
 }
 
 /** Removes a corrupt object. */
-async function removeUnreadable(request: WriteRequest): Promise<WriteResult> {
+async function removeUnreadable(request: WriteRequest): Promise<Written> {
   const { registry, target, options } = request;
   const { resource, name } = target;
   const held = await heldInStore(request);
@@ -98,9 +114,9 @@ async function removeUnreadable(request: WriteRequest): Promise<WriteResult> {
   await runMutating(registry.admission, attributes);
   await runValidating(registry.admission, attributes);
   const { key, revision } = held;
-  const answer = options.dryRun ? { ok: true } : await registry.store.commit([{ key, revision }], [{ key }]);
+  const answer = options.dryRun ? { ok: true, revision } : await registry.store.commit([{ key, revision }], [{ key }]);
   if (!answer.ok) throw statusError.modified(resource.id, name);
-  return { created: false, object: undefined, deleted: { name, uid: '' } };
+  return { result: { created: false, object: undefined, deleted: { name, uid: '' } }, revision: answer.revision };
 }
 
 /** The 409 for a name that is taken; it says so when `found`, which has the name, is being deleted. */

@@ -26,6 +26,7 @@ import {
 } from '../../schema/index.ts';
 import { openMemoryStore, type Store } from '../../store/index.ts';
 import { type DrivenClock, drivenClock } from '../../store/testing/driven-clock.ts';
+import { lateStore } from '../../store/testing/late-store.ts';
 import {
   allVerbs,
   type Change,
@@ -368,6 +369,13 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     },
   };
 }
+
+/** The same over a store whose watches are late, with config maps that the server follows. */
+export const followedBench = (): Bench =>
+  bench({
+    definitions: [{ ...notes, followed: true }, deployments],
+    store: lateStore(openMemoryStore({ clock: drivenClock() }), 2),
+  });
 
 /** The object of a write result, as JSON. */
 function shown(target: Target, { object }: WriteResult, registry: Registry): ApiObject {

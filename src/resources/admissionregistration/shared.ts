@@ -10,6 +10,7 @@ export const groupDefaults = {
   group: 'admissionregistration.{domain}',
   categories: ['api-extensions'],
   namespaced: false,
+  followed: true,
 } as const;
 
 export const strategyDefaults = { bareFinalizers: true, generation: true, unconditionalUpdate: false } as const;

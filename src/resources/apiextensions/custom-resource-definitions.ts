@@ -14,6 +14,7 @@ export const customResourceDefinitions = resource({
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,
+  followed: true,
   status: { resetFields: [['metadata'], ['spec']] },
   strategy: {
     metadataChecks: [0, 1],

@@ -13,6 +13,7 @@ export const namespaces = resource({
   schema: Namespace,
   shortNames: ['ns'],
   namespaced: false,
+  followed: true,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   resetFields: [['spec', 'finalizers']],
   status: true,

@@ -9,6 +9,7 @@ export const clusterRoleBindings = resource({
   plural: 'clusterrolebindings',
   kind: 'ClusterRoleBinding',
   schema: ClusterRoleBinding,
+  followed: true,
   namespaced: false,
   columns: bindingColumns,
   strategy: {

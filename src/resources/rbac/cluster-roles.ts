@@ -10,6 +10,7 @@ export const clusterRoles = resource({
   plural: 'clusterroles',
   kind: 'ClusterRole',
   schema: ClusterRole,
+  followed: true,
   namespaced: false,
   strategy: {
     metadataChecks: [2, 1],

@@ -27,6 +27,7 @@ export const roleBindings = resource({
   plural: 'rolebindings',
   kind: 'RoleBinding',
   schema: RoleBinding,
+  followed: true,
 
   columns: bindingColumns,
   strategy: {

@@ -8,6 +8,7 @@ export const roles = resource({
   plural: 'roles',
   kind: 'Role',
   schema: Role,
+  followed: true,
 
   strategy: {
     metadataChecks: [2, 1],

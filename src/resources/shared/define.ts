@@ -56,6 +56,7 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly completion?: (object: ObjectOf<S>) => Completion | undefined;
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
   readonly strategy?: Strategy<ObjectOf<S>>;
+  readonly followed?: boolean;
   readonly unimplemented?: string;
 }
 
@@ -98,6 +99,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
       : { completion: declared.completion as unknown as (object: ApiObject) => Completion | undefined }),
     selectableFields: (declared.selectableFields ?? []) as unknown as readonly SelectableField[],
     strategy: (declared.strategy ?? {}) as unknown as Strategy<ApiObject>,
+    ...(declared.followed === true ? { followed: true } : {}),
     ...(declared.unimplemented === undefined ? {} : { unimplemented: declared.unimplemented }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../index.ts';
+import { storeWith } from './store-with.ts';
 
 /**
  * A store whose watches receive everything `ms` milliseconds of real time late and in order: batches, progress
@@ -7,24 +8,19 @@ import type { Store } from '../index.ts';
 export function lateStore(store: Store, ms: number): Store {
   // Timers of the same duration run in the order in which they were set.
   const later = (deliver: () => void) => void setTimeout(deliver, ms);
-  return {
-    revision: () => store.revision(),
-    get: (key, revision) => store.get(key, revision),
-    list: (range) => store.list(range),
-    commit: (compares, writes) => store.commit(compares, writes),
-    compact: (revision) => store.compact(revision),
-    close: () => store.close(),
-    watch: (prefix, after, sink) => {
+  return storeWith(store, {
+    watch: (prefix, after, sink, options) => {
       let open = true;
-      const inner = store.watch(prefix, after, {
-        batch: (revision, changes) => later(() => open && sink.batch(revision, changes)),
-        error: (error) =>
+      const delayed = {
+        batch: (...batch: Parameters<typeof sink.batch>) => later(() => open && sink.batch(...batch)),
+        error: (...error: Parameters<typeof sink.error>) =>
           later(() => {
             if (!open) return;
             open = false;
-            sink.error(error);
+            sink.error(...error);
           }),
-      });
+      };
+      const inner = store.watch(prefix, after, delayed, options);
       return {
         progress: () => inner.progress(),
         close: () => {
@@ -33,5 +29,5 @@ export function lateStore(store: Store, ms: number): Store {
         },
       };
     },
-  };
+  });
 }

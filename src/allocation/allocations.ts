@@ -1,5 +1,11 @@
 import type { Random } from '../meta/index.ts';
-import type { Allocator, OpenAllocations, Registry, Resource } from '../registry/index.ts';
+import {
+  type Allocator,
+  type OpenAllocations,
+  type Registry,
+  type Resource,
+  waitForRevision,
+} from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import type { AddressRange } from './address-range.ts';
 import { newChanges } from './changes.ts';
@@ -42,6 +48,8 @@ export function createAllocations(options: AllocationOptions): OpenAllocations {
         blocks.finish(changes);
         return changes;
       },
+      // Blocks of ports are read from the store.
+      catchUp: (revision) => waitForRevision(context.addresses(), revision),
     };
   };
 }
@@ -54,6 +62,6 @@ function allocatorContext({ store, random, registry, group }: AllocationOptions)
     resources.set(plural, found);
     return found;
   };
-  const ranges = rangesOf(() => find('servicecidrs'));
+  const ranges = rangesOf(store, () => find('servicecidrs'));
   return { store, random, registry, addresses: () => find('ipaddresses'), ranges };
 }

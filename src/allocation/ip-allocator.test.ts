@@ -12,6 +12,7 @@ it('does not report a full range from a cache that has not seen every write', as
   const store = openMemoryStore({ clock });
   const { registry, target, create } = bench({ clock, store });
   for (const name of ['10.0.0.1', '10.0.0.2']) await create('namespaces', { metadata: { name } });
+  await registry.objects.list('namespaces', '', true);
   const range = rangeOf({ address: '10.0.0.0', prefix: 30 }) as AddressRange;
   const world = {
     store,

@@ -10,6 +10,7 @@ import type { Store } from '../store/index.ts';
 import { familyOf, holderOf, newIpAddress, sameHolder } from './address-objects.ts';
 import { type AddressRange, candidates, holds } from './address-range.ts';
 import type { Changes } from './changes.ts';
+import type { Ranges } from './ranges.ts';
 import { readStored } from './stored.ts';
 
 export interface IpAllocatorContext {
@@ -18,8 +19,7 @@ export interface IpAllocatorContext {
   readonly registry: () => Registry;
   /** The resource of IPAddress. */
   readonly addresses: () => Resource;
-  /** The current ranges of the ready service CIDRs. */
-  readonly ranges: () => Promise<readonly AddressRange[]>;
+  readonly ranges: Ranges;
 }
 
 /** Addresses tried between two yields to the event loop. */
@@ -36,8 +36,7 @@ export function ipAllocator(
   return {
     allocate: async (value) => {
       const address = readIp(value);
-      const ranges = await context.ranges();
-      if (address === undefined || familyOf(address) !== family || !ranges.some((range) => holds(range, address))) {
+      if (address === undefined || familyOf(address) !== family || !(await isInRange(context, address))) {
         return 'the provided network does not match the current range';
       }
       if ((await store.get(keyOf(address))).entry !== undefined) return 'provided IP is already allocated';
@@ -71,8 +70,7 @@ export function dryRunIpAllocator(
   return {
     allocate: async (value) => {
       const address = readIp(value);
-      const ranges = await context.ranges();
-      if (address !== undefined && ranges.some((range) => holds(range, address))) return undefined;
+      if (address !== undefined && (await isInRange(context, address))) return undefined;
       return `provided IP ${value} is not in the valid range`;
     },
     allocateNext: async () => {
@@ -90,21 +88,27 @@ export function dryRunIpAllocator(
 async function findFree(context: IpAllocatorContext, family: AddressRange['family']): Promise<IpNumber | undefined> {
   const resource = context.addresses();
   await resource.cache.ready();
-  const ranges = (await context.ranges()).filter((range) => range.family === family);
-  const seen = await findIn(context, ranges);
+  const seen = await findIn(context, family, await context.ranges());
   if (seen !== undefined) return seen;
   await consistentCache(context, resource);
-  return findIn(context, ranges);
+  return findIn(context, family, await context.ranges(true));
+}
+
+/** An address is reported outside of all ranges only if it is not in those of the latest state either. */
+async function isInRange({ ranges }: Pick<IpAllocatorContext, 'ranges'>, address: IpNumber): Promise<boolean> {
+  const isIn = (range: AddressRange) => holds(range, address);
+  return (await ranges()).some(isIn) || (await ranges(true)).some(isIn);
 }
 
 async function findIn(
   { addresses, random }: IpAllocatorContext,
+  family: AddressRange['family'],
   ranges: readonly AddressRange[],
 ): Promise<IpNumber | undefined> {
   const { cache, keyPrefix } = addresses();
   const snapshot = cache.snapshot();
   let tried = 0;
-  for (const range of ranges) {
+  for (const range of ranges.filter((one) => one.family === family)) {
     for (const bits of candidates(range, random)) {
       const address = { bits, size: range.size };
       if (snapshot.get(keyPrefix + formatIp(address)) === undefined) return address;

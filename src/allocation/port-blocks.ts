@@ -6,7 +6,7 @@
  * One key for all ports would make all concurrent allocations conflict; one key for each port would exceed the limit of
  * a commit for a service with many ports.
  */
-import type { Entry, Store } from '../store/index.ts';
+import { type Entry, pagesOf, type Store } from '../store/index.ts';
 import type { Changes } from './changes.ts';
 
 export const blockPrefix = '/ranges/servicenodeports/';
@@ -40,15 +40,21 @@ interface PortBlock {
   bits: number;
 }
 
+/** Blocks as they are in the store when the first of them is needed: they are few and small, and read in one list. */
 export function loadPortBlocks(store: Store): PortBlocks {
-  const blocks = new Map<number, PortBlock>();
+  const blocks = new Map<string, PortBlock>();
+  let loading: Promise<void> | undefined;
+  const loadAll = async () => {
+    for await (const { entries } of pagesOf(store, { prefix: blockPrefix })) {
+      for (const entry of entries) blocks.set(entry.key, { entry, bits: readBits(entry) });
+    }
+  };
   const load = async (port: number): Promise<PortBlock> => {
-    const at = blockOf(port);
-    const known = blocks.get(at);
-    if (known !== undefined) return known;
-    const { entry } = await store.get(blockKey(at));
-    const block = { entry, bits: entry === undefined ? 0 : readBits(entry) };
-    blocks.set(at, block);
+    loading ??= loadAll();
+    await loading;
+    const key = blockKey(blockOf(port));
+    const block = blocks.get(key) ?? { entry: undefined, bits: 0 };
+    blocks.set(key, block);
     return block;
   };
   return {
@@ -58,9 +64,9 @@ export function loadPortBlocks(store: Store): PortBlocks {
       block.bits = (used ? block.bits | bitOf(port) : block.bits & ~bitOf(port)) >>> 0;
     },
     finish: (changes) => {
-      for (const [at, { entry, bits }] of blocks) {
+      for (const [key, { entry, bits }] of blocks) {
         if (bits === (entry === undefined ? 0 : readBits(entry))) continue;
-        changes.put(blockKey(at), entry, storedBits(bits));
+        changes.put(key, entry, storedBits(bits));
       }
     },
   };

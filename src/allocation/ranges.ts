@@ -1,14 +1,19 @@
 import { at, bufferOf, type JsonObject, parseNetwork } from '../meta/index.ts';
-import type { Resource } from '../registry/index.ts';
+import { consistentCache, type Resource } from '../registry/index.ts';
+import type { Store } from '../store/index.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
 import { readStored } from './stored.ts';
 
+/** `latest`: of every write that was answered before. @throws StatusError 504 when the cache does not catch up */
+export type Ranges = (latest?: boolean) => Promise<readonly AddressRange[]>;
+
 /** The ranges of the ServiceCIDRs that are ready and not being deleted. */
-export function rangesOf(resource: () => Resource): () => Promise<readonly AddressRange[]> {
+export function rangesOf(store: Store, resource: () => Resource): Ranges {
   let known: { readonly snapshot: unknown; readonly ranges: readonly AddressRange[] } | undefined;
-  return async () => {
+  return async (latest = false) => {
     const { cache, keyPrefix } = resource();
-    await cache.ready();
+    if (latest) await consistentCache({ store }, resource());
+    else await cache.ready();
     const snapshot = cache.snapshot();
     if (known?.snapshot !== snapshot) {
       const objects = [...snapshot.range(keyPrefix)].map(({ bytes }) => readStored({ value: bufferOf(bytes) }));

@@ -46,7 +46,7 @@ function seats(disturb: (attempt: number) => number = () => 0) {
       allocateNext: async () => '7',
       release: async (value: string) => void writes.push({ key: seat(value) }),
     };
-    return { allocators: new Map([['seats', pool]]), changes: () => ({ compares, writes }) };
+    return { allocators: new Map([['seats', pool]]), changes: () => ({ compares, writes }), catchUp: async () => {} };
   };
   const made = bench({ definitions: all, openAllocations });
   const taken = async () => (await made.store.list({ prefix: '/seats/' })).entries.map(({ key }) => key);

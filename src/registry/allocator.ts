@@ -23,6 +23,11 @@ export interface Allocations {
   /** By name, the preferred one first. */
   readonly allocators: ReadonlyMap<string, Allocator>;
   readonly changes: () => { readonly compares: readonly Compare[]; readonly writes: readonly Write[] };
+  /**
+   * Resolves once free values are chosen from a state at least as new as `revision`: called when another writer was first
+   * with one, so that the next attempt does not choose from the same state. @throws StatusError 504
+   */
+  readonly catchUp: (revision: number) => Promise<unknown>;
 }
 
 /** Opens the allocators for one attempt. In a dry run nothing is allocated, and free values are made up. */

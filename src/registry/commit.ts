@@ -54,7 +54,10 @@ export async function commit(
   if (!answer.ok) {
     const [entry] = answer.found;
     // The object is unchanged: a compare of its allocations failed.
-    if ((entry?.revision ?? 0) === revision) return { kind: 'allocationLost', pending };
+    if ((entry?.revision ?? 0) === revision) {
+      await allocations?.catchUp(answer.revision);
+      return { kind: 'allocationLost', pending };
+    }
     return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
   }
   const stored = dryRun ? revision : answer.revision;

@@ -5,7 +5,7 @@ export type { Allocations, Allocator, Holder, OpenAllocations } from './allocato
 export { internalName } from './body.ts';
 export type { CustomVersions } from './catalog.ts';
 export { AgeCell, type CellContext, type Column, type Completion } from './column.ts';
-export { consistentCache } from './context.ts';
+export { consistentCache, waitForRevision } from './context.ts';
 export type { ConvertObjects, CustomStorage } from './custom-storage.ts';
 export {
   allVerbs,

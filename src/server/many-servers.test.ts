@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ApiObject } from '../meta/index.ts';
+import { openMemoryStore } from '../store/index.ts';
+import { lateStore } from '../store/testing/late-store.ts';
+import { systemClock } from './clock.ts';
+import { createServer, type OrchServer } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
+
+// Servers over one store: the watches of the second one deliver late, as over a network.
+const servers: OrchServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+/** Two servers without controllers over one store. */
+async function startTwo(options: ServerOptions = {}) {
+  const store = openMemoryStore({ clock: systemClock });
+  for (const one of [store, lateStore(store, 20)]) {
+    servers.push(await createServer({ controllers: '-*', ...options }, { store: one }));
+  }
+  const [first, second] = servers as [OrchServer, OrchServer];
+  return { store, first, second };
+}
+
+const services = { apiVersion: 'v1', resource: 'services', namespace: 'default' };
+interface ServiceSpec {
+  readonly clusterIP: string;
+  readonly ports: readonly [{ readonly nodePort: number }];
+  readonly healthCheckNodePort: number;
+}
+/** The object of a service, whose spec the server completes. */
+const service = (name: string, spec: object): ApiObject & { readonly spec: ServiceSpec } => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name },
+  spec: { selector: { app: name }, ports: [{ port: 80 }], ...spec } as unknown as ServiceSpec,
+});
+
+describe('allocation by two servers', () => {
+  it('hands out every cluster IP of a range, each once', async () => {
+    const { first, second } = await startTwo({ serviceClusterIpRange: '10.0.0.0/26' });
+    const made = await Promise.all(
+      Array.from({ length: 61 }, (_, i) =>
+        (i % 2 === 0 ? first : second).client.create(services, service(`s${i}`, {})),
+      ),
+    );
+    expect(new Set(made.map(({ spec }) => spec.clusterIP)).size).toBe(61);
+    const full = (i: number) => (i === 0 ? first : second).client.create(services, service(`full${i}`, {}));
+    for (const i of [0, 1]) await expect(full(i)).rejects.toMatchObject({ message: /range is full/ });
+  });
+
+  it('hands out every node port of a range, each once', async () => {
+    const { first, second } = await startTwo({ serviceNodePortRange: '30000-30039' });
+    const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        (i % 2 === 0 ? first : second).client.create(services, service(`s${i}`, spec)),
+      ),
+    );
+    const used = made.flatMap(({ spec: { ports, healthCheckNodePort } }) => [ports[0].nodePort, healthCheckNodePort]);
+    expect(used.sort()).toEqual(Array.from({ length: 40 }, (_, i) => 30_000 + i));
+  });
+});

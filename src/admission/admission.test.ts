@@ -84,8 +84,8 @@ describe('latency metrics', () => {
 
 describe('namespace lifecycle', () => {
   const namespaces = new Map([
-    ['n', { terminating: false }],
-    ['going', { terminating: true }],
+    ['n', { terminating: false, revision: 7 }],
+    ['going', { terminating: true, revision: 8 }],
   ]);
   const outcome = async (part: Partial<AdmissionRequest>, later = false) => {
     const lookup = (name: string) => (later ? Promise.resolve(namespaces.get(name)) : namespaces.get(name));
@@ -100,6 +100,24 @@ describe('namespace lifecycle', () => {
   it('admits a create in an active namespace', async () => {
     expect(await outcome({})).toBe('admitted');
     expect(await outcome({}, true)).toBe('admitted');
+  });
+
+  it('guards a create, and nothing else, by the revision of the namespace', async () => {
+    const guards: number[] = [];
+    const guardNamespace = (revision: number) => void guards.push(revision);
+    await outcome({ guardNamespace });
+    await outcome({ guardNamespace, operation: 'UPDATE' });
+    await outcome({ guardNamespace, namespace: 'going' });
+    expect(guards).toEqual([7]);
+  });
+
+  it('admits a create in a namespace that has been created again since it was terminating', async () => {
+    const lookup = (_: string, latest = false) =>
+      latest ? Promise.resolve({ terminating: false, revision: 9 }) : { terminating: true, revision: 8 };
+    const guards: number[] = [];
+    const guardNamespace = (revision: number) => void guards.push(revision);
+    await runMutating(createChain([namespaceLifecycle(lookup, names)]), request({ guardNamespace }));
+    expect(guards).toEqual([9]);
   });
 
   it('answers 404 when the namespace does not exist', async () => {

@@ -24,6 +24,7 @@ export type {
   MutationCheck,
   MutationObserver,
   NamespaceLookup,
+  NamespaceState,
   ObjectLookup,
   PluginInitializer,
   PolicyObserver,

@@ -1,12 +1,13 @@
 import { type Names, StatusError, statusError } from '../meta/index.ts';
 import { forbidden } from './request.ts';
-import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup, NamespaceState } from './types.ts';
 
 const namespaces = { group: '', resource: 'namespaces' };
 
 /**
  * Rejects writes in a namespace that does not exist, creation in a namespace that is terminating, and deletion of the
- * system namespaces. It runs in the mutating phase, before the other plugins.
+ * system namespaces. It runs in the mutating phase, before the other plugins. A creation is guarded by the state of the
+ * namespace: none is stored after any server has marked the namespace as terminating.
  */
 export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): AdmissionPlugin {
   const immortalNamespaces = new Set(['default', names.systemNamespace, names.publicNamespace]);
@@ -23,17 +24,29 @@ export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): Admis
         return undefined;
       }
       if (namespace === '' || operation === 'DELETE' || resource.group === reviews) return undefined;
+      const decide = (found: NamespaceState | undefined): Promise<void> | undefined => {
+        // One that is terminating may be gone, and created again, by now.
+        if (operation === 'CREATE' && found?.terminating === true) return checkLatest(request, lookup);
+        return check(request, found);
+      };
       const found = lookup(namespace);
-      if (found instanceof Promise) return found.then((namespace) => check(request, namespace));
-      return check(request, found);
+      return found instanceof Promise ? found.then(decide) : decide(found);
     },
   };
 }
 
-function check(request: AdmissionRequest, found: { readonly terminating: boolean } | undefined): void {
+async function checkLatest(request: AdmissionRequest, lookup: NamespaceLookup): Promise<void> {
+  check(request, await lookup(request.namespace, true));
+}
+
+function check(request: AdmissionRequest, found: NamespaceState | undefined): undefined {
   const { namespace, operation } = request;
   if (found === undefined) throw statusError.notFound(namespaces, namespace);
-  if (operation !== 'CREATE' || !found.terminating) return;
+  if (operation !== 'CREATE') return undefined;
+  if (!found.terminating) {
+    request.guardNamespace?.(found.revision);
+    return undefined;
+  }
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const { code, reason, message, details } = forbidden(request, why);
   const cause = {

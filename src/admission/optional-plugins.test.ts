@@ -53,7 +53,7 @@ describe('AlwaysPullImages', () => {
 describe('NamespaceAutoProvision and NamespaceExists', () => {
   const initializer = (created: string[], failure?: Error) => ({
     ...fakeInitializer(),
-    namespace: (name: string) => (name === 'there' ? { terminating: false } : undefined),
+    namespace: (name: string) => (name === 'there' ? { terminating: false, revision: 1 } : undefined),
     createNamespace: (name: string) => {
       created.push(name);
       return failure === undefined ? Promise.resolve() : Promise.reject(failure);

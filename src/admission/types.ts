@@ -57,6 +57,8 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly annotate?: Annotate | undefined;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
+  /** The object is stored only if its namespace is still at this revision; otherwise the request is attempted again. */
+  readonly guardNamespace?: (revision: number) => void;
 }
 
 /** The second run of the mutating phase: later mutations may concern plugins that ran before. */
@@ -218,8 +220,17 @@ export type MutationObserver = (check: MutationCheck, seconds: number) => void;
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** The state of a namespace; undefined if it does not exist. */
-export type NamespaceLookup = (name: string) => Awaitable<{ readonly terminating: boolean } | undefined>;
+export interface NamespaceState {
+  readonly terminating: boolean;
+  /** The revision of the commit that wrote the namespace. */
+  readonly revision: number;
+}
+
+/**
+ * The state of a namespace; undefined: it does not exist, in the store either. `latest`: a consistent read instead of the
+ * cache as it is. @throws StatusError 504 when the cache does not catch up
+ */
+export type NamespaceLookup = (name: string, latest?: boolean) => Awaitable<NamespaceState | undefined>;
 
 /**
  * A resource of the server: the schema of its storage version or, where the resource is known at run time only, its

@@ -30,7 +30,7 @@ it('answers without a promise what the cache holds', async () => {
   await create('configmaps', note('one'));
   await objects.namespace('ns');
   await objects.get('configmaps', 'ns', 'one');
-  expect(objects.namespace('ns')).toEqual({ terminating: false });
+  expect(objects.namespace('ns')).toMatchObject({ terminating: false });
   expect(objects.get('configmaps', 'ns', 'one')).toMatchObject({ metadata: { name: 'one' } });
   expect(objects.list('configmaps', 'ns')).toMatchObject([{ metadata: { name: 'one' } }]);
   expect(await objects.namespace('other')).toBeUndefined();

@@ -1,4 +1,4 @@
-import type { ResourceKey } from '../admission/index.ts';
+import type { NamespaceState, ResourceKey } from '../admission/index.ts';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import type { ApiObject } from '../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from './context.ts';
@@ -21,9 +21,6 @@ interface DecodedLists {
 const maxDecoded = 4096;
 /** Longer lists are decoded again for every caller. */
 const maxKeptList = 64;
-
-const terminating = { terminating: true };
-const active = { terminating: false };
 
 /** The list of a resource that a webhook converts. @throws StatusError 500 for an object that cannot be read */
 async function convertedList(
@@ -97,13 +94,13 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
         return listNow(resource, namespace);
       });
     },
-    namespace: (name) => {
-      if (namespaces === undefined) return active;
-      const key = namespaces.keyPrefix + name;
-      return lookUp(registry, namespaces, () => {
-        const held = namespaces.cache.snapshot().get(key);
-        return held && (held.fields['status.phase'] === 'Terminating' ? terminating : active);
-      });
+    namespace: (name, latest = false) => {
+      if (namespaces === undefined) return { terminating: false, revision: 0 };
+      const find = (): NamespaceState | undefined => {
+        const held = namespaces.cache.get(namespaces.keyPrefix + name);
+        return held && { terminating: held.fields['status.phase'] === 'Terminating', revision: held.revision };
+      };
+      return latest ? consistentCache(registry, namespaces).then(find) : lookUp(registry, namespaces, find);
     },
     ...versionedReads(registry, decode),
     derived: (id: ResourceKey, compute: (objects: readonly ApiObject[]) => unknown) =>

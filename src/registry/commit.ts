@@ -1,8 +1,8 @@
 import type { CachedObject } from '../cache/index.ts';
 import { type ApiObject, atOnce, formatGroupResource, StatusError } from '../meta/index.ts';
-import type { CommitResult, Write } from '../store/index.ts';
+import type { CommitResult, Compare, Write } from '../store/index.ts';
 import type { Allocations } from './allocator.ts';
-import type { RegistryContext } from './context.ts';
+import { type RegistryContext, waitForRevision } from './context.ts';
 
 import { keyOf, objectKey } from './selection.ts';
 import { inStoredVersion } from './stored/convert.ts';
@@ -18,8 +18,11 @@ export type Outcome =
   | { readonly kind: 'unchanged'; readonly result: WriteResult; readonly revision: number }
   /** Another writer was first; `found` is the object stored now. */
   | { readonly kind: 'conflict'; readonly pending: PendingObject; readonly found: CachedObject | undefined }
-  /** Another writer was first with a value that was allocated for the object. */
-  | { readonly kind: 'allocationLost'; readonly pending: PendingObject };
+  /**
+   * What the attempt depends on besides the object has changed: a value that was allocated for it, or its namespace. This
+   * server has seen the change.
+   */
+  | { readonly kind: 'outdated'; readonly pending: PendingObject };
 
 /** Commits the pending object or its removal, unless another writer was first. @throws StatusError 413 */
 export async function commit(
@@ -45,7 +48,8 @@ export async function commit(
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { compares, writes } = allocations?.changes() ?? { compares: [], writes: [] };
   const cascaded = pending.remove ? cascadeDeletes(request, pending) : [];
-  const commit = () => registry.store.commit([{ key, revision }, ...compares], [write, ...writes, ...cascaded]);
+  const guards = [{ key, revision }, ...namespaceGuard(request, pending), ...compares];
+  const commit = () => registry.store.commit(guards, [write, ...writes, ...cascaded]);
   const answer = await (dryRun
     ? dryRunCommit(registry, key, revision)
     : pending.remove
@@ -53,12 +57,11 @@ export async function commit(
       : announced(format, key, pending.object, text, commit));
   if (!answer.ok) {
     const [entry] = answer.found;
-    // The object is unchanged: a compare of its allocations failed.
-    if ((entry?.revision ?? 0) === revision) {
-      await allocations?.catchUp(answer.revision);
-      return { kind: 'allocationLost', pending };
+    if ((entry?.revision ?? 0) !== revision) {
+      return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
     }
-    return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
+    await catchUp(request, pending, allocations, answer.revision);
+    return { kind: 'outdated', pending };
   }
   const stored = dryRun ? revision : answer.revision;
   if (!dryRun) {
@@ -79,6 +82,26 @@ export async function commit(
   const cached = dryRun ? undefined : target.resource.cache.get(key);
   const written = cached?.revision === stored ? cached : describeStored();
   return { kind: 'stored', result: resultOf(request, pending, old, written), revision: stored };
+}
+
+const namespacesOf = ({ registry }: WriteRequest) => registry.catalog.findResource('namespaces');
+
+function namespaceGuard(request: WriteRequest, { namespaceRevision: revision }: PendingObject): Compare[] {
+  const namespaces = revision === undefined ? undefined : namespacesOf(request);
+  if (revision === undefined || namespaces === undefined) return [];
+  return [{ key: namespaces.keyPrefix + request.target.namespace, revision }];
+}
+
+/** Resolves once this server has seen what refused a commit. @throws StatusError 504 */
+async function catchUp(
+  request: WriteRequest,
+  { namespaceRevision }: PendingObject,
+  allocations: Allocations | undefined,
+  revision: number,
+): Promise<void> {
+  const namespaces = namespaceRevision === undefined ? undefined : namespacesOf(request);
+  if (namespaces !== undefined) await waitForRevision(namespaces, revision);
+  await allocations?.catchUp(revision);
 }
 
 /** How much a deletion may add to an object, in bytes: other writes leave room for it. */

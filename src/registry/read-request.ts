@@ -72,6 +72,9 @@ export function admissionRequest(
     warn: (text) => options.warnings.add(text),
     annotate: options.annotate,
     onAbandon: (step) => undo.push(step),
+    guardNamespace: (revision) => {
+      pending.namespaceRevision = revision;
+    },
   };
 }
 

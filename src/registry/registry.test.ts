@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type NamespaceLookup, namespaceLifecycle } from '../admission/index.ts';
+import { type AdmissionPlugin, type NamespaceLookup, namespaceLifecycle } from '../admission/index.ts';
 import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { heldStore } from '../store/testing/held-store.ts';
 import { storeWith } from '../store/testing/store-with.ts';
-import { deleteOptionsOf, type Registry, readWriteOptions } from './index.ts';
-import { bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
+import { deleteOptionsOf, readWriteOptions } from './index.ts';
+import { type Bench, bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
 describe('a store that another server writes to', () => {
   /** Two servers of one store; the watches of the first can be held back. */
@@ -83,12 +83,24 @@ describe('verbs', () => {
 });
 
 describe('namespaces', () => {
-  it('must exist for a create in them', async () => {
+  /** `meanwhile` is called between admission and the commit of each attempt to create a config map. */
+  const withLifecycle = (meanwhile: (attempt: number) => Promise<unknown> = async () => {}) => {
     const store = openMemoryStore({ clock: drivenClock() });
-    let registry: Registry | undefined;
-    const lookup: NamespaceLookup = (name) => (registry as Registry).objects.namespace(name);
-    const made = bench({ store, admission: [namespaceLifecycle(lookup, names)] });
-    registry = made.registry;
+    let attempts = 0;
+    const lookup: NamespaceLookup = (...of) => made.registry.objects.namespace(...of);
+    const last: AdmissionPlugin = {
+      name: 'Last',
+      handles: ({ operation, resource }) => operation === 'CREATE' && resource === 'configmaps',
+      validate: async () => void (await meanwhile(++attempts)),
+    };
+    const made = bench({ store, admission: [namespaceLifecycle(lookup, names), last] });
+    return { ...made, attempts: () => attempts };
+  };
+  const terminate = ({ change }: Pick<Bench, 'change'>) =>
+    change('namespaces', { name: 'ns', subresource: 'status' }, merge({ status: { phase: 'Terminating' } }));
+
+  it('must exist for a create in them', async () => {
+    const made = withLifecycle();
     expect(await failure(made.create('configmaps', note('x')))).toMatchObject({
       code: 404,
       message: 'namespaces "ns" not found',
@@ -96,10 +108,39 @@ describe('namespaces', () => {
     });
     await made.create('namespaces', { metadata: { name: 'ns' } });
     await made.create('configmaps', note('x'));
-    await made.change('namespaces', { name: 'ns', subresource: 'status' }, merge({ status: { phase: 'Terminating' } }));
+    await terminate(made);
     expect(await failure(made.create('configmaps', note('y')))).toMatchObject({ code: 403 });
     await made.change('configmaps', 'x', merge({ data: { b: '1' } }));
     await made.write('configmaps', { name: 'x' }, remove());
+  });
+
+  it('take no object once they are terminating, even when they were active in admission', async () => {
+    const made = withLifecycle(() => terminate(made));
+    await made.create('namespaces', { metadata: { name: 'ns' } });
+    expect(await failure(made.create('configmaps', note('x')))).toMatchObject({
+      code: 403,
+      details: { causes: [{ reason: 'NamespaceTerminating' }] },
+    });
+    expect((await made.names('configmaps')).names).toEqual([]);
+  });
+
+  it('take no object once they are deleted', async () => {
+    const made = withLifecycle(() => made.write('namespaces', { name: 'ns' }, remove()));
+    await made.create('namespaces', { metadata: { name: 'ns' } });
+    expect(await failure(made.create('configmaps', note('x')))).toMatchObject({ code: 404, details: { name: 'ns' } });
+    expect((await made.names('configmaps')).names).toEqual([]);
+  });
+
+  it('may change while objects are created in them', async () => {
+    const made = withLifecycle(async (attempt) => {
+      const labels = { attempt: `${attempt}` };
+      if (attempt < 5) await made.change('namespaces', 'ns', merge({ metadata: { labels } }));
+    });
+    await made.create('namespaces', { metadata: { name: 'ns' } });
+    await made.create('configmaps', note('x'));
+    expect(made.attempts()).toBe(5);
+    await made.change('configmaps', 'x', merge({ data: { b: '1' } }));
+    expect(made.attempts()).toBe(5);
   });
 });
 

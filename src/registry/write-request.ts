@@ -32,6 +32,8 @@ export interface PendingObject {
   readonly deleteAfterMark?: boolean;
   /** Its name was generated. */
   readonly generated: boolean;
+  /** Set for an object to be created: it is committed only if its namespace is at this revision. */
+  namespaceRevision?: number;
   /** Mutating admission is over. */
   admitted?: boolean;
   /** Set when mutating admission has replaced the object: what it had before. */

@@ -23,11 +23,7 @@ async function startTwo(options: ServerOptions = {}) {
 }
 
 const services = { apiVersion: 'v1', resource: 'services', namespace: 'default' };
-interface ServiceSpec {
-  readonly clusterIP: string;
-  readonly ports: readonly [{ readonly nodePort: number }];
-  readonly healthCheckNodePort: number;
-}
+type ServiceSpec = { clusterIP: string; ports: [{ nodePort: number }]; healthCheckNodePort: number };
 /** The object of a service, whose spec the server completes. */
 const service = (name: string, spec: object): ApiObject & { readonly spec: ServiceSpec } => ({
   apiVersion: 'v1',
@@ -59,5 +55,28 @@ describe('allocation by two servers', () => {
     );
     const used = made.flatMap(({ spec: { ports, healthCheckNodePort } }) => [ports[0].nodePort, healthCheckNodePort]);
     expect(used.sort()).toEqual(Array.from({ length: 40 }, (_, i) => 30_000 + i));
+  });
+});
+
+describe('a namespace of two servers', () => {
+  const namespaces = { apiVersion: 'v1', resource: 'namespaces' };
+  const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'ns' };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } };
+  const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+
+  it('takes objects as soon as it is created, and none once it is terminating or gone', async () => {
+    const { first, second } = await startTwo();
+    const create = (name: string) => second.client.create(configMaps, configMap(name));
+    await first.client.create(namespaces, namespace);
+    await create('a');
+    const marked = await first.client.delete({ ...namespaces, name: 'ns' });
+    await expect(create('b')).rejects.toMatchObject({ code: 403, message: /is being terminated/ });
+    const finalize = { ...namespaces, name: 'ns', subresource: 'finalize' };
+    await first.client.update(finalize, { ...(marked as ApiObject), spec: {} });
+    await expect(create('c')).rejects.toMatchObject({ code: 404, details: { kind: 'namespaces' } });
+    await first.client.create(namespaces, namespace);
+    await create('d');
+    const { items } = await first.client.list(configMaps);
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(['a', 'd']);
   });
 });

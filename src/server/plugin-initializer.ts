@@ -73,7 +73,7 @@ export function pluginInitializer({
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
       derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
     },
-    namespace: (name) => registry().objects.namespace(name),
+    namespace: (name, latest) => registry().objects.namespace(name, latest),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     authorizeAccess: ({ selectors, ...attributes }) => {
       const withSelectors = registry().features.AuthorizeWithSelectors;

@@ -60,7 +60,7 @@ export function fakeInitializer(
     random: { uuid: () => '0', integer: () => 0 },
     features: { ...defaultFeatures, MutatingAdmissionPolicy: true },
     configurations: {},
-    namespace: () => ({ terminating: false }),
+    namespace: () => ({ terminating: false, revision: 1 }),
     objects: {
       get: (resource, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,

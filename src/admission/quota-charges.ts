@@ -55,11 +55,14 @@ interface Waiting {
 /** Numbers of epochs are unique, also after the queue of a namespace was dropped. */
 type BatchContext = Initializer & { readonly newEpoch: () => number };
 
-/** Pending charges of a namespace, and the current epoch of each quota: it ends when another writer updates the quota. */
+/**
+ * Pending charges of a namespace, and by uid the current epoch of each quota, with the quota as it was last read or
+ * written: the epoch ends when another writer updates the quota.
+ */
 interface NamespaceQueue {
   waiting: Waiting[];
   draining: boolean;
-  epochs: Map<string, { readonly epoch: number; readonly version: string }>;
+  epochs: Map<string, { readonly epoch: number; readonly quota: Quota }>;
 }
 
 /** A quota while a batch of charges is applied. */
@@ -140,14 +143,18 @@ async function commitBatch(
   }
 }
 
+const revisionOf = ({ metadata }: Quota): number => Number(metadata.resourceVersion);
+
 /** The current quotas; one that was last written by another writer begins a new epoch. */
 function loadQuotas(queue: NamespaceQueue, quotas: readonly Quota[], newEpoch: () => number): QuotaState[] {
   const epochs: NamespaceQueue['epochs'] = new Map();
-  const states = quotas.map((quota) => {
-    const { uid = '', resourceVersion: version = '' } = quota.metadata;
+  const states = quotas.map((found) => {
+    const { uid = '' } = found.metadata;
     const known = queue.epochs.get(uid);
-    const epoch = known?.version === version ? known.epoch : newEpoch();
-    epochs.set(uid, { epoch, version });
+    // The cache may not have what was written last.
+    const current = known !== undefined && revisionOf(known.quota) >= revisionOf(found) ? known : undefined;
+    const { quota, epoch } = current ?? { quota: found, epoch: newEpoch() };
+    epochs.set(uid, { epoch, quota });
     const { hard, used } = quota.status ?? {};
     return { quota, uid, epoch, hard: parseResourceList(hard), used: parseResourceList(used), changed: false };
   });
@@ -232,17 +239,16 @@ async function writeQuotas(
     if (quota === undefined) {
       for (const { quota: later, before, epoch } of written) {
         const back = await initializer.updateQuotaStatus(later, before.status?.used ?? {});
-        if (back !== undefined) rememberVersion(queue, epoch, back);
+        if (back !== undefined) remember(queue, epoch, back);
       }
       return false;
     }
     written.push({ quota, before: state.quota, epoch: state.epoch });
-    rememberVersion(queue, state.epoch, quota);
+    remember(queue, state.epoch, quota);
   }
   return true;
 }
 
-function rememberVersion(queue: NamespaceQueue, epoch: number, { metadata }: Quota): void {
-  const { uid = '', resourceVersion: version = '' } = metadata;
-  queue.epochs.set(uid, { epoch, version });
+function remember(queue: NamespaceQueue, epoch: number, quota: Quota): void {
+  queue.epochs.set(quota.metadata.uid ?? '', { epoch, quota });
 }

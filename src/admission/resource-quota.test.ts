@@ -357,6 +357,16 @@ describe('the charge of an object that is not stored', () => {
     expect(store.used()).toEqual({ pods: '1' });
   });
 
+  it('is released also while the cache is behind', async () => {
+    const store = quotaStore([quota({ pods: '3' }, { pods: '1' })]);
+    const [before, { objects }] = [[...store.stored.values()], store.initializer];
+    const list = (...of: Parameters<ObjectLookup['list']>) => (of[2] ? objects.list(...of) : before);
+    const behind = { ...store.initializer, objects: { ...objects, list } as ObjectLookup };
+    const abandon = await create({ ...store, initializer: behind });
+    await abandon();
+    expect([store.used(), store.writes()]).toEqual([{ pods: '1' }, 2]);
+  });
+
   it('is not released after another writer has updated the usage', async () => {
     const store = quotaStore([quota({ pods: '3' }, { pods: '1' })]);
     const abandon = await create(store);

@@ -47,10 +47,10 @@ export function resourceQuota(initializer: Initializer): AdmissionPlugin {
   return {
     name: 'ResourceQuota',
     handles: (place) => handlesQuota(place, names),
-    validate: (request) => {
-      if (request.namespace === '') return undefined;
-      const quotas = objects.list(ResourceQuota, request.namespace);
-      return quotas instanceof Promise ? quotas.then((found) => check(request, found)) : check(request, quotas);
+    validate: async (request) => {
+      if (request.namespace === '') return;
+      // The latest: a quota that is missing in the cache would let the write pass uncharged.
+      await check(request, await objects.list(ResourceQuota, request.namespace, true));
     },
   };
 }

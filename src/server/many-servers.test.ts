@@ -32,6 +32,9 @@ const service = (name: string, spec: object): ApiObject & { readonly spec: Servi
   spec: { selector: { app: name }, ports: [{ port: 80 }], ...spec } as unknown as ServiceSpec,
 });
 
+const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+
 describe('allocation by two servers', () => {
   it('hands out every cluster IP of a range, each once', async () => {
     const { first, second } = await startTwo({ serviceClusterIpRange: '10.0.0.0/26' });
@@ -60,13 +63,13 @@ describe('allocation by two servers', () => {
 
 describe('a namespace of two servers', () => {
   const namespaces = { apiVersion: 'v1', resource: 'namespaces' };
-  const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'ns' };
+  const inNamespace = { ...configMaps, namespace: 'ns' };
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } };
-  const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
 
   it('takes objects as soon as it is created, and none once it is terminating or gone', async () => {
     const { first, second } = await startTwo();
-    const create = (name: string) => second.client.create(configMaps, configMap(name));
+    const create = (name: string) => second.client.create(inNamespace, configMap(name));
+    await second.client.list(namespaces);
     await first.client.create(namespaces, namespace);
     await create('a');
     const marked = await first.client.delete({ ...namespaces, name: 'ns' });
@@ -76,7 +79,43 @@ describe('a namespace of two servers', () => {
     await expect(create('c')).rejects.toMatchObject({ code: 404, details: { kind: 'namespaces' } });
     await first.client.create(namespaces, namespace);
     await create('d');
-    const { items } = await first.client.list(configMaps);
+    const { items } = await first.client.list(inNamespace);
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['a', 'd']);
+  });
+});
+
+describe('the limits of a namespace', () => {
+  const quotas = { apiVersion: 'v1', resource: 'resourcequotas', namespace: 'default' };
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' } };
+  const hard = { configmaps: '10' };
+
+  it('are enforced by another server than that of the quota, and by both at once', async () => {
+    const { first, second } = await startTwo();
+    await second.client.list(quotas);
+    const made = await first.client.create(quotas, { ...quota, spec: { hard } });
+    await first.client.update(
+      { ...quotas, name: 'q', subresource: 'status' },
+      { ...made, status: { hard, used: { configmaps: '0' } } },
+    );
+    const creations = Array.from({ length: 24 }, (_, i) =>
+      (i % 2 === 0 ? second : first).client.create(configMaps, configMap(`c${i}`)),
+    );
+    const outcomes = await Promise.allSettled(creations);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    const charged = await second.client.get<ApiObject>({ ...quotas, name: 'q' });
+    expect(charged['status']).toEqual({ hard, used: { configmaps: '10' } });
+  });
+
+  it('have the defaults of a limit range of another server', async () => {
+    const { first, second } = await startTwo();
+    const place = (resource: string) => ({ apiVersion: 'v1', resource, namespace: 'default' });
+    for (const resource of ['serviceaccounts', 'limitranges']) await second.client.list(place(resource));
+    const object = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: { name } });
+    await first.client.create(place('serviceaccounts'), object('ServiceAccount', 'default'));
+    const limits = [{ type: 'Container', default: { cpu: '100m' } }];
+    await first.client.create(place('limitranges'), { ...object('LimitRange', 'l'), spec: { limits } });
+    const containers = [{ name: 'c', image: 'i' }];
+    const pod: ApiObject = await second.client.create(place('pods'), { ...object('Pod', 'p'), spec: { containers } });
+    expect(pod['spec']).toMatchObject({ containers: [{ resources: { limits: { cpu: '100m' } } }] });
   });
 });

@@ -63,7 +63,7 @@ async function behind() {
   const store = heldStore(openMemoryStore({ clock: drivenClock() }), { releaseOnProgress: true });
   const own = bench({ store });
   const other = bench({ store: store.under });
-  await own.create('configmaps', note('a'));
+  await other.create('configmaps', note('a'));
   const { objects } = own.registry;
   await objects.list('configmaps', 'ns', true);
   store.hold();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { bench, failure, merge, note, optionsOf, type QueryTexts, remove, update } from './testing/fixtures.ts';
 
 const deployment = (name: string, node: string): JsonObject => ({
@@ -65,6 +66,7 @@ describe('a corrupt object', () => {
   ])('fails a list that may include it: %j', async (options) => {
     const { names, spoil } = await holding();
     await spoil();
+    await delivered();
     expect(await failure(names('configmaps', options))).toMatchObject(bad);
   });
 
@@ -119,6 +121,7 @@ describe('a corrupt object', () => {
       const made = await holding();
       await made.create('deployments', deployment('bad', 'n'));
       if (early) await made.spoil('/deployments/ns/bad');
+      await delivered();
       const stream = await made.registry.watch(made.target('deployments', place), optionsOf(options));
       if (!early) await made.spoil('/deployments/ns/bad');
       const events = stream[Symbol.asyncIterator]();

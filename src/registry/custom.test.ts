@@ -3,6 +3,7 @@ import { parseJson } from '../codec/index.ts';
 import type { ApiObject, JsonObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { isLate } from '../store/testing/late-store.ts';
 import type { CustomStorage, CustomVersions, ResourceDefinition } from './index.ts';
 import { apply, bench, failure, how, merge, note, optionsOf, remove, update } from './testing/fixtures.ts';
 import { gadgetGroup, gadgets } from './testing/gadgets.ts';
@@ -293,7 +294,8 @@ describe('objects stored under an earlier form of the definition', () => {
 });
 
 describe('objects of a definition with defaults', () => {
-  it('are parsed when they are loaded, and not when this server has just written them', async () => {
+  // The text of a write is known until the write is answered: for stores that deliver a change before that.
+  it.skipIf(isLate)('are parsed when they are loaded, and not when this server has just written them', async () => {
     const { create, change, read, registry } = custom();
     await create('gadgets', gadget());
     let parsed = 0;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { apply, bench, failure, json, merge, note, remove, strategic, update } from './testing/fixtures.ts';
 
 // spec/resource-api.md, "Server-side apply" and "Field ownership".
@@ -141,6 +142,7 @@ describe('apply', () => {
       code: 422,
     });
     await write('configmaps', { name: 'c' }, apply(note('c')), by('one'));
+    await delivered();
     const result = await write('configmaps', { name: 'c' }, apply(note('c', { b: '1' })), limited);
     expect(result.created).toBe(false);
     expect(asked).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { bench, failure, names as kubernetes, merge, note, remove } from './testing/fixtures.ts';
 import { gadgets } from './testing/gadgets.ts';
 
@@ -40,6 +41,7 @@ describe('get', () => {
   it('returns any version for 0, and waits for a future one', async () => {
     const { create, read, registry, target } = bench();
     const { metadata: meta } = await create('configmaps', note('one'));
+    await delivered();
     expect((await read('configmaps', 'one', { resourceVersion: '0' })).metadata.name).toBe('one');
     const next = String(Number(meta.resourceVersion) + 1);
     const later = read('configmaps', 'one', { resourceVersion: next });
@@ -265,6 +267,7 @@ describe('a list in pages', () => {
     expect((await names('configmaps', { continue: metadata(two.list)['continue'] as string })).names).toEqual(['e']);
 
     await store.compact(await store.revision());
+    await delivered();
     const expired = (await failure(names('configmaps', { limit: '2', continue: token }))) as {
       metadata: { continue: string };
     };
@@ -285,6 +288,7 @@ describe('a list in pages', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await made.create('configmaps', note(name));
     const first = await made.registry.list(made.target('configmaps'), { limit: '2' });
     await made.create('configmaps', note('i'));
+    await delivered();
     entries = 0;
     const next = await made.registry.list(made.target('configmaps'), { limit: '2', continue: first.continue() });
     expect([[...next.items].map(({ name }) => name), next.remaining()]).toEqual([['c', 'd'], 4]);
@@ -394,6 +398,7 @@ describe('a list at a resourceVersion', () => {
     expect([paged.names, metadata(paged.list)['remainingItemCount']]).toEqual([['a', 'b'], 3]);
     const selected = { resourceVersion: '6', resourceVersionMatch: 'Exact', fieldSelector: 'metadata.name=a' };
     expect((await names('configmaps', selected)).names).toEqual(['a']);
+    await delivered();
     const newer = await names('configmaps', { resourceVersion: '6', resourceVersionMatch: 'NotOlderThan', limit: '2' });
     expect(newer.names).toEqual(['b', 'c']);
   });
@@ -401,6 +406,7 @@ describe('a list at a resourceVersion', () => {
   it('fails with 410 once the store has compacted it', async () => {
     const { names, store } = await five();
     await store.compact(6);
+    await delivered();
     const refused = await failure(names('configmaps', { resourceVersion: '3', resourceVersionMatch: 'Exact' }));
     expect(refused).toMatchObject({
       code: 410,

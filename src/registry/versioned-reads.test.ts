@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, parseLabelSelector, type StatusError } from '../meta/index.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { bench, failure, how, note } from './testing/fixtures.ts';
 import { gadgetGroup, gadgets } from './testing/gadgets.ts';
 import { recordingWebhook, wheel, wheels } from './testing/wheels.ts';
@@ -46,6 +47,7 @@ describe('the objects of a resource in a served version', () => {
       kind: 'Gadget',
       metadata: { name: 'a' },
     });
+    await delivered();
     expect(getAs(beta, 'ns', 'a')).toMatchObject({ apiVersion: `${gadgetGroup}/v1beta1`, spec: { color: 'red' } });
   });
 
@@ -76,7 +78,7 @@ describe('the objects of a resource in a served version', () => {
 });
 
 describe('a selection', () => {
-  it('has what the latest writes of this server have made of it, without a promise', async () => {
+  it('has what the writes that have been delivered have made of it, without a promise', async () => {
     const { registry, create, write } = bench();
     const { selectAs } = registry.objects;
     const names = () => {
@@ -87,8 +89,10 @@ describe('a selection', () => {
     await create('configmaps', labelled('b', { env: 'test' }));
     await create('configmaps', labelled('a', { env: 'test' }));
     await create('configmaps', labelled('c', { env: 'live' }));
+    await delivered();
     expect(names()).toEqual(['a', 'b']);
     await write('configmaps', { name: 'a' }, { verb: 'patch', format: 'merge', patch: { metadata: { labels: null } } });
+    await delivered();
     expect(names()).toEqual(['b']);
     const other = await selectAs(notes, 'elsewhere', parseLabelSelector('env=test'));
     expect(other).toEqual([]);
@@ -97,6 +101,7 @@ describe('a selection', () => {
   it('decodes what it selects, once', async () => {
     const { registry, create } = bench();
     for (let i = 0; i < 100; i++) await create('configmaps', labelled(`n${i}`, { env: i < 70 ? 'test' : 'live' }));
+    await delivered();
     const { selectAs } = registry.objects;
     const select = () => later(() => selectAs(notes, 'ns', parseLabelSelector('env=test')));
     const [first, second] = [await select(), await select()];

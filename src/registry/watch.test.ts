@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { type Representation, representEvent, type StreamEvent, type Target } from './index.ts';
 import { type Bench, bench, failure, merge, note, optionsOf, type QueryTexts, remove } from './testing/fixtures.ts';
 
 /** With the feature gate of streaming lists. */
 const streaming = { features: { WatchList: true } };
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** The events of a watch until no more come. */
 class Watcher {
@@ -37,7 +37,7 @@ class Watcher {
 
 async function watch(made: Bench, options: QueryTexts = {}, place: Partial<Target> = {}, plural = 'configmaps') {
   const watcher = new Watcher(await made.registry.watch(made.target(plural, place), optionsOf(options)));
-  await settle();
+  await delivered();
   return watcher;
 }
 
@@ -51,7 +51,7 @@ describe('watch', () => {
     await made.change('configmaps', 'w', merge({ metadata: { finalizers: ['example.com/f'] } }));
     await made.change('configmaps', 'w', remove());
     await made.change('configmaps', 'w', merge({ metadata: { finalizers: null } }));
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual(['ADDED w', 'MODIFIED w', 'MODIFIED w', 'MODIFIED w', 'DELETED w']);
     // The last state, with the resourceVersion of the removal.
     const last = JSON.parse(watcher.events.at(-1)?.object?.bytes ?? '') as { metadata: JsonObject };
@@ -59,7 +59,7 @@ describe('watch', () => {
     const replayed = await watch(made, { resourceVersion: '2' });
     expect(replayed.seen).toEqual(watcher.seen);
     watcher.close();
-    await settle();
+    await delivered();
     expect(watcher.ended).toBe(true);
   });
 
@@ -73,9 +73,10 @@ describe('watch', () => {
   it.each([{}, { resourceVersion: '0' }])('begins with the existing objects: %j', async (options) => {
     const made = bench();
     for (const name of ['b', 'a']) await made.create('configmaps', note(name));
+    await delivered();
     const watcher = await watch(made, options);
     await made.create('configmaps', note('c'));
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c']);
   });
 
@@ -89,7 +90,7 @@ describe('watch', () => {
     await made.change('configmaps', 't', label('no'));
     await made.change('configmaps', 't', label('yes'));
     await made.write('configmaps', { name: 't' }, remove());
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual(['ADDED t', 'MODIFIED t', 'DELETED t', 'ADDED t', 'DELETED t']);
   });
 
@@ -100,7 +101,7 @@ describe('watch', () => {
     const byField = await watch(made, { fieldSelector: 'spec.node=n1' }, {}, 'deployments');
     for (const name of ['a', 'b']) await made.create('configmaps', note(name));
     for (const name of ['n1', 'n2']) await made.create('deployments', { metadata: { name }, spec: { node: name } });
-    await settle();
+    await delivered();
     expect(byName.seen).toEqual(['ADDED b']);
     expect(elsewhere.seen).toEqual([]);
     expect(byField.seen).toEqual(['ADDED n1']);
@@ -111,13 +112,13 @@ describe('watch', () => {
     const short = await watch(made, { timeoutSeconds: '1' });
     const long = await watch(made);
     made.clock.advance(1_000);
-    await settle();
+    await delivered();
     expect([short.ended, short.error, long.ended]).toEqual([true, undefined, false]);
     made.clock.advance(1_790_000);
-    await settle();
+    await delivered();
     expect(long.ended).toBe(false);
     made.clock.advance(1_810_000);
-    await settle();
+    await delivered();
     expect(long.ended).toBe(true);
   });
 
@@ -125,7 +126,7 @@ describe('watch', () => {
     const made = bench();
     const watcher = await watch(made);
     made.registry.close();
-    await settle();
+    await delivered();
     expect([watcher.ended, watcher.error]).toEqual([true, undefined]);
   });
 
@@ -138,9 +139,9 @@ describe('watch', () => {
     const again = bench({ store: made.store });
     const all = await watch(again, { resourceVersion: '2' });
     const selected = await watch(again, { resourceVersion: '1', labelSelector: 'in=yes' });
-    await settle();
+    await delivered();
     await again.create('configmaps', note('b', {}, { labels: { in: 'yes' } }));
-    await settle();
+    await delivered();
     expect(all.seen).toEqual(['MODIFIED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
     expect(selected.seen).toEqual(['ADDED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
   });
@@ -151,6 +152,7 @@ describe('watch', () => {
     const events = stream[Symbol.asyncIterator]();
     const first = events.next();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await made.create('configmaps', note(name));
+    await delivered();
     expect((await first).value).toHaveLength(1);
     expect(await events.next()).toEqual({ done: true, value: undefined });
     expect((await watch(made, { resourceVersion: '2' })).seen).toHaveLength(7);
@@ -174,12 +176,12 @@ describe('bookmarks', () => {
     // Writes of other kinds advance the resourceVersion of bookmarks.
     await made.create('deployments', { metadata: { name: 'd' } });
     made.clock.advance(61_000);
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK']);
     expect(watcher.events[1]?.revision).toBe(3);
     await made.create('deployments', { metadata: { name: 'e' } });
     made.clock.advance(30_000);
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK']);
     expect(watcher.events[2]?.revision).toBe(4);
     expect(watcher.ended).toBe(true);
@@ -189,7 +191,7 @@ describe('bookmarks', () => {
     const made = bench();
     const watcher = await watch(made, { timeoutSeconds: '90' });
     made.clock.advance(91_000);
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual([]);
   });
 });
@@ -201,7 +203,7 @@ describe('streaming list', () => {
     for (const name of ['b', 'a', 'c']) await made.create('configmaps', note(name));
     const watcher = await watch(made, options);
     await made.create('configmaps', note('later'));
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'END', 'ADDED later']);
     expect(watcher.events[3]?.revision).toBe(4);
     expect((await watch(made, { ...options, resourceVersion: '5' })).seen).toHaveLength(5);
@@ -213,7 +215,7 @@ describe('streaming list', () => {
     await made.create('configmaps', note('a'));
     const watcher = await watch(made, { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
     await made.create('configmaps', note('b'));
-    await settle();
+    await delivered();
     expect(watcher.seen).toEqual(['ADDED b']);
   });
 

@@ -4,6 +4,7 @@ import { type ApiObject, type JsonObject, type StatusError, statusError } from '
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { bench, failure, how, json, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
 import { gadgets } from './testing/gadgets.ts';
 import type { WriteOptions } from './types.ts';
@@ -637,8 +638,10 @@ describe('admission', () => {
       code: 403,
       message: 'configmaps "refused" is forbidden: no',
     });
+    await delivered();
     seen.length = 0;
     await change('configmaps', 'one', merge({ data: { b: '2' } }));
+    await delivered();
     await write('configmaps', { name: 'one' }, remove());
     expect(
       seen.map(({ operation, name, namespace, object, oldObject }) => [

@@ -6,6 +6,7 @@ import { issueCertificate } from '../pki/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { storeWith } from '../store/testing/store-with.ts';
 import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
@@ -56,6 +57,7 @@ async function settle(started: Started, seconds = 1): Promise<void> {
   started.clock.advance(seconds * 1000);
   await vi.waitFor(async () => expect(await list(started, leases)).not.toEqual([]));
   // Three reads and writes in sequence.
+  for (let i = 0; i < 3; i++) await delivered();
   for (let i = 0; i < 200; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 const specs = async (started: Started) =>

@@ -8,6 +8,7 @@ import { type Client, createClient, httpsTransport, inProcessTransport } from '.
 import type { ApiObject } from '../meta/index.ts';
 import { issueCertificate } from '../pki/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
 import { StartError } from './start-error.ts';
@@ -391,6 +392,7 @@ it('keeps history for --etcd-compaction-interval', async () => {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
   const { metadata } = await server.client.create<ApiObject>(place, object);
   await server.client.delete({ ...place, name: 'one' });
+  await delivered();
   const resourceVersion = metadata.resourceVersion ?? '';
   const exact = () => server.client.list(place, { resourceVersion, resourceVersionMatch: 'Exact' });
   clock.advance(59_000);

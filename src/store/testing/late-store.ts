@@ -31,3 +31,14 @@ export function lateStore(store: Store, ms: number): Store {
     },
   });
 }
+
+const lateMs = Number(process.env['LATE_WATCH_MS'] ?? 0);
+/** Whether stores in memory deliver late: tests run with `LATE_WATCH_MS`. */
+export const isLate = lateMs > 0;
+
+/**
+ * Resolves once the watches of stores in memory have delivered what has been committed, and what they have caused: at
+ * once, unless tests run with `LATE_WATCH_MS`.
+ */
+export const delivered = (): Promise<void> =>
+  new Promise((resolve) => void (isLate ? setTimeout(resolve, 4 * lateMs) : setImmediate(resolve)));

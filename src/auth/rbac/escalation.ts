@@ -60,9 +60,9 @@ interface GroupResource {
 async function checkRole(options: EscalationOptions, id: GroupResource, write: CheckedWrite): Promise<void> {
   const { requester, namespace, requestName, object, oldObject } = write;
   if (requester.groups.includes(systemMasters)) return;
-  if (await mayDo(options, requester, 'escalate', { ...id, namespace, name: requestName })) return;
   if (oldObject !== undefined && onlyOwnersDiffer(object, oldObject)) return;
   await options.synced();
+  if (await mayDo(options, requester, 'escalate', { ...id, namespace, name: requestName })) return;
   await confirmHeld(options, id, write, rulesOf(object));
   if (!isAggregated(object) && !isAggregated(oldObject)) return;
   const missing = await missingPermissions(options.index, requester, namespace, fullAuthority, options.pause);
@@ -79,8 +79,8 @@ async function checkBinding(options: EscalationOptions, id: GroupResource, write
   // Validation refuses other references.
   if ((kind !== 'ClusterRole' && (kind !== 'Role' || namespace === '')) || name === '') return;
   const role = { group: id.group, resource: resourceOf[kind] };
-  if (await mayDo(options, requester, 'bind', { ...role, namespace, name })) return;
   await options.synced();
+  if (await mayDo(options, requester, 'bind', { ...role, namespace, name })) return;
   const referenced = options.index.rulesOf(kind, namespace, name);
   if (referenced === undefined) throw statusError.notFound(role, name);
   await confirmHeld(options, id, write, referenced.rules);

@@ -61,7 +61,7 @@ describe('allocation by two servers', () => {
       ),
     );
     const used = made.flatMap(({ spec: { ports, healthCheckNodePort } }) => [ports[0].nodePort, healthCheckNodePort]);
-    expect(used.sort()).toEqual(Array.from({ length: 40 }, (_, i) => 30_000 + i));
+    expect(used.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => 30_000 + i));
   });
 });
 

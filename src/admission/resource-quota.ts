@@ -33,24 +33,20 @@ export function resourceQuota(initializer: Initializer): AdmissionPlugin {
     evaluators.set(resource, evaluator);
     return evaluator;
   };
-  const check = (request: AdmissionRequest, quotas: readonly Quota[]) => {
-    const { object, oldObject, subresource } = request;
-    if ((quotas.length === 0 && limits.length === 0) || object === undefined) return undefined;
-    const evaluator = evaluatorOf(request);
-    if (oldObject !== undefined && subresource === '' && evaluator.changesScope?.(object, oldObject) === false)
-      return undefined;
-    if (limits.length > 0) requireCoverage(limits, request, object, evaluator, quotas);
-    return quotas.some((quota) => matchesQuota(quota, evaluator, object))
-      ? charge(charges, request, object, evaluator)
-      : undefined;
-  };
   return {
     name: 'ResourceQuota',
     handles: (place) => handlesQuota(place, names),
     validate: async (request) => {
-      if (request.namespace === '') return;
+      const { namespace, object, oldObject, subresource } = request;
+      if (namespace === '' || object === undefined) return;
+      const evaluator = evaluatorOf(request);
+      if (oldObject !== undefined && subresource === '' && evaluator.changesScope?.(object, oldObject) === false)
+        return;
       // The latest: a quota that is missing in the cache would let the write pass uncharged.
-      await check(request, await objects.list(ResourceQuota, request.namespace, true));
+      const quotas = await objects.list(ResourceQuota, namespace, true);
+      if (limits.length > 0) requireCoverage(limits, request, object, evaluator, quotas);
+      const matches = quotas.some((quota) => matchesQuota(quota, evaluator, object));
+      if (matches) await charge(charges, request, object, evaluator);
     },
   };
 }

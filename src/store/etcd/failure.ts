@@ -28,6 +28,17 @@ export const isOutOfRange = (error: unknown): boolean => codeOf(error) === outOf
 
 export const isTimeout = (error: unknown): boolean => codeOf(error) === deadlineExceeded;
 
+/** The response is larger than the client accepts. */
+export const isTooLarge = (error: unknown): boolean =>
+  codeOf(error) === resourceExhausted && detailsOf(error).startsWith('Received message larger');
+
+/** Failures before the request was carried out: no connection, or one of etcd's limits on what it takes on. */
+const unsent =
+  /^No connection established|^Name resolution failed|Waiting for LB pick|^etcdserver: (?:no leader|too many requests)/;
+
+/** Whether the request has certainly not been carried out, and may be later. */
+export const isUnsent = (error: unknown): boolean => unsent.test(detailsOf(error));
+
 export const isLeaseLost = (error: unknown): boolean =>
   codeOf(error) === notFound && detailsOf(error).includes('lease not found');
 
@@ -42,7 +53,7 @@ export function isRefusal(error: unknown): boolean {
     case unimplemented:
       return true;
     case resourceExhausted:
-      return /^etcdserver: mvcc|^grpc: received message larger/.test(detailsOf(error));
+      return /^etcdserver: mvcc|^grpc: received message larger|^Received message larger/.test(detailsOf(error));
     case invalidArgument:
     case notFound:
     case failedPrecondition:
@@ -53,7 +64,7 @@ export function isRefusal(error: unknown): boolean {
   }
 }
 
-/** The StoreError of a call that has failed. */
+/** The StoreError of a call that has failed without effect. */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const details = detailsOf(error);
@@ -66,3 +77,7 @@ export function storeErrorOf(error: unknown): StoreError {
   const message = `etcd has failed: ${details === '' ? String(error) : details}`;
   return new StoreError('unavailable', remedy === undefined ? message : `${message}: ${remedy}`, { cause: error });
 }
+
+/** Of a commit whose outcome could not be learnt. */
+export const uncertainError = (cause: unknown): StoreError =>
+  new StoreError('uncertain', 'etcd has not told whether the commit took place', { cause });

@@ -1,9 +1,8 @@
 import type { Client, ClientDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '../../meta/index.ts';
 import { closedError } from '../check.ts';
-import { StoreError } from '../store.ts';
-import { isRefusal, isTimeout } from './failure.ts';
 import { pause } from '../timers.ts';
+import { isRefusal, isTimeout } from './failure.ts';
 import type { Method, Rpc, WatchRequest, WatchResponse } from './rpc.ts';
 
 /** PEM of the connections to etcd. */
@@ -34,15 +33,16 @@ export interface Member {
   suspect: boolean;
 }
 
-/** Deadline of one attempt of a read, and of a probe (ms). */
-const attemptMs = 2_500;
+/** Deadline of one attempt of a request (ms). */
+export const attemptMs = 2_500;
+/** Deadline of a probe (ms). */
 const probeMs = 750;
 /** How long a request is tried on one member after another (ms). */
 export const patienceMs = 10_000;
 /** Interval of the probes of members that have failed (ms). */
 const probeIntervalMs = 500;
 /** The pause after every member has failed (ms). */
-const roundMs = 100;
+export const roundMs = 100;
 
 const channelOptions = {
   'grpc.keepalive_time_ms': 30_000,
@@ -56,7 +56,7 @@ const channelOptions = {
   'grpc.enable_http_proxy': 0,
   // A new client has a connection of its own.
   'grpc.use_local_subchannel_pool': 1,
-  'grpc.max_receive_message_length': -1,
+  'grpc.max_receive_message_length': 256 * 1024 * 1024,
   'grpc.max_send_message_length': -1,
 };
 
@@ -89,6 +89,10 @@ export class Members {
 
   get all(): readonly Member[] {
     return this.#members;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
   }
 
   /**

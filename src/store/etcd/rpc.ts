@@ -19,6 +19,7 @@ export interface RangeRequest {
   readonly rangeEnd?: Buffer;
   readonly limit?: number;
   readonly revision?: number;
+  readonly keysOnly?: boolean;
   readonly countOnly?: boolean;
   readonly maxModRevision?: number;
 }
@@ -42,7 +43,8 @@ export interface DeleteRangeRequest {
 export type RequestOp =
   | { readonly requestRange: RangeRequest }
   | { readonly requestPut: PutRequest }
-  | { readonly requestDeleteRange: DeleteRangeRequest };
+  | { readonly requestDeleteRange: DeleteRangeRequest }
+  | { readonly requestTxn: TxnRequest };
 export type KeyCompare = { readonly key: Buffer } & (
   | { readonly target: 0; readonly version: number }
   | { readonly target: 2; readonly modRevision: number }

@@ -1,7 +1,7 @@
 import type { ByteString, Clock } from '../../meta/index.ts';
 import { checkPrefix, checkReached, closedError } from '../check.ts';
 import { call, deliver, FanOut, type Follower } from '../fan-out.ts';
-import { StoreError, type Watch, type WatchOptions, type WatchSink } from '../store.ts';
+import type { StoreError, Watch, WatchOptions, WatchSink } from '../store.ts';
 import { pause } from '../timers.ts';
 import type { CommitChanges } from '../watch-hub.ts';
 import type { KeySpace } from './key-space.ts';
@@ -72,13 +72,19 @@ export class Watches {
 
   /** The stream of the live watches. */
   #follow(after: number): WatchStream {
-    return new WatchStream(this.#members, this.#keys, this.#clock, { prefix: everything, after, previous: false }, {
-      commit: (commit) => this.#publish(commit),
-      advanced: () => {
-        for (const watcher of this.#live) this.#answer(watcher);
+    return new WatchStream(
+      this.#members,
+      this.#keys,
+      this.#clock,
+      { prefix: everything, after, previous: false },
+      {
+        commit: (commit) => this.#publish(commit),
+        advanced: () => {
+          for (const watcher of this.#live) this.#answer(watcher);
+        },
+        failed: (error) => void this.#restart(error),
       },
-      failed: (error) => void this.#restart(error),
-    });
+    );
   }
 
   #publish(commit: CommitChanges): void {
@@ -101,19 +107,25 @@ export class Watches {
 
   #replay(watcher: Watcher, previous: boolean): void {
     const { prefix, position: after } = watcher;
-    const own = new WatchStream(this.#members, this.#keys, this.#clock, { prefix, after, previous }, {
-      commit: (commit) => deliver(watcher, commit),
-      advanced: () => {
-        watcher.position = own.position;
-        if (!previous && own.position >= this.#stream.position) {
-          own.close();
-          watcher.own = undefined;
-          if (watcher.open) this.#join(watcher);
-        }
-        this.#answer(watcher);
+    const own = new WatchStream(
+      this.#members,
+      this.#keys,
+      this.#clock,
+      { prefix, after, previous },
+      {
+        commit: (commit) => deliver(watcher, commit),
+        advanced: () => {
+          watcher.position = own.position;
+          if (!previous && own.position >= this.#stream.position) {
+            own.close();
+            watcher.own = undefined;
+            if (watcher.open) this.#join(watcher);
+          }
+          this.#answer(watcher);
+        },
+        failed: (error) => this.#fail(watcher, error),
       },
-      failed: (error) => this.#fail(watcher, error),
-    });
+    );
     watcher.own = own;
     // Where nothing changes, the stream gets there by progress alone.
     if (!previous) own.reach(this.#stream.position);

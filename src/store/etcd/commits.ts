@@ -130,8 +130,8 @@ export class Commits {
         } else if (isRefusal(error)) {
           throw error;
         }
-        if (members.closed || clock.monotonic() >= until) throw repeated ? uncertainError(error) : error;
         if (++failures % members.all.length === 0) await pause(clock, roundMs);
+        if (members.closed || clock.monotonic() >= until) throw repeated ? uncertainError(error) : error;
       }
     }
   }

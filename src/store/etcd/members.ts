@@ -65,6 +65,8 @@ export class Members {
   readonly #options: MemberOptions;
   readonly #members: readonly Member[];
   readonly #metadata;
+  /** Keeps the process alive, which timers of the clock and idle connections do not. */
+  readonly #alive = setInterval(() => undefined, 2 ** 31 - 1);
   #next = 0;
   #closed = false;
   #cancelProbe: (() => void) | undefined;
@@ -124,12 +126,12 @@ export class Members {
     const { clock } = this.#options;
     const until = clock.monotonic() + patienceMs;
     for (let failures = 0; ; ) {
-      const left = until - clock.monotonic();
       try {
-        return await this.send(method, request, Math.min(attemptMs, left));
+        return await this.send(method, request, Math.min(attemptMs, until - clock.monotonic()));
       } catch (error) {
-        if (isRefusal(error) || this.#closed || clock.monotonic() >= until) throw error;
+        if (isRefusal(error) || this.#closed) throw error;
         if (++failures % this.#members.length === 0) await pause(clock, roundMs);
+        if (clock.monotonic() >= until) throw error;
       }
     }
   }
@@ -171,6 +173,7 @@ export class Members {
 
   close(): void {
     this.#closed = true;
+    clearInterval(this.#alive);
     this.#cancelProbe?.();
     for (const { client } of this.#members) client.close();
   }

@@ -18,7 +18,7 @@ export async function checkVersions(members: Members, rpc: Rpc): Promise<void> {
   }
 }
 
-export function isNewEnough(version: string): boolean {
+function isNewEnough(version: string): boolean {
   const parts = version.split(/[.-]/).map(Number);
   const at = oldest.findIndex((part, i) => parts[i] !== part);
   return at < 0 || (parts[at] ?? 0) > (oldest[at] ?? 0);

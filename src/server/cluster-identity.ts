@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type Random } from '../meta/index.ts';
-import type { Entry, Store } from '../store/index.ts';
+import type { Store } from '../store/index.ts';
 import { StartError } from './start-error.ts';
+import { getOrCreate } from './stored-keys.ts';
 
 /** What all servers of one store share. */
 export interface ClusterIdentity {
@@ -24,7 +25,8 @@ export async function openIdentity(
   random: Random,
   place: string,
 ): Promise<ClusterIdentity> {
-  const identity = (await storedIdentity(store, place)) ?? (await newIdentity(store, domain, random, place));
+  const value = await getOrCreate(store, identityKey, () => newIdentity(store, domain, random));
+  const identity = readIdentity(value, place);
   if (identity.domain !== domain) {
     throw new StartError(
       `${place} holds the objects of --api-domain=${identity.domain}: start with --api-domain=${identity.domain}, or choose another --data-dir for ${domain}`,
@@ -33,21 +35,12 @@ export async function openIdentity(
   return identity;
 }
 
-async function storedIdentity(store: Store, place: string): Promise<ClusterIdentity | undefined> {
-  const { entry } = await store.get(identityKey);
-  return entry && readIdentity(entry, place);
-}
-
-/** Creates the identity, or returns that of another server that was first. */
-async function newIdentity(store: Store, domain: string, random: Random, place: string): Promise<ClusterIdentity> {
+/** An identity with the domain of the objects in the store, if there are any. */
+async function newIdentity(store: Store, domain: string, random: Random): Promise<Buffer> {
   const existing = await storedDomain(store, domain);
   const key = Buffer.from(Array.from({ length: tokenKeyBytes }, () => random.integer(256)));
   const identity: ClusterIdentity = { domain: existing ?? domain, tokenKey: key.toString('base64url') };
-  const compare = { key: identityKey, revision: 0 };
-  const result = await store.commit([compare], [{ key: identityKey, value: Buffer.from(JSON.stringify(identity)) }]);
-  if (result.ok) return identity;
-  const [found] = result.found;
-  return found === undefined ? identity : readIdentity(found, place);
+  return Buffer.from(JSON.stringify(identity));
 }
 
 /** Every server creates the system priority classes, whose API group has its domain. */
@@ -62,7 +55,7 @@ async function storedDomain(store: Store, domain: string): Promise<string | unde
 }
 
 /** @throws StartError */
-function readIdentity({ value }: Entry, place: string): ClusterIdentity {
+function readIdentity(value: Uint8Array, place: string): ClusterIdentity {
   try {
     const stored = JSON.parse(Buffer.from(value).toString()) as Json;
     const { domain, tokenKey } = isJsonObject(stored) ? stored : {};

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
+import { identityOf } from './identity.ts';
 import { createLog } from './log.ts';
 import { firstSignal, logFailures, runToEnd, settingsOf } from './process.ts';
+import { systemRandom } from './random.ts';
 import { type OrchServer, startServer } from './server.ts';
 import { shellWord } from './shell-word.ts';
 import { version } from './version.ts';
@@ -24,9 +26,10 @@ export async function serve(args: readonly string[]): Promise<void> {
 }
 
 async function start(settings: Settings): Promise<OrchServer> {
-  const log = await createLog(settings.logLevel);
+  const identity = identityOf(settings, systemRandom);
+  const log = await createLog(settings.logLevel, identity);
   logFailures(log);
-  const server = await startServer(settings, { log });
+  const server = await startServer(settings, { log, identity });
   const { url, kubeconfigPath } = await server.listen();
   const where = settings.store === 'memory' ? 'objects in memory' : `objects in ${settings.dataDir}`;
   process.stdout.write(`orch ${version} is ready at ${url} (${where})

@@ -12,6 +12,7 @@ import { createCustomResources } from './custom-resources.ts';
 import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
 import { type Dependencies, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
+import { identityOf } from './identity.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
 import { createLog } from './log.ts';
 import { PostStartHooks } from './post-start-hooks.ts';
@@ -64,9 +65,11 @@ export async function startServer(
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> {
-  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel) } = dependencies;
-  const own = { clock: systemClock, random: systemRandom, trusted: new TrustedAuthorities() };
-  const injected = { ...own, ...dependencies, log };
+  const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
+  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel, identity) } =
+    dependencies;
+  const own = { clock: systemClock, trusted: new TrustedAuthorities() };
+  const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
   const state = { closing: false, address: '', tls: (): Tls | undefined => undefined, hooks };
@@ -108,7 +111,8 @@ export async function startServer(
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
-      opening = openListener(settings, names, components.handler, injected);
+      const sharedBy = dependencies.store === undefined ? undefined : components.store;
+      opening = openListener(settings, names, components.handler, { ...injected, sharedBy });
       listened = opening.then(async ({ address, tls }) => {
         port = address.port;
         state.tls = tls;

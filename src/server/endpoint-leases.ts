@@ -4,6 +4,7 @@
  */
 import { at, type Json, readIp } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
+import { defaultSettings } from './flags.ts';
 
 /** Where an API server is reached. */
 export interface ServerEndpoint {
@@ -15,8 +16,11 @@ const leasePrefix = '/masterleases/';
 /** The time to live of a lease that is not renewed (seconds). */
 const leaseSeconds = 15;
 
-/** Servers of one machine have the same address and differ in the port. */
-const keyOf = ({ ip, port }: ServerEndpoint) => `${leasePrefix}${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
+/** The address; with the port where it is not the default one, so that several servers of a machine differ. */
+function keyOf({ ip, port }: ServerEndpoint): string {
+  if (port === defaultSettings.securePort) return leasePrefix + ip;
+  return `${leasePrefix}${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
+}
 
 /** The ports of a server in Endpoints and EndpointSlices. */
 export const portsOf = (port: number) => [{ name: 'https', port, protocol: 'TCP' }];
@@ -33,7 +37,7 @@ export async function removeLease(store: Store, endpoint: ServerEndpoint): Promi
   await store.commit([], [{ key: keyOf(endpoint) }]);
 }
 
-/** The endpoints whose leases have not expired. @throws StoreError */
+/** The endpoints whose leases have not expired, in the order of their keys. @throws StoreError */
 export async function leasedEndpoints(store: Store): Promise<ServerEndpoint[]> {
   const { entries } = await store.list({ prefix: leasePrefix });
   return entries.flatMap(readLease);
@@ -47,6 +51,13 @@ function readLease({ value }: Entry): ServerEndpoint[] {
   } catch {
     return [];
   }
-  const [ip, port] = [at(lease, 'subsets', 0, 'addresses', 0, 'ip'), at(lease, 'subsets', 0, 'ports', 0, 'port')];
+  const [subset] = listAt(lease, 'subsets');
+  const ip = at(listAt(subset, 'addresses')[0], 'ip');
+  const port = at(listAt(subset, 'ports')[0], 'port');
   return typeof ip === 'string' && typeof port === 'number' && readIp(ip) !== undefined ? [{ ip, port }] : [];
+}
+
+function listAt(value: Json | undefined, field: string): readonly Json[] {
+  const list = at(value, field);
+  return Array.isArray(list) ? list : [];
 }

@@ -87,8 +87,9 @@ describe('the keys that a server generates', () => {
 
   it('are not read through the API', async () => {
     const store = newStore();
-    const { client, listen } = await start(store, { authorizationMode: ['AlwaysAllow'] });
-    await listen();
+    const server = await start(store, { authorizationMode: ['AlwaysAllow'] });
+    await server.listen();
+    const { client } = server;
     const { token } = await tokenOf(client);
     const { entries } = await store.list({ prefix: '/keys/' });
     expect(entries.map(({ key }) => key)).toEqual(['/keys/certificate-authority', '/keys/service-account-signing-key']);
@@ -168,7 +169,7 @@ describe('the start of several servers at once', () => {
     await single.listen();
     await expect.poll(async () => names(await single.client.list(apiServices))).toContain('v1.apps');
     const kinds = (keys: Iterable<string>) =>
-      [...keys].filter((key) => !/^\/(leases\.|ipaddresses\.|masterleases\/)/.test(key)).sort();
+      [...keys].filter((key) => !/^\/(?:(?:master)?leases|endpointslices)\//.test(key)).sort();
     await expect
       .poll(async () => kinds((await versions()).keys()))
       .toEqual(kinds((await alone.list({ prefix: '/' })).entries.map(({ key }) => key)));
@@ -212,7 +213,7 @@ describe('the APIServices', () => {
     // It has to register again, and does not know yet what the other serves.
     await young.client.create(definitions, definition('first.example.com'));
     await expect.poll(() => statusOf(old.client, '/apis/first.example.com/v1')).toBe(200);
-    const release = old.link.holdWatches('/customresourcedefinitions.');
+    const release = old.link.holdWatches('/apiextensions.k8s.io/customresourcedefinitions/');
     await young.client.create(definitions, definition('second.example.com'));
     await young.client.create(apiServices, {
       apiVersion: apiServices.apiVersion,

@@ -174,7 +174,7 @@ describe('the identity lease', () => {
     });
     const { holderIdentity } = (lease as ApiObject)['spec'] as { holderIdentity: string };
     expect(holderIdentity.startsWith(`${name}_`)).toBe(true);
-    const written = () => started.commits.flat().filter((key) => key.includes('leases')).length;
+    const written = () => started.commits.flat().filter((key) => key.startsWith('/leases/')).length;
     expect(written()).toBe(1);
     await started.server.listen();
     await settle(started);

@@ -127,7 +127,7 @@ export async function compose(
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({ names, store, registry, hooks, log, isClosing: () => state.closing }),
+    health: serverHealth({ names, store, registry, clock, hooks, log, isClosing: () => state.closing }),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),

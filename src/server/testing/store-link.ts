@@ -8,8 +8,8 @@ export interface StoreLink {
   /** To be handed to the server, which may close it. */
   readonly store: Store;
   /**
-   * Changes the state of the link. Calls that were never answered stay so. Watches end as `unavailable` when the link is
-   * refused, and when it is up again after a silence.
+   * Changes the state of the link. When a silence is over, its calls fail as `unavailable`, commits as `uncertain`.
+   * Watches end as `unavailable` when the link is refused, and when it is up again after a silence.
    */
   become(state: LinkState): void;
   /** Holds back what the watches below the prefix are told until the result is called. */
@@ -24,21 +24,27 @@ interface Options {
 }
 
 const away = () => new StoreError('unavailable', 'the link is down');
-const never = <T>() => new Promise<T>(() => {});
+const unknown = () => new StoreError('uncertain', 'the link went down');
 
 /** A link to the store that is up. Closing it ends its own watches and leaves the store open. */
 export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink {
   let state: LinkState = 'up';
   let calls = 0;
   let closed = false;
+  /** Ends the calls that were not answered. */
+  const unanswered: (() => void)[] = [];
   const watches = new Set<(error: StoreError) => void>();
   const held = new Map<string, (() => void)[]>();
-  const call = (make: () => Promise<unknown>): Promise<unknown> => {
+  const unansweredCall = (failure: () => StoreError) =>
+    new Promise<never>((_, reject) => {
+      unanswered.push(() => reject(failure()));
+    });
+  const call = (make: () => Promise<unknown>, failure: () => StoreError): Promise<unknown> => {
     if (closed) return Promise.reject(new StoreError('closed', 'the link is closed'));
     if (state === 'refused') return Promise.reject(away());
     calls += 1;
-    if (state === 'silent') return never();
-    return make().then((answer) => (state === 'silent' ? never() : answer));
+    if (state === 'silent') return unansweredCall(failure);
+    return make().then((answer) => (state === 'silent' ? unansweredCall(failure) : answer));
   };
   const tell = (prefix: string, deliver: () => void) => {
     const [, queue] = [...held].find(([begin]) => prefix.startsWith(begin)) ?? [];
@@ -76,7 +82,8 @@ export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink
       if (name === 'close') return close;
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
-      return (...given: unknown[]) => call(() => Reflect.apply(value, target, given) as Promise<unknown>);
+      const failure = name === 'commit' ? unknown : away;
+      return (...given: unknown[]) => call(() => Reflect.apply(value, target, given) as Promise<unknown>, failure);
     },
   });
   return {
@@ -87,6 +94,7 @@ export function storeLink(under: Store, { lateMs = 0 }: Options = {}): StoreLink
     become(next) {
       state = next;
       if (next === 'silent') return;
+      for (const fail of unanswered.splice(0)) fail();
       for (const end of [...watches]) end(away());
     },
     holdWatches(prefix) {

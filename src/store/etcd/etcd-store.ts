@@ -70,7 +70,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
     await checkVersions(members, rpc);
     return new EtcdStore(options, members, keys, rpc, await members.revision());
   } catch (error) {
-    members.close();
+    await members.close();
     throw storeErrorOf(error);
   }
 }
@@ -154,7 +154,7 @@ class EtcdStore implements Store {
     this.#watches.close();
     await Promise.allSettled(this.#inFlight);
     await Promise.allSettled([this.#leases.close(), this.#slots.close(this.#members, this.#rpc, closingMs)]);
-    this.#members.close();
+    await this.#members.close();
   }
 
   #checkOpen(): void {

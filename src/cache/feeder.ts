@@ -1,16 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BTree } from '../btree/index.ts';
-import { type Entry, pagesOf, type Change as StoreChange, type StoreError, type Watch } from '../store/index.ts';
+import {
+  type Entry,
+  pagesOf,
+  type Change as StoreChange,
+  type StoreError,
+  type StoreErrorCode,
+  type Watch,
+} from '../store/index.ts';
 import type { CachedObject, CacheOptions } from './types.ts';
 
 /** Bytes decoded in one turn of the event loop: some milliseconds. */
 const sliceBytes = 512 * 1024;
 const firstDelayMs = 50;
 const longestDelayMs = 5_000;
+/** While the store cannot be reached: an attempt costs little, and reads are right again soon after it can. */
+const longestAwayMs = 500;
 
-/** The backoff (ms) after this many failures in a row. */
-export function retryDelay(failures: number): number {
-  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(failures, 10));
+/** The backoff (ms) after this many failures in a row, the last one with this code. */
+export function retryDelay(failures: number, code: StoreErrorCode): number {
+  const longest = code === 'unavailable' ? longestAwayMs : longestDelayMs;
+  return Math.min(longest, firstDelayMs * 2 ** Math.min(failures, 10));
 }
 
 /** The cache as the feeder sees it. */
@@ -87,7 +97,7 @@ export class Feeder {
       return;
     }
     if (error.code === 'compacted' || error.code === 'future') this.#loaded = false;
-    this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++), () => void this.run());
+    this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++, error.code), () => void this.run());
   }
 
   async #load(): Promise<void> {

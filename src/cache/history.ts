@@ -1,5 +1,5 @@
 import type { StatusError } from '../meta/index.ts';
-import { type Change as StoreChange, StoreError, type Watch } from '../store/index.ts';
+import { type Change as StoreChange, StoreError, type StoreErrorCode, type Watch } from '../store/index.ts';
 import { Change } from './change.ts';
 import { Directory, type Member } from './directory.ts';
 import { retryDelay } from './feeder.ts';
@@ -149,14 +149,14 @@ export class HistoryReader {
         else if (code === 'future' || reached < revision) member.end(tooOld(reached, revision));
       }
     } else {
-      this.#cancelStart = this.#delay();
+      this.#cancelStart = this.#delay(code);
     }
     this.#release();
   }
 
   /** Starts again after the backoff. The returned function cancels that. */
-  #delay(): () => void {
-    const cancel = this.#options.clock.after(retryDelay(this.#failures++), () => this.#start());
+  #delay(code: StoreErrorCode): () => void {
+    const cancel = this.#options.clock.after(retryDelay(this.#failures++, code), () => this.#start());
     return () => {
       cancel();
       this.#cancelStart = undefined;

@@ -99,6 +99,22 @@ describe('loading', () => {
     expect(isReady).toBe(true);
   });
 
+  it('retries at least twice a second for as long as the store cannot be reached, and less often when it is damaged', async () => {
+    const attempts = async (code: 'unavailable' | 'damaged') => {
+      const { store, clock, cache } = setup();
+      store.listFailures.push(...Array.from({ length: 100 }, () => code));
+      void cache.ready();
+      await settle();
+      for (let i = 0; i < 20; i++) {
+        clock.advance(500);
+        await settle();
+      }
+      return store.calls.lists;
+    };
+    expect(await attempts('unavailable')).toBeGreaterThanOrEqual(20);
+    expect(await attempts('damaged')).toBeLessThan(10);
+  });
+
   it('lets a request wait for 34 seconds, then fails with 504', async () => {
     const { store, clock, cache } = setup();
     const list = store.list.bind(store);

@@ -1,5 +1,5 @@
 import { hash, X509Certificate } from 'node:crypto';
-import type { ServerHttp2Session } from 'node:http2';
+import { constants, type ServerHttp2Session } from 'node:http2';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../meta/index.ts';
 import type { NodeRequest } from './node-request.ts';
@@ -20,6 +20,8 @@ export interface Connection {
   /** Accepts no more requests; closes once those in flight have ended. */
   finish(): void;
   destroy(): void;
+  /** True once it is being closed: a request that still arrives cannot be answered, and must not be served. */
+  readonly ended: boolean;
 }
 
 /** The connections of a listener, and their end. */
@@ -29,10 +31,10 @@ export interface Connections {
   add(socket: TLSSocket, session: ServerHttp2Session | undefined): Connection;
   of(key: object): Connection | undefined;
   /** Resolves when all are closed; what is left after `graceMs` is cut off. */
-  close(graceMs: number, clock: Clock): Promise<void>;
+  close(graceMs: number): Promise<void>;
 }
 
-export function createConnections(): Connections {
+export function createConnections(clock: Clock): Connections {
   const open = new Map<object, Connection>();
   let whenEmpty: (() => void) | undefined;
   let closing = false;
@@ -46,7 +48,7 @@ export function createConnections(): Connections {
     of: (key) => open.get(key),
     add(socket, session) {
       const requests = new Set<NodeRequest>();
-      const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests);
+      const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
       let finishing = false;
       const finish = () => {
         finishing = true;
@@ -62,8 +64,13 @@ export function createConnections(): Connections {
         requests,
         begin: (request) => void requests.add(request),
         end,
-        ...ends,
+        allowPause: ends.allowPause,
+        cutOff: ends.cutOff,
+        destroy: ends.destroy,
         finish,
+        get ended() {
+          return ends.ended();
+        },
       };
       // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
       // the streams that still come while it reads them, which corrupts its memory or ends the process: a session is never
@@ -83,7 +90,7 @@ export function createConnections(): Connections {
       if (closing) connection.finish();
       return connection;
     },
-    async close(graceMs, clock) {
+    async close(graceMs) {
       closing = true;
       const empty = new Promise<void>((resolve) => {
         whenEmpty = resolve;
@@ -99,7 +106,9 @@ export function createConnections(): Connections {
   };
 }
 
-type Ends = Pick<Connection, 'allowPause' | 'cutOff' | 'finish' | 'destroy'>;
+interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'finish' | 'destroy'> {
+  ended(): boolean;
+}
 
 function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
   let pausable = false;
@@ -116,11 +125,36 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
       if (requests.size === 0) socket.destroySoon();
     },
     destroy: () => socket.destroy(),
+    ended: () => socket.writableEnded || socket.destroyed,
   };
 }
 
-function endsOfSession(session: ServerHttp2Session, socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
+function endsOfSession(
+  session: ServerHttp2Session,
+  socket: TLSSocket,
+  requests: ReadonlySet<NodeRequest>,
+  clock: Clock,
+): Ends {
   let goingAway = false;
+  let told = false;
+  let ended = false;
+  const endIfIdle = () => {
+    if (!told || requests.size > 0 || session.destroyed) return;
+    ended = true;
+    session.destroy();
+  };
+  // All streams that the client has opened before it was told have arrived when it answers.
+  const tell = () => {
+    goingAway = true;
+    session.goaway(constants.NGHTTP2_NO_ERROR, lastStream);
+    const answered = () => {
+      cancel();
+      told = true;
+      setImmediate(endIfIdle);
+    };
+    const cancel = clock.after(reactMs, answered);
+    if (!session.ping(answered)) answered();
+  };
   return {
     allowPause: ignore,
     cutOff(answer, clock) {
@@ -134,17 +168,15 @@ function endsOfSession(session: ServerHttp2Session, socket: TLSSocket, requests:
     // Sends a GOAWAY and ends with the last stream: pending writes are finished first.
     finish() {
       if (session.destroyed) return;
-      if (!goingAway) session.goaway();
-      goingAway = true;
-      setImmediate(() => {
-        if (requests.size === 0) session.destroy();
-      });
+      if (goingAway) setImmediate(endIfIdle);
+      else tell();
     },
     destroy() {
       session.destroy();
       // A session would wait for its pending writes.
       socket.destroy();
     },
+    ended: () => ended || session.destroyed,
   };
 }
 
@@ -154,7 +186,13 @@ function destroyLater(session: ServerHttp2Session): void {
   session.destroy = (...why) => void setImmediate(() => destroy(...why));
 }
 
-/** How long the end of a stream may take on a connection that makes progress (ms). */
+/**
+ * The last stream of a GOAWAY that tells a client to open no more streams. The number of the last stream that has arrived
+ * would tell it to send again what is under way and will be served.
+ */
+const lastStream = 2 ** 31 - 1;
+
+/** How long the end of a stream may take on a connection that makes progress, or the answer to a GOAWAY (ms). */
 const reactMs = 1_000;
 
 const ignore = () => {};

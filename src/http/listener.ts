@@ -87,8 +87,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits = { ...defaultLimits, ...options.limits };
   const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
-  const connections = createConnections();
   const { clock } = options;
+  const connections = createConnections(clock);
   const { bodyMs, paceMs, paceBytes } = limits;
   const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
   accept(server, { ...options, limits, connections, bodies });
@@ -105,7 +105,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       const stopped = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      await connections.close(graceMs, options.clock);
+      await connections.close(graceMs);
       await stopped;
     },
   };
@@ -162,7 +162,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
   server.on('request', (message, out) => {
     const owner = 'stream' in out ? out.stream.session : message.socket;
     const connection = owner === undefined ? undefined : connections.of(owner);
-    if (connection === undefined) out.destroy();
+    if (connection === undefined || connection.ended) out.destroy();
     else guarded(connection, () => serve(serving, connection, message, out));
   });
   server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {

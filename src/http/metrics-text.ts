@@ -27,6 +27,13 @@ export async function* metricsText(counted: Counted, pause: () => Promise<void>)
 
 const metrics: readonly Metric[] = [
   {
+    name: 'apiserver_identity_info',
+    stability: 'ALPHA',
+    help: 'The API server that these metrics are of, by the name of its identity lease: always 1.',
+    type: 'gauge',
+    lines: ({ identity }, name) => (identity === '' ? [] : [line(name, labelText({ identity }), 1)]),
+  },
+  {
     name: 'apiserver_request_total',
     stability: 'STABLE',
     help: 'Requests answered, by kind of request and HTTP status code.',

@@ -78,6 +78,8 @@ export interface AdmissionSeries {
 
 /** All counters, for the text format. */
 export interface Counted {
+  /** Of the API server; empty: none. */
+  readonly identity: string;
   readonly series: ReadonlyMap<string, Series>;
   /** The durations of attempts to authenticate, by result. */
   readonly authentication: ReadonlyMap<string, Distribution>;
@@ -143,8 +145,9 @@ export interface Metrics {
   readonly counted: Counted;
 }
 
-/** The counters that other rooms keep. */
-export const emptyCounts = (): Pick<Counted, 'audit' | 'tokens'> => ({
+/** The counters that other rooms keep, of a server without an identity. */
+export const emptyCounts = (): Pick<Counted, 'identity' | 'audit' | 'tokens'> => ({
+  identity: '',
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),
 });
@@ -154,7 +157,7 @@ export function createMetrics(
   registry: () => Registry,
   inFlight: InFlight,
   clock: Clock,
-  { audit, tokens } = emptyCounts(),
+  { identity, audit, tokens } = emptyCounts(),
 ): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, Distribution>();
@@ -169,7 +172,19 @@ export function createMetrics(
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, audit, tokens },
+    ...{
+      identity,
+      series,
+      authentication,
+      users,
+      authorization,
+      admission,
+      conversions,
+      webhooks,
+      rules,
+      audit,
+      tokens,
+    },
     ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
   };
 

@@ -4,6 +4,7 @@ import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, st
 import type { Registry } from '../registry/index.ts';
 import { builtinGroups } from '../resources/index.ts';
 import type { Store } from '../store/index.ts';
+import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
 import { commitNew, ownManager } from './bootstrap-objects.ts';
 
 const usual = (version: string) => (version.includes('alpha') ? 1 : version.includes('beta') ? 9 : 15);
@@ -17,10 +18,12 @@ export interface RegistrationOptions {
 
 /**
  * Creates missing APIServices in one commit, corrects the spec of those with the automanaged label, and deletes those of
- * versions that are no longer served. Writes nothing when nothing differs.
+ * versions that are no longer served. After the start (`atStart` false) this is done for custom resources only: other
+ * servers may be of a release that serves other built-in versions. Writes nothing when nothing differs.
  * @throws StatusError, StoreError
  */
-export async function registerApiServices({ client, registry, store, names }: RegistrationOptions): Promise<void> {
+export async function registerApiServices(options: RegistrationOptions, atStart: boolean): Promise<void> {
+  const { client, registry, store, names } = options;
   const group = `apiregistration.${names.domain}`;
   const resource = registry.find(group, 'v1', 'apiservices');
   if (resource === undefined) return;
@@ -29,8 +32,9 @@ export async function registerApiServices({ client, registry, store, names }: Re
   const found = new Map(items.map((item) => [item.metadata.name ?? '', item]));
   const wanted = servedVersions(registry, names);
   const label = `kube-aggregator.${names.labels}/automanaged`;
+  const isDue = (managed: string | undefined) => managed === 'true' || (atStart && managed === 'onstart');
 
-  const missing = [...wanted].filter(([name]) => !found.has(name));
+  const missing = [...wanted].filter(([name, { managed }]) => !found.has(name) && isDue(managed));
   const entries = missing.map(([name, { spec, managed }]) => {
     const metadata = { name, labels: { [label]: managed } };
     const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
@@ -39,20 +43,32 @@ export async function registerApiServices({ client, registry, store, names }: Re
   if (!(await commitNew(store, entries))) {
     throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
   }
-  for (const [name, object] of found) {
-    if (!isManaged(object.metadata.labels?.[label])) continue;
+  const managed = [...found].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
+  const defined = managed.every(([name]) => wanted.has(name)) ? none : await definedVersions(registry);
+  for (const [name, object] of managed) {
     const { spec } = wanted.get(name) ?? {};
     const { uid = '', resourceVersion = '' } = object.metadata;
-    if (spec === undefined) await client.delete({ ...place, name }, { preconditions: { uid, resourceVersion } });
-    else if (!jsonEqual(object['spec'] ?? {}, spec)) {
+    if (spec !== undefined && !jsonEqual(object['spec'] ?? {}, spec)) {
       await client.update({ ...place, name }, { ...object, spec }, { fieldManager: ownManager });
+    } else if (spec === undefined && !defined.has(name)) {
+      await client.delete({ ...place, name }, { preconditions: { uid, resourceVersion } });
     }
   }
 }
 
+const none: ReadonlySet<string> = new Set();
+
+/** The APIServices of the versions that stored definitions declare as served: this server may not serve them yet. */
+async function definedVersions(registry: Registry): Promise<ReadonlySet<string>> {
+  const definitions = await registry.objects.list(CustomResourceDefinition, '', true);
+  const versions = definitions.flatMap(({ spec }) =>
+    (spec?.versions ?? []).filter(({ served }) => served).map(({ name }) => `${name}.${spec?.group}`),
+  );
+  return new Set(versions);
+}
+
 /** The values of the label: built-in group versions are compared at the start, those of custom resources all the time. */
 type Managed = 'onstart' | 'true';
-const isManaged = (value: string | undefined) => value === 'onstart' || value === 'true';
 
 interface Wanted {
   readonly spec: JsonObject;

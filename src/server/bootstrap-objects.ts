@@ -131,25 +131,45 @@ async function createOwn(client: Client, object: BootstrapObject): Promise<ApiOb
 
 /**
  * Creates the object, or patches the labels and fields that differ; its other fields stay. `first` are fields of a new
- * object that are not reconciled afterwards. Undefined when its resource is not served. @throws StatusError
+ * object that are not reconciled afterwards. Undefined when its resource is not served.
+ * @throws StatusError, 409 when another writer was first
  */
 export async function ensureObject(
   client: Client,
   object: BootstrapObject,
   first: JsonObject = {},
 ): Promise<ApiObject | undefined> {
-  const { resource, apiVersion, metadata, fields = {} } = object;
-  const { name, namespace, labels } = metadata;
-  const place = { apiVersion, resource, name, ...(namespace === undefined ? {} : { namespace }) };
-  const found = await client.get<ApiObject>(place).catch((error: unknown) => {
+  return reconcileObject(client, object, await findObject(client, object), first);
+}
+
+/** The object as it is stored; undefined when it is missing, or its resource is not served. @throws StatusError */
+export async function findObject(client: Client, object: BootstrapObject): Promise<ApiObject | undefined> {
+  return client.get<ApiObject>(placeOf(object)).catch((error: unknown) => {
     if (!isStatus(error, 404)) throw error;
     return undefined;
   });
+}
+
+/** The same as `ensureObject` with what `findObject` has found. */
+export async function reconcileObject(
+  client: Client,
+  object: BootstrapObject,
+  found: ApiObject | undefined,
+  first: JsonObject = {},
+): Promise<ApiObject | undefined> {
+  const { metadata, fields = {} } = object;
+  const { labels } = metadata;
   if (found === undefined)
     return createOwn(client, { ...object, fields: applyMergePatch(fields, first) as JsonObject });
   const wanted: JsonObject = { ...(labels === undefined ? {} : { metadata: { labels } }), ...fields };
   if (includes(found, wanted)) return found;
-  return client.patch(place, 'merge', wanted, { fieldManager: ownManager });
+  const { resourceVersion = '' } = found.metadata;
+  const guarded = applyMergePatch(wanted, { metadata: { resourceVersion } });
+  return client.patch(placeOf(object), 'merge', guarded, { fieldManager: ownManager });
+}
+
+function placeOf({ resource, apiVersion, metadata: { name, namespace } }: BootstrapObject) {
+  return { apiVersion, resource, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** Whether a value includes the wanted one; lists must have the same length. */

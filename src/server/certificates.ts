@@ -4,8 +4,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Cidr, firstAddress, type Names } from '../meta/index.ts';
 import { type CertificateRequest, type CertKeyPair, issueCertificate } from '../pki/index.ts';
+import type { Store } from '../store/index.ts';
+import { ownAuthority, readOr, sharedAuthority, subjectText } from './authority.ts';
 import { ensureFolder, readIfThere, readPrivate, writePrivate, writePublic } from './files.ts';
-import { StartError } from './start-error.ts';
 
 /** The certificate authority of the server, its serving certificate and the administrator's client certificate. */
 export interface Certificates {
@@ -18,6 +19,8 @@ export interface Certificates {
 export interface CertificateOptions {
   /** Folder of the certificates and keys, created if missing. Undefined: they are kept in memory. */
   readonly folder: string | undefined;
+  /** The store that keeps the authority for all of its servers. Default: the folder does. */
+  readonly sharedBy?: Store | undefined;
   readonly names: Names;
   readonly bindAddress: string;
   /** The configured advertise address. */
@@ -37,18 +40,18 @@ const renewDays = 365;
  * Loads the certificates of the folder and issues those that are missing. The key of the authority is never replaced,
  * because clients and nodes trust what it signed. The other two are issued again when they are missing, unreadable or
  * about to expire, when the names of the server have changed, or when they were not signed by the authority.
- * @throws StartError when the authority is lost or damaged
+ * @throws StartError when the authority is lost or damaged; StoreError
  */
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
-  const { folder, names, now } = options;
+  const { folder, sharedBy, names, now } = options;
   const life = (days: number) => ({ notBefore: now - day / 24, notAfter: now + days * day });
   const authorityName = `${names.product}-ca`;
   if (folder !== undefined) await ensureFolder(folder);
-  const authority = await ensureAuthority(folder, now, {
-    commonName: authorityName,
-    usage: 'authority',
-    ...life(authorityDays),
-  });
+  const request = { commonName: authorityName, usage: 'authority', ...life(authorityDays) } as const;
+  const wanted = { request, renewBefore: now + renewDays * day };
+  const authority = await (sharedBy === undefined
+    ? ownAuthority(folder, wanted)
+    : sharedAuthority(sharedBy, folder, wanted));
   const end = Date.parse(new X509Certificate(authority.cert).validTo);
   const leaf = life(leafDays);
   const leafLife = { notBefore: leaf.notBefore, notAfter: Math.min(leaf.notAfter, end) };
@@ -98,49 +101,6 @@ const filesOf = (folder: string, name: string) => ({
   key: join(folder, `${name}.key`),
 });
 
-/**
- * The authority of the folder, created if missing. Its certificate is issued again for the same key when it is about to
- * expire, or when it is missing because the first start was interrupted. @throws StartError
- */
-async function ensureAuthority(
-  folder: string | undefined,
-  now: number,
-  request: CertificateRequest,
-): Promise<CertKeyPair> {
-  if (folder === undefined) return issueCertificate(request);
-  const files = filesOf(folder, 'ca');
-  const [cert, key] = [await readIfThere(files.cert), await readPrivate(files.key)];
-  const unusable = (problem: string, remedy: string) =>
-    new StartError(
-      `${problem}: ${remedy}. To begin with a new authority, which no client and no node trusts yet, remove ${files.cert} and ${files.key}`,
-    );
-  const restore = 'restore it from a backup';
-  if (key === undefined) {
-    if (cert !== undefined) throw unusable(`${files.key}, the key of ${files.cert}, is missing`, restore);
-    const fresh = issueCertificate(request);
-    await writePrivate(files.key, fresh.key);
-    await writePublic(files.cert, fresh.cert);
-    return fresh;
-  }
-  const privateKey = readOr(() => createPrivateKey(key));
-  if (privateKey === undefined) throw unusable(`${files.key} is not a private key in PEM`, restore);
-  if (cert !== undefined) {
-    const certificate = readOr(() => new X509Certificate(cert));
-    if (certificate === undefined) throw unusable(`${files.cert} is not a certificate in PEM`, restore);
-    if (!certificate.checkPrivateKey(privateKey)) {
-      throw unusable(`${files.key} is not the key of ${files.cert}`, 'restore both from one backup');
-    }
-    const subject = subjectText(request);
-    if (!certificate.ca || certificate.subject !== subject) {
-      throw unusable(`${files.cert} is not the authority ${subject}`, `${restore}, or choose another --data-dir`);
-    }
-    if (Date.parse(certificate.validTo) > now + renewDays * day) return { cert, key };
-  }
-  const renewed = issueCertificate({ ...request, key });
-  await writePublic(files.cert, renewed.cert);
-  return renewed;
-}
-
 async function ensureLeaf(
   folder: string | undefined,
   name: string,
@@ -174,18 +134,6 @@ function isUsable(pair: CertKeyPair, request: CertificateRequest, now: number, i
     sameHosts(certificate, request.hosts ?? [])
   );
 }
-
-/** Undefined when `read` throws. */
-function readOr<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
-
-const subjectText = ({ commonName, organizations = [] }: CertificateRequest) =>
-  [...organizations.map((organization) => `O=${organization}`), `CN=${commonName}`].join('\n');
 
 function sameHosts(certificate: X509Certificate, hosts: readonly string[]): boolean {
   const count = certificate.subjectAltName?.split(', ').length ?? 0;

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type Random } from '../meta/index.ts';
-import type { Entry, Store } from '../store/index.ts';
+import type { Store } from '../store/index.ts';
 import { StartError } from './start-error.ts';
+import { getOrCreate } from './stored-keys.ts';
 
 /** What all servers of one store share. */
 export interface ClusterIdentity {
@@ -25,7 +26,8 @@ export async function openIdentity(
   place: string,
 ): Promise<ClusterIdentity> {
   await refuseFormerKeys(store, place);
-  const identity = (await storedIdentity(store, place)) ?? (await newIdentity(store, domain, random, place));
+  const value = await getOrCreate(store, identityKey, () => newIdentity(store, domain, random, place));
+  const identity = readIdentity(value, place);
   if (identity.domain !== domain) {
     throw new StartError(
       `${place} holds the objects of --api-domain=${identity.domain}: start with --api-domain=${identity.domain}, or choose another --data-dir or --etcd-prefix for ${domain}`,
@@ -34,21 +36,12 @@ export async function openIdentity(
   return identity;
 }
 
-async function storedIdentity(store: Store, place: string): Promise<ClusterIdentity | undefined> {
-  const { entry } = await store.get(identityKey);
-  return entry && readIdentity(entry, place);
-}
-
-/** Creates the identity, or returns that of another server that was first. */
-async function newIdentity(store: Store, domain: string, random: Random, place: string): Promise<ClusterIdentity> {
+/** An identity with the domain of the objects in the store, if there are any. @throws StartError, StoreError */
+async function newIdentity(store: Store, domain: string, random: Random, place: string): Promise<Buffer> {
   const existing = await storedDomain(store, place);
   const key = Buffer.from(Array.from({ length: tokenKeyBytes }, () => random.integer(256)));
   const identity: ClusterIdentity = { domain: existing ?? domain, tokenKey: key.toString('base64url') };
-  const compare = { key: identityKey, revision: 0 };
-  const result = await store.commit([compare], [{ key: identityKey, value: Buffer.from(JSON.stringify(identity)) }]);
-  if (result.ok) return identity;
-  const [found] = result.found;
-  return found === undefined ? identity : readIdentity(found, place);
+  return Buffer.from(JSON.stringify(identity));
 }
 
 /** Every server creates the system priority classes, whose API group has its domain. */
@@ -61,7 +54,7 @@ const formerClassPrefix = `/priorityclasses.${classGroup}`;
 async function storedDomain(store: Store, place: string): Promise<string | undefined> {
   const [first] = (await store.list({ prefix: classPrefix, limit: 1 })).entries;
   if (first === undefined) return undefined;
-  const stored = jsonOf(first);
+  const stored = jsonOf(first.value);
   const { apiVersion } = isJsonObject(stored) ? stored : {};
   if (typeof apiVersion === 'string' && apiVersion.startsWith(classGroup)) {
     return apiVersion.slice(classGroup.length).split('/', 1)[0];
@@ -79,7 +72,7 @@ async function refuseFormerKeys(store: Store, place: string): Promise<void> {
   );
 }
 
-function jsonOf({ value }: Entry): Json | undefined {
+function jsonOf(value: Uint8Array): Json | undefined {
   try {
     return JSON.parse(Buffer.from(value).toString()) as Json;
   } catch {
@@ -88,8 +81,8 @@ function jsonOf({ value }: Entry): Json | undefined {
 }
 
 /** @throws StartError */
-function readIdentity(entry: Entry, place: string): ClusterIdentity {
-  const stored = jsonOf(entry);
+function readIdentity(value: Uint8Array, place: string): ClusterIdentity {
+  const stored = jsonOf(value);
   const { domain, tokenKey } = isJsonObject(stored) ? stored : {};
   if (typeof domain === 'string' && typeof tokenKey === 'string' && tokenKey.length >= tokenKeyBytes) {
     return { domain, tokenKey };

@@ -74,7 +74,7 @@ export interface ServerState {
   readonly address: string;
 }
 
-type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
+type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> & {
   readonly store?: Store;
   readonly trusted: TrustedAuthorities;
 };
@@ -83,11 +83,11 @@ type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, store: given, trusted }: ComposeDependencies,
+  { clock, random, log, identity, store: given, trusted }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  const counts = emptyCounts();
+  const counts = { ...emptyCounts(), identity };
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const tokenCounts = counts.tokens;
   const findKind = kindFinder(later.registry);
@@ -127,7 +127,7 @@ export async function compose(
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({ names, store, registry, hooks, log, isClosing: () => state.closing }),
+    health: serverHealth({ names, store, registry, clock, hooks, log, isClosing: () => state.closing }),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),

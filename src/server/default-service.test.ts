@@ -115,6 +115,7 @@ describe('the service reconciler', () => {
     const warn = vi.fn();
     const keep = createServiceReconciler({
       client,
+      store: openMemoryStore({ clock: drivenClock() }),
       names,
       settings: defaultSettings,
       clock: drivenClock(),
@@ -122,8 +123,8 @@ describe('the service reconciler', () => {
       interfaces: () => ({}),
       port: () => 7443,
     });
-    await keep();
-    await keep();
+    await keep.reconcile();
+    await keep.reconcile();
     expect(warn.mock.calls.map(([text]: unknown[]) => text)).toEqual([
       'the service of the API server has no endpoints, so that no other machine can reach it: set --advertise-address',
     ]);

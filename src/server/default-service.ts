@@ -1,8 +1,7 @@
 /**
- * The service reconciler: keeps the default ServiceCIDR, and in the namespace `default` the service of the API server
- * with its Endpoints and EndpointSlice.
+ * The service reconciler: keeps the default ServiceCIDR, the service of the API server in the namespace `default`, and
+ * the endpoint of this server in it.
  */
-import { isIPv4 } from 'node:net';
 import type { Client } from '../client/index.ts';
 import {
   type ApiObject,
@@ -15,13 +14,17 @@ import {
   jsonEqual,
   type Names,
 } from '../meta/index.ts';
+import type { Store } from '../store/index.ts';
 import { advertisedAddress, type Interfaces } from './advertise-address.ts';
 import { type BootstrapObject, ensureObject, ownManager } from './bootstrap-objects.ts';
 import type { Dependencies } from './dependencies.ts';
+import { removeLease, renewLease, type ServerEndpoint } from './endpoint-leases.ts';
 import type { ServerSettings } from './flags.ts';
+import { publishEndpoints } from './service-endpoints.ts';
 
 export interface ServiceReconcilerOptions {
   readonly client: Client;
+  readonly store: Store;
   readonly names: Names;
   readonly settings: ServerSettings;
   readonly clock: Dependencies['clock'];
@@ -35,9 +38,16 @@ export interface ServiceReconcilerOptions {
 const namespace = 'default';
 const servicePort = 443;
 
-/** Each call reconciles all objects. Never rejects: errors are logged. */
-export function createServiceReconciler(options: ServiceReconcilerOptions): () => Promise<void> {
-  const { log } = options;
+/** The tasks of the service reconciler. Neither rejects: errors are logged. */
+export interface ServiceReconciler {
+  /** Reconciles all objects, and renews the lease of the endpoint of this server. */
+  readonly reconcile: () => Promise<void>;
+  /** Removes the endpoint of this server; later calls of `reconcile` do nothing. */
+  readonly withdraw: () => Promise<void>;
+}
+
+export function createServiceReconciler(options: ServiceReconcilerOptions): ServiceReconciler {
+  const { log, store } = options;
   const logged = new Set<string>();
   /** Logs each message once. */
   const warn = (text: string, fields: { readonly [name: string]: unknown }) => {
@@ -46,14 +56,26 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): () =
   };
   /** The target port that the service was last corrected for: at startup and on listen; later changes by users are kept. */
   let corrected: number | undefined;
+  /** The endpoint with a lease of this server. */
+  let leased: ServerEndpoint | undefined;
+  let withdrawn = false;
+  const renewEndpoint = async () => {
+    const endpoint = endpointOf(options, warn);
+    if (endpoint === undefined) return;
+    if (leased !== undefined && leased.ip !== endpoint.ip) await removeLease(store, leased);
+    await renewLease(store, endpoint);
+    leased = endpoint;
+    await publishEndpoints(options);
+  };
   const reconcile = async () => {
+    if (withdrawn) return;
     try {
       const range = await ensureServiceCidr(options, warn);
       const target = targetOf(options);
       await Promise.all([
         range && ensureReadyCondition(options, range),
         ensureService(options, target !== corrected),
-        ensureEndpoints(options, warn),
+        renewEndpoint(),
       ]);
       corrected = target;
     } catch (error) {
@@ -61,11 +83,23 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): () =
       if (!isStatus(error, 409)) warn('failed to reconcile the service of the API server', { error });
     }
   };
+  const withdraw = async () => {
+    withdrawn = true;
+    if (leased === undefined) return;
+    try {
+      await removeLease(store, leased);
+      await publishEndpoints(options);
+    } catch (error) {
+      // The lease expires.
+      warn('failed to remove the endpoint of this server', { error });
+    }
+  };
   let last = Promise.resolve();
-  return () => {
-    last = last.then(reconcile);
+  const after = (task: () => Promise<void>) => () => {
+    last = last.then(task);
     return last;
   };
+  return { reconcile: after(reconcile), withdraw: after(withdraw) };
 }
 
 type Warn = Dependencies['log']['warn'];
@@ -154,38 +188,15 @@ async function ensureService(options: ServiceReconcilerOptions, correct: boolean
   else await ensureObject(client, service, { spec: { ...spec, ...first } });
 }
 
-async function ensureEndpoints(options: ServiceReconcilerOptions, warn: Warn): Promise<void> {
-  const { client, names, settings } = options;
-  const port = options.port();
-  if (port === undefined) return;
-  const ip = advertisedAddress(settings, options.interfaces());
-  if (ip === undefined) {
-    warn(
-      'the service of the API server has no endpoints, so that no other machine can reach it: set --advertise-address',
-      {},
-    );
-    return;
-  }
-  const ports = [{ name: 'https', port, protocol: 'TCP' }];
-  const metadata = { name: names.product, namespace };
-  await Promise.all([
-    ensureObject(client, {
-      resource: 'endpoints',
-      apiVersion: 'v1',
-      kind: 'Endpoints',
-      metadata: { ...metadata, labels: { [`endpointslice.${names.labels}/skip-mirror`]: 'true' } },
-      fields: { subsets: [{ addresses: [{ ip }], ports }] },
-    }),
-    ensureObject(client, {
-      resource: 'endpointslices',
-      apiVersion: `discovery.${names.domain}/v1`,
-      kind: 'EndpointSlice',
-      metadata: { ...metadata, labels: { [`${names.labels}/service-name`]: names.product } },
-      fields: {
-        addressType: isIPv4(ip) ? 'IPv4' : 'IPv6',
-        endpoints: [{ addresses: [ip], conditions: { ready: true } }],
-        ports,
-      },
-    }),
-  ]);
+/** The endpoint of this server; undefined while it does not listen, or when others do not reach it, which is logged. */
+function endpointOf({ settings, interfaces, port: portNow }: ServiceReconcilerOptions, warn: Warn) {
+  const port = portNow();
+  if (port === undefined || settings.endpointReconcilerType === 'none') return undefined;
+  const ip = advertisedAddress(settings, interfaces());
+  if (ip !== undefined) return { ip, port };
+  warn(
+    'the service of the API server has no endpoints, so that no other machine can reach it: set --advertise-address',
+    {},
+  );
+  return undefined;
 }

@@ -16,6 +16,11 @@ export interface Dependencies {
   readonly store: Store;
   /** Default: silent. */
   readonly log: Log;
+  /**
+   * The name of its identity lease, different from that of every other server of the store. Default: made of the host
+   * name and the port.
+   */
+  readonly identity: string;
 }
 
 const nothing = () => {};

@@ -34,6 +34,12 @@ const flags = {
     undefined,
     'Address under which others reach the server: the endpoint of its own service. Without one it is `--bind-address`, or the first address of the machine when that is a loopback address or stands for all. The serving certificate names it when it is given.',
   ),
+  endpointReconcilerType: flag(
+    'Address',
+    type.oneOf('lease', 'none'),
+    'lease',
+    'How the service of the API server gets its endpoints: with `lease` each server adds its address while it lives; with `none` somebody else writes them.',
+  ),
   tlsCertFile: flag(
     'Address',
     type.file,

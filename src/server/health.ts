@@ -1,5 +1,5 @@
 import { createHealth, type Health, type HealthCheck } from '../http/index.ts';
-import type { Names } from '../meta/index.ts';
+import type { Clock, Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { checkStore } from './component-status.ts';
@@ -9,21 +9,26 @@ interface HealthOptions {
   readonly names: Names;
   readonly store: Store;
   readonly registry: Registry;
+  readonly clock: Clock;
   /** The checks of the post-start hooks. */
   readonly hooks: readonly HealthCheck[];
   readonly log: Pick<Log, 'error'>;
   readonly isClosing: () => boolean;
 }
 
+/** How long the check of the store waits for an answer (ms). */
+const storeTimeoutMs = 2_000;
+
 /** The health checks of a server. Failures are logged. */
-export function serverHealth({ names, store, registry, hooks, log, isClosing }: HealthOptions): Health {
+export function serverHealth({ names, store, registry, clock, hooks, log, isClosing }: HealthOptions): Health {
+  const answers = () => within(clock, storeTimeoutMs, checkStore(store));
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
   const checks: readonly HealthCheck[] = [
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
-    { name: names.storeCheck, check: () => checkStore(store), endpoints: everywhere },
+    { name: names.storeCheck, check: answers, endpoints: everywhere },
     ...hooks,
-    { name: `${names.storeCheck}-readiness`, check: () => checkStore(store), endpoints: ['readyz'] },
+    { name: `${names.storeCheck}-readiness`, check: answers, endpoints: ['readyz'] },
     { name: 'informer-sync', check: () => checkNamespaces(registry), endpoints: ['readyz'] },
     { name: 'shutdown', check: () => checkOpen(isClosing()), endpoints: ['readyz'] },
   ];
@@ -40,4 +45,12 @@ function checkNamespaces(registry: Registry): void {
 
 function checkOpen(closing: boolean): void {
   if (closing) throw new Error('the server is shutting down');
+}
+
+/** Rejects also when `work` takes longer. */
+function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(new Error(`no answer within ${ms} ms`)));
+    work.then(resolve, reject).finally(cancel);
+  });
 }

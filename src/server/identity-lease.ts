@@ -1,5 +1,4 @@
 /** The API server identity lease. */
-import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '../client/index.ts';
 import {
@@ -15,6 +14,8 @@ import {
 import { ensureObject } from './bootstrap-objects.ts';
 
 export interface IdentityLeaseOptions {
+  /** Of this server. */
+  readonly identity: string;
   readonly client: Client;
   readonly names: Names;
   readonly clock: Clock;
@@ -28,12 +29,12 @@ const minRenewMs = 5_000;
 const collectMs = 3_600_000;
 
 /**
- * Each call renews the lease of this host and creates it if missing; the first call, and then one per hour, also deletes
+ * Each call renews the lease of this server and creates it if missing; the first call, and then one per hour, also deletes
  * expired identity leases. @throws StatusError
  */
-export function createIdentityLease({ client, names, clock, random }: IdentityLeaseOptions): () => Promise<void> {
+export function createIdentityLease(options: IdentityLeaseOptions): () => Promise<void> {
+  const { identity: name, client, names, clock, random } = options;
   const host = hostname();
-  const name = `apiserver-${base32(createHash('sha256').update(host).digest().subarray(0, 16))}`;
   const holderIdentity = `${name}_${random.uuid()}`;
   const identity = `apiserver.${names.labels}/identity`;
   const hostLabel = labelValue(host).length === 0 ? { [`${names.labels}/hostname`]: host } : {};
@@ -78,11 +79,4 @@ function isExpired(lease: ApiObject, now: number): boolean {
   const [renewed, seconds] = [at(lease, 'spec', 'renewTime'), at(lease, 'spec', 'leaseDurationSeconds')];
   if (typeof renewed !== 'string' || typeof seconds !== 'number') return true;
   return Date.parse(renewed) + seconds * 1000 < now;
-}
-
-/** Base32 (RFC 4648) in lower case, without padding. */
-function base32(bytes: Uint8Array): string {
-  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  const digits = bits.match(/.{1,5}/g) ?? [];
-  return digits.map((five) => 'abcdefghijklmnopqrstuvwxyz234567'[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Handler, listen } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
+import type { Store } from '../store/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
@@ -28,20 +29,27 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
+type ListeningDependencies = Pick<Dependencies, 'clock' | 'log'> & {
+  readonly trusted: TrustedAuthorities;
+  /** The store that keeps the certificate authority for all of its servers. Undefined: the data directory does. */
+  readonly sharedBy: Store | undefined;
+};
+
 /** How often certificates are reloaded from their files and renewed if about to expire (ms). */
 const renewMs = 60_000;
 
 /**
  * Opens the TLS port, and writes the administrator's kubeconfig when there is a data directory. `trusted` follows the
- * files of the certificate authorities. @throws StartError
+ * files of the certificate authorities. @throws StartError, StoreError
  */
 export async function openListener(
   settings: ServerSettings,
   names: Names,
   handler: Handler,
-  { clock, log, trusted }: Pick<Dependencies, 'clock' | 'log'> & { readonly trusted: TrustedAuthorities },
+  { clock, log, trusted, sharedBy }: ListeningDependencies,
 ): Promise<Listening> {
-  let tls = await tlsOf(settings, names, clock.now());
+  const load = () => tlsOf(settings, names, clock.now(), sharedBy);
+  let tls = await load();
   trusted.replace(tls);
   const listener = await open(settings, handler, { clock, log }, tls);
   const url = urlOf(listener.address, listener.port);
@@ -57,7 +65,7 @@ export async function openListener(
   let failure = '';
   const renew = async () => {
     try {
-      const fresh = await tlsOf(settings, names, clock.now());
+      const fresh = await load();
       if (JSON.stringify(fresh) !== JSON.stringify(tls)) {
         tls = fresh;
         listener.renew(wireTls(tls));

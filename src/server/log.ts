@@ -1,13 +1,16 @@
 import type { Log } from './dependencies.ts';
 import type { Settings } from './flags.ts';
 
-/** JSON lines on standard error, written synchronously. Requests are logged at the level `debug`. */
-export async function createLog(level: Settings['logLevel']): Promise<Log> {
+/**
+ * JSON lines on standard error, written synchronously; each names the API server with this identity. Requests are logged
+ * at the level `debug`.
+ */
+export async function createLog(level: Settings['logLevel'], identity?: string): Promise<Log> {
   const { pino } = await import('pino');
   const out = pino(
     {
       level,
-      base: null,
+      base: identity === undefined ? null : { apiserver: identity },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: pino.stdSerializers.err },

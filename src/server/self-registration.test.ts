@@ -176,7 +176,7 @@ describe('the identity lease', () => {
     });
     const { holderIdentity } = (lease as ApiObject)['spec'] as { holderIdentity: string };
     expect(holderIdentity.startsWith(`${name}_`)).toBe(true);
-    const written = () => started.commits.flat().filter((key) => key.includes('leases')).length;
+    const written = () => started.commits.flat().filter((key) => key.startsWith('/leases/')).length;
     expect(written()).toBe(1);
     await started.server.listen();
     await settle(started);
@@ -207,7 +207,8 @@ describe('the identity lease', () => {
     const second = await start({}, first);
     await settle(second);
     const names = async () => (await list(second, leases)).map(({ metadata }) => metadata.name);
-    expect(await names()).toEqual(['alive', expect.stringMatching(/^apiserver-/), 'of-others']);
+    const own = [expect.stringMatching(/^apiserver-/), expect.stringMatching(/^apiserver-/)];
+    expect(await names()).toEqual(['alive', ...own, 'of-others']);
     // The next garbage collection is an hour later.
     second.clock.advance(1_000_000);
     await lease('late', { renewTime: at(-3601), leaseDurationSeconds: 3600 });
@@ -215,7 +216,7 @@ describe('the identity lease', () => {
     expect(await names()).toContain('late');
     await settle(second, 3600);
     await settle(second, 10);
-    expect(await names()).toEqual([expect.stringMatching(/^apiserver-/), 'of-others']);
+    expect(await names()).toEqual([...own, 'of-others']);
   });
 });
 

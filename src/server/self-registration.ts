@@ -9,6 +9,8 @@ import { createIdentityLease } from './identity-lease.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 
 export interface SelfRegistrationOptions extends RegistrationOptions {
+  /** Of this server. */
+  readonly identity: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -31,7 +33,7 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
   const tasks = {
     APIServices: async () => {
       const { resources } = options.registry;
-      if (resources !== registered) await registerApiServices(options);
+      if (resources !== registered) await registerApiServices(options, registered === undefined);
       registered = resources;
     },
     'identity lease': renewLease,

@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
+import { identityOf } from './identity.ts';
 import { createLog } from './log.ts';
 import { placeOf } from './open-store.ts';
 import { firstSignal, logFailures, runToEnd, settingsOf } from './process.ts';
+import { systemRandom } from './random.ts';
 import { type OrchServer, startServer } from './server.ts';
 import { shellWord } from './shell-word.ts';
 import { version } from './version.ts';
@@ -27,9 +29,10 @@ export async function serve(args: readonly string[]): Promise<void> {
 }
 
 async function start(settings: Settings): Promise<OrchServer> {
-  const log = await createLog(settings.logLevel);
+  const identity = identityOf(settings, systemRandom);
+  const log = await createLog(settings.logLevel, identity);
   logFailures(log);
-  const server = await startServer(settings, { log });
+  const server = await startServer(settings, { log, identity });
   const { url, kubeconfigPath } = await server.listen();
   process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
 administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}

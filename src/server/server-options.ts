@@ -23,6 +23,13 @@ export interface ServerOptions {
    */
   readonly advertiseAddress?: string | undefined;
   /**
+   * How the service of the API server gets its endpoints: with `lease` each server adds its address while it lives;
+   * with `none` somebody else writes them.
+   *
+   * One of these words. `lease` by default. The flag `--endpoint-reconciler-type`.
+   */
+  readonly endpointReconcilerType?: 'lease' | 'none' | undefined;
+  /**
    * Serving certificate in PEM, followed by those that signed it. Without one, a certificate and its authority are kept
    * in the data directory.
    *

@@ -9,9 +9,10 @@ import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
-import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
+import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './default-service.ts';
 import { type Dependencies, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
+import { identityOf } from './identity.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
 import { createLog } from './log.ts';
 import { PostStartHooks } from './post-start-hooks.ts';
@@ -64,24 +65,25 @@ export async function startServer(
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> {
-  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel) } = dependencies;
-  const own = { clock: systemClock, random: systemRandom, trusted: new TrustedAuthorities() };
-  const injected = { ...own, ...dependencies, log };
+  const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
+  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel, identity) } =
+    dependencies;
+  const own = { clock: systemClock, trusted: new TrustedAuthorities() };
+  const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
-  const state = { closing: false, address: '', tls: (): Tls | undefined => undefined, hooks };
+  const state: State = { closing: false, address: '', port: undefined, tls: () => undefined, hooks };
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
-  let port: number | undefined;
   const components = await compose(settings, names, injected, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(components.handler, { subject }) });
   const shared = { ...injected, ...components, client, names, settings };
   const register = createSelfRegistration({ ...shared, closing: () => state.closing });
-  const reconcileService = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => port });
+  const service = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port });
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   const customResources = createCustomResources(shared);
-  const tasks = { reconcileService, register, ensurePolicy, customResources, hooks };
+  const tasks = { service, register, ensurePolicy, customResources, hooks };
   try {
     await bootstrap(shared, tasks);
   } catch (error) {
@@ -108,15 +110,9 @@ export async function startServer(
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
-      opening = openListener(settings, names, components.handler, injected);
-      listened = opening.then(async ({ address, tls }) => {
-        port = address.port;
-        state.tls = tls;
-        state.address = new URL(address.url).host;
-        await reconcileService();
-        void register();
-        return address;
-      });
+      const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
+      opening = openListener(settings, names, components.handler, { ...injected, sharedBy });
+      listened = opening.then((listening) => opened(listening, state, tasks));
       try {
         return await listened;
       } catch (error) {
@@ -132,10 +128,35 @@ export async function startServer(
   };
 }
 
+/** What changes during the life of a server. */
+interface State {
+  closing: boolean;
+  /** `host:port` of the listener; empty while the server does not listen. */
+  address: string;
+  port: number | undefined;
+  tls: () => Tls | undefined;
+  readonly hooks: PostStartHooks;
+}
+
+/** The stores that no other server can use. */
+const embedded: ReadonlySet<string> = new Set(['lmdb', 'memory']);
+
+/** Whether other servers may use the store. */
+const isShared = ({ store }: ServerSettings, injected: Partial<Dependencies>): boolean =>
+  injected.store !== undefined || !embedded.has(store);
+
+/** Tells the others where the server listens. */
+async function opened({ address, tls }: Listening, state: State, { service, register }: Tasks): Promise<Address> {
+  Object.assign(state, { port: address.port, tls, address: new URL(address.url).host });
+  await service.reconcile();
+  void register();
+  return address;
+}
+
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
-  { reconcileService, ensurePolicy, customResources, hooks }: Tasks,
+  { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
   const { names, settings, rolesLoaded } = shared;
   await Promise.all([
@@ -149,7 +170,7 @@ async function bootstrap(
     'scheduling/bootstrap-system-priority-classes',
     'priority-and-fairness-config-producer',
   );
-  await reconcileService();
+  await service.reconcile();
   hooks.done('bootstrap-controller');
 }
 
@@ -195,7 +216,7 @@ const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
 
 interface Tasks {
-  readonly reconcileService: () => Promise<void>;
+  readonly service: ServiceReconciler;
   readonly register: () => Promise<void>;
   readonly ensurePolicy: () => Promise<void>;
   readonly customResources: CustomResources;
@@ -205,7 +226,7 @@ interface Tasks {
 /** Starts the periodic tasks of the server. The result stops them. */
 function startTasks(
   { registry, store, names }: ServerComponents & { readonly names: Names },
-  { reconcileService, register, ensurePolicy, customResources, hooks }: Tasks,
+  { service, register, ensurePolicy, customResources, hooks }: Tasks,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const services = registry.find('', 'v1', 'services');
@@ -221,11 +242,11 @@ function startTasks(
     }
   };
   const stops = [
-    repeat(clock, reconcileMs, reconcileService),
+    repeat(clock, reconcileMs, service.reconcile),
     repeat(clock, registrationMs, register, firstRegistrationMs),
     repeat(clock, repairMs, repairOnce, 0),
     repeat(clock, policyRetryMs, ensurePolicy),
   ];
-  // `closing` is set by now: the last call only waits for those in progress.
-  return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register()]);
+  // `closing` is set by now: the last call of `register` only waits for those in progress.
+  return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register(), service.withdraw()]);
 }

@@ -2,6 +2,7 @@ import { createSecureContext } from 'node:tls';
 import type { KubeletTrust } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import { type CertKeyPair, formatPem, isCertificate, pemBlocks } from '../pki/index.ts';
+import type { Store } from '../store/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
 import { readPrivateKey, readSettingFile } from './read-file.ts';
@@ -39,12 +40,16 @@ export interface Tls {
   readonly admin: CertKeyPair;
 }
 
-/** The certificates of the settings and of the data directory. @throws StartError */
-export async function tlsOf(settings: TlsSettings, names: Names, now: number): Promise<Tls> {
+/**
+ * The certificates of the settings and of the data directory; `sharedBy` is the store that keeps the authority, if one
+ * does. @throws StartError, StoreError
+ */
+export async function tlsOf(settings: TlsSettings, names: Names, now: number, sharedBy?: Store): Promise<Tls> {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, requestheaderClientCaFile: proxyCaFile, dataDir } = settings;
   const { rootCaFile, clusterSigningCertFile: cert, clusterSigningKeyFile: key } = settings;
   const own = await ensureCertificates({
     folder: dataDir,
+    sharedBy,
     names,
     bindAddress: settings.bindAddress,
     advertiseAddress: settings.advertiseAddress,

@@ -165,14 +165,14 @@ describe('the keys of service account tokens', () => {
 
   it('that are damaged in the store fail requests for tokens, and are not replaced', async () => {
     const store = openMemoryStore({ clock: systemClock });
-    await store.commit([], [{ key: '/service-account-signing-key', value: Buffer.from('damaged') }]);
+    await store.commit([], [{ key: '/keys/service-account-signing-key', value: Buffer.from('damaged') }]);
     const server = await start({}, store);
     await make(server, 'bot');
     await expect(tokenOf(server, 'bot')).rejects.toMatchObject({
       code: 500,
-      message: expect.stringContaining('damaged key under /service-account-signing-key'),
+      message: expect.stringContaining('damaged key under /keys/service-account-signing-key'),
     });
-    expect(Buffer.from((await store.get('/service-account-signing-key')).entry?.value ?? '').toString()).toBe(
+    expect(Buffer.from((await store.get('/keys/service-account-signing-key')).entry?.value ?? '').toString()).toBe(
       'damaged',
     );
   });

@@ -6,15 +6,16 @@ import {
   field,
   type Infer,
   int32,
+  isBase64,
   list,
   string,
   struct,
   versionedKinds,
 } from '../schema/index.ts';
-import { isGroup, isMasked, parseResource } from './resource-pattern.ts';
+import { covers, isWide, parseResource } from './resource-pattern.ts';
 
 const Key = struct('apiserver/v1.Key', { name: field(1, string), secret: field(2, string) });
-type Key = Infer<typeof Key>;
+export type Key = Infer<typeof Key>;
 
 const keysOf = (name: string) => struct(`apiserver/v1.${name}`, { keys: field(1, list(Key)) });
 
@@ -56,7 +57,7 @@ export const encryptionFormat: ConfigurationFormat<EncryptionConfiguration> = {
       ? [fieldError.required('resources', 'name at least one resource and its providers')]
       : [
           ...resources.flatMap((entry, i) => checkResources(entry.resources ?? [], `resources[${i}].resources`, names)),
-          ...checkMasks(resources.map((entry) => entry.resources ?? [])),
+          ...checkCovered(resources.map((entry) => entry.resources ?? [])),
           ...resources.flatMap((entry, i) => checkProviders(entry.providers ?? [], `resources[${i}].providers`)),
           ...checkKmsNames(resources.map((entry) => entry.providers ?? [])),
         ],
@@ -85,22 +86,92 @@ function resourceProblem(text: string, { domain }: Names): string | undefined {
   return undefined;
 }
 
-/** A resource that an entry before covers, or that its own list names twice or covers, would never be looked up. */
-function checkMasks(lists: readonly (readonly string[])[]): FieldError[] {
+/** A resource that another pattern of its list, or a wide one of an earlier list, covers would never be looked up. */
+function checkCovered(lists: readonly (readonly string[])[]): FieldError[] {
   return lists.flatMap((resources, i) =>
     resources.flatMap((text, j) => {
       const at = `resources[${i}].resources[${j}]`;
-      const resource = parseResource(text);
-      const others = resources.filter((_, other) => other !== j).map(parseResource);
       if (resources.indexOf(text) < j) return [fieldError.duplicate(at, text)];
-      const own = others.find((other) => isMasked(resource, other));
-      if (own !== undefined) {
-        return [fieldError.invalid(at, text, `is covered by ${own.resource}.${own.group} of the same list`)];
-      }
-      const before = lists.slice(0, i).flat().map(parseResource);
-      const earlier = before.find((other) => isGroup(other) && (isSame(resource, other) || isMasked(resource, other)));
+      const isCoveredBy = (other: string) => covers(parseResource(text), parseResource(other));
+      const own = resources.find((other) => other !== text && isCoveredBy(other));
+      if (own !== undefined) return [fieldError.invalid(at, text, `is covered by ${own} of the same list`)];
+      const before = lists.slice(0, i).flat();
+      const earlier = before.find((other) => isWide(parseResource(other)) && isCoveredBy(other));
       if (earlier === undefined) return [];
-      return [fieldError.invalid(at, text, `is covered by ${earlier.resource}.${earlier.group} of an earlier entry`)];
+      return [fieldError.invalid(at, text, `is covered by ${earlier} of an earlier list`)];
     }),
+  );
+}
+
+const aesKeySizes = [16, 24, 32];
+const keySizes = { aescbc: aesKeySizes, aesgcm: aesKeySizes, secretbox: [32] };
+/** The lengths of a list of keys and of a name of a key or plugin, which every value carries. */
+const maxKeys = 100;
+const maxNameLength = 253;
+
+function checkProviders(providers: readonly ProviderConfiguration[], at: string): FieldError[] {
+  if (providers.length === 0) return [fieldError.required(at, 'name at least one provider')];
+  return providers.flatMap((provider, i) => {
+    const path = `${at}[${i}]`;
+    const given = Object.entries(provider).filter(([, value]) => value !== undefined);
+    if (given.length !== 1) {
+      const why = 'must have exactly one of aescbc, aesgcm, secretbox, kms and identity';
+      return [fieldError.invalid(path, omitted, why)];
+    }
+    if (provider.kms !== undefined) return checkKms(provider.kms, `${path}.kms`);
+    return (['aescbc', 'aesgcm', 'secretbox'] as const).flatMap((type) =>
+      provider[type] === undefined ? [] : checkKeys(provider[type].keys ?? [], `${path}.${type}.keys`, keySizes[type]),
+    );
+  });
+}
+
+function checkKeys(keys: readonly Key[], at: string, sizes: readonly number[]): FieldError[] {
+  if (keys.length === 0) return [fieldError.required(at, 'name at least one key')];
+  if (keys.length > maxKeys) return [fieldError.tooMany(at, keys.length, maxKeys)];
+  return keys.flatMap(({ name = '', secret = '' }, i) => [
+    ...checkName(name, `${at}[${i}].name`),
+    ...checkSecret(secret, `${at}[${i}].secret`, sizes),
+  ]);
+}
+
+function checkName(name: string, at: string): FieldError[] {
+  if (name === '') return [fieldError.required(at)];
+  return Buffer.byteLength(name) > maxNameLength ? [fieldError.tooLong(at, maxNameLength)] : [];
+}
+
+/** The message never has the secret. */
+function checkSecret(secret: string, at: string, sizes: readonly number[]): FieldError[] {
+  const wanted = `${sizes.join(', ')} random bytes in base64`;
+  if (secret === '') return [fieldError.required(at, wanted)];
+  if (!isBase64(secret)) return [fieldError.invalid(at, omitted, `must be ${wanted}`)];
+  const { length } = Buffer.from(secret, 'base64');
+  return sizes.includes(length) ? [] : [fieldError.invalid(at, omitted, `must be ${wanted}; it is ${length} bytes`)];
+}
+
+function checkKms({ apiVersion = '', name = '', cachesize, endpoint = '', timeout }: KmsConfiguration, at: string) {
+  const errors = checkName(name, `${at}.name`);
+  if (apiVersion !== 'v2') {
+    const why = 'must be v2: version 1 of the API of KMS plugins, which is the default of this field, is not supported';
+    errors.push(fieldError.invalid(`${at}.apiVersion`, apiVersion, why));
+  } else if (cachesize !== undefined) {
+    errors.push(fieldError.invalid(`${at}.cachesize`, cachesize, 'must not be set for plugins of version 2'));
+  }
+  if (name.includes(':')) errors.push(fieldError.invalid(`${at}.name`, name, 'must not contain a colon'));
+  if (timeout !== undefined && parseDuration(timeout) <= 0n) {
+    errors.push(fieldError.invalid(`${at}.timeout`, timeout, 'must be positive'));
+  }
+  if (!/^unix:(?:\/\/)?\/[^/]/.test(endpoint) || endpoint.includes('\0')) {
+    errors.push(fieldError.invalid(`${at}.endpoint`, endpoint, 'must be a socket, such as unix:///run/kms.sock'));
+  }
+  return errors;
+}
+
+/** The name of a plugin is the prefix of what it has encrypted. */
+function checkKmsNames(lists: readonly (readonly ProviderConfiguration[])[]): FieldError[] {
+  const named = lists.flatMap((providers, i) =>
+    providers.flatMap(({ kms }, j) => ({ at: `resources[${i}].providers[${j}].kms.name`, name: kms?.name ?? '' })),
+  );
+  return named.flatMap(({ at, name }, i) =>
+    name !== '' && named.findIndex((other) => other.name === name) < i ? [fieldError.duplicate(at, name)] : [],
   );
 }

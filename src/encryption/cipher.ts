@@ -12,6 +12,11 @@ export interface Cipher {
   decrypt(data: Uint8Array, path: string): Decrypted | undefined | Promise<Decrypted | undefined>;
 }
 
+/** A cipher whose key is at hand. */
+export interface LocalCipher extends Cipher {
+  decrypt(data: Uint8Array, path: string): Decrypted | undefined;
+}
+
 export interface Decrypted {
   readonly value: Uint8Array;
   /** Whether the cipher would no longer encrypt it in this way. */
@@ -26,7 +31,7 @@ const boxNonceBytes = 24;
 export const seedBytes = 32;
 
 /** AES-CBC: a random initialization vector, then the blocks, padded by PKCS #7. Authenticates nothing. */
-export function aesCbc(key: Uint8Array, randomBytes: RandomBytes): Cipher {
+export function aesCbc(key: Uint8Array, randomBytes: RandomBytes): LocalCipher {
   const algorithm = `aes-${key.length * 8}-cbc`;
   return {
     encrypt(value) {
@@ -43,7 +48,7 @@ export function aesCbc(key: Uint8Array, randomBytes: RandomBytes): Cipher {
 }
 
 /** AES-GCM: a random nonce, then the ciphertext and its tag. Authenticates the path. */
-export function aesGcm(key: Uint8Array, randomBytes: RandomBytes): Cipher {
+export function aesGcm(key: Uint8Array, randomBytes: RandomBytes): LocalCipher {
   const algorithm = `aes-${key.length * 8}-gcm` as 'aes-256-gcm';
   const options = { authTagLength: tagBytes };
   return {
@@ -64,7 +69,7 @@ export function aesGcm(key: Uint8Array, randomBytes: RandomBytes): Cipher {
 }
 
 /** XSalsa20 and Poly1305: a random nonce, then the box. Authenticates the value, and not the path. */
-export const secretbox = (key: Uint8Array, randomBytes: RandomBytes): Cipher => ({
+export const secretbox = (key: Uint8Array, randomBytes: RandomBytes): LocalCipher => ({
   encrypt(value) {
     const nonce = randomBytes(boxNonceBytes);
     return Buffer.concat([nonce, xsalsa20poly1305(key, nonce).encrypt(value)]);
@@ -74,8 +79,8 @@ export const secretbox = (key: Uint8Array, randomBytes: RandomBytes): Cipher => 
 });
 
 /** AES-GCM with a key of its own for each value: random bytes, by which it is derived from the seed, come first. */
-export function derivedAesGcm(seed: Uint8Array, randomBytes: RandomBytes): Cipher {
-  const derived = (info: Uint8Array) => aesGcm(expand(seed, info), randomBytes);
+export function derivedAesGcm(seed: Uint8Array, randomBytes: RandomBytes): LocalCipher {
+  const derived = (info: Uint8Array) => aesGcm(expandKey(seed, info), randomBytes);
   return {
     encrypt(value, path) {
       const info = randomBytes(seedBytes);
@@ -86,14 +91,14 @@ export function derivedAesGcm(seed: Uint8Array, randomBytes: RandomBytes): Ciphe
 }
 
 /** The first block of HKDF-Expand with SHA-256 (RFC 5869). */
-const expand = (seed: Uint8Array, info: Uint8Array): Buffer =>
+export const expandKey = (seed: Uint8Array, info: Uint8Array): Buffer =>
   createHmac('sha256', seed).update(info).update(Uint8Array.of(1)).digest();
 
 /** What any provider has encrypted begins with this. */
 export const encryptedMark = 'k8s:enc:';
 
 /** Values as they are; those that a provider has encrypted are not read. */
-export const identity: Cipher = {
+export const identity: LocalCipher = {
   encrypt: (value) => value,
   decrypt: (data) => (beginsWith(data, Buffer.from(encryptedMark)) ? undefined : { value: data, stale: false }),
 };

@@ -25,6 +25,8 @@ export interface EncryptedStoreOptions {
   readonly resourceOf: (key: string) => GroupResource | undefined;
   /** What precedes the keys of the store in the authenticated paths: ciphertexts are valid under one path only. */
   readonly pathPrefix: string;
+  /** Called when the store is closed, which waits for it. */
+  readonly onClose?: () => Promise<void>;
 }
 
 /** Bytes decrypted in one turn of the event loop: some milliseconds. */
@@ -81,6 +83,7 @@ export class EncryptedStore implements Store {
   }
 
   async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
+    for (const { value } of writes) this.#checkSize(value);
     const result = await this.#store.commit(
       compares,
       writes.map((write) => this.#encrypt(write)),
@@ -100,8 +103,10 @@ export class EncryptedStore implements Store {
     return this.#store.compact(revision);
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
+  async close(): Promise<void> {
+    const stopped = this.#options.onClose?.();
+    await this.#store.close();
+    await stopped;
   }
 
   /** Makes the readers of resources with undecryptable entries read them again: it may be known how by now. */
@@ -111,6 +116,12 @@ export class EncryptedStore implements Store {
       if (resource !== undefined && this.#unreadable.has(formatGroupResource(resource))) watch.restart();
     }
     this.#unreadable.clear();
+  }
+
+  #checkSize(value: Uint8Array | undefined): void {
+    const { maxValueBytes } = this;
+    if (value === undefined || value.length <= maxValueBytes) return;
+    throw new StoreError('invalid', `a value of ${value.length} bytes is longer than ${maxValueBytes}`);
   }
 
   #encrypt(write: Write): Write {
@@ -130,7 +141,8 @@ export class EncryptedStore implements Store {
     if (resource === undefined) return entry;
     const found = this.#options.rules().transformerOf(resource).decrypt(value, this.#pathOf(key));
     const entryOf = (decrypted: Awaited<typeof found>): Entry => {
-      if (decrypted !== undefined) return { key, revision, ...decrypted };
+      if (decrypted?.stale === true) return { key, revision, ...decrypted };
+      if (decrypted !== undefined) return { key, revision, value: decrypted.value };
       this.#unreadable.add(formatGroupResource(resource));
       return { key, revision, value: new Uint8Array() };
     };
@@ -201,21 +213,15 @@ class DecryptedWatch implements Watch {
 
   #batch(revision: number, changes: readonly Change[]): void | Promise<void> {
     if (this.#ended) return undefined;
-    try {
-      const decrypted = changes.map((change) => this.#decryptChange(change));
-      if (decrypted.every((one): one is Change => !(one instanceof Promise))) {
-        this.#sink.batch(revision, decrypted);
-        return undefined;
-      }
-      return Promise.all(decrypted).then(
-        (all) => {
-          if (!this.#ended) this.#sink.batch(revision, all);
-        },
-        (error: unknown) => this.#fail(error),
-      );
-    } catch (error) {
-      return this.#fail(error);
+    const decrypted = changes.map((change) => this.#decryptChange(change));
+    if (decrypted.every((one): one is Change => !(one instanceof Promise))) {
+      this.#sink.batch(revision, decrypted);
+      return undefined;
     }
+    const deliver = (all: readonly Change[]) => {
+      if (!this.#ended) this.#sink.batch(revision, all);
+    };
+    return Promise.all(decrypted).then(deliver, (error: StoreError) => this.#fail(error));
   }
 
   #decryptChange({ key, entry, previous }: Change): Change | Promise<Change> {
@@ -225,9 +231,9 @@ class DecryptedWatch implements Watch {
     return Promise.all([now, before]).then(([one, other]) => ({ key, entry: one, previous: other }));
   }
 
-  #fail(error: unknown): void {
+  #fail(error: StoreError): void {
     if (this.#ended) return;
     this.close();
-    this.#sink.error(error instanceof StoreError ? error : new StoreError('unavailable', 'decryption failed', { cause: error }));
+    this.#sink.error(error);
   }
 }

@@ -40,7 +40,7 @@ export class EncryptionRules {
     let found = this.#transformers.get(id);
     if (found === undefined) {
       const pattern = patternsOf(resource).find((one) => this.#providers.has(one));
-      found = new Transformer((pattern !== undefined && this.#providers.get(pattern)) || [], this.#observer);
+      found = new Transformer((pattern !== undefined && this.#providers.get(pattern)) || [], id, this.#observer);
       this.#transformers.set(id, found);
     }
     return found;

@@ -11,27 +11,28 @@ export interface Provider {
   readonly overhead: number;
 }
 
-/** The outcomes of encryptions and decryptions. */
-export interface TransformationObserver {
-  transformed(direction: 'from_storage' | 'to_storage', type: string, ok: boolean): void;
-}
+/** Receives the outcomes of encryptions and decryptions, as the labels of the reference's metrics. */
+export type TransformationObserver = (labels: {
+  readonly resource: string;
+  readonly transformation_type: 'from_storage' | 'to_storage';
+  readonly transformer_prefix: string;
+  readonly status: 'OK' | 'Unknown';
+}) => void;
 
 export const noEncryption: Provider = { prefix: new Uint8Array(), type: 'identity', cipher: identity, overhead: 0 };
 
 /** The providers of a resource: the first one encrypts, each that knows the prefix of a value may decrypt it. */
 export class Transformer {
   readonly #providers: readonly [Provider, ...Provider[]];
+  readonly #resource: string;
   readonly #observer: TransformationObserver;
 
-  constructor(providers: readonly Provider[], observer: TransformationObserver) {
+  /** Without a provider, values are not encrypted. `resource` is for the observer. */
+  constructor(providers: readonly Provider[], resource: string, observer: TransformationObserver) {
     const [first = noEncryption, ...others] = providers;
     this.#providers = [first, ...others];
+    this.#resource = resource;
     this.#observer = observer;
-  }
-
-  /** The most bytes by which a value grows. */
-  get overhead(): number {
-    return this.#providers[0].overhead;
   }
 
   /** @throws StoreError `unavailable` when the provider has no key at present */
@@ -43,13 +44,13 @@ export class Transformer {
       ok = true;
       return prefix.length === 0 ? data : Buffer.concat([prefix, data]);
     } finally {
-      this.#observer.transformed('to_storage', type, ok);
+      this.#observe('to_storage', type, ok);
     }
   }
 
   /**
    * The value, `stale` when it would be encrypted otherwise now; undefined when no provider decrypts it.
-   * @throws StoreError `unavailable`, also as a rejection, when that is not known at present
+   * Rejects with a StoreError `unavailable` when that is not known at present.
    */
   decrypt(data: Uint8Array, path: string): Decrypted | undefined | Promise<Decrypted | undefined> {
     return this.#decryptFrom(0, data, path);
@@ -61,14 +62,23 @@ export class Transformer {
       if (!beginsWith(data, prefix)) continue;
       const finish = (found: Decrypted | undefined) => {
         if (found === undefined) return undefined;
-        this.#observer.transformed('from_storage', type, true);
+        this.#observe('from_storage', type, true);
         return { value: found.value, stale: found.stale || i > 0 };
       };
       const found = cipher.decrypt(data.subarray(prefix.length), path);
       if (found instanceof Promise) return found.then((one) => finish(one) ?? this.#decryptFrom(i + 1, data, path));
       if (found !== undefined) return finish(found);
     }
-    this.#observer.transformed('from_storage', 'unknown', false);
+    this.#observe('from_storage', 'unknown', false);
     return undefined;
+  }
+
+  #observe(direction: 'from_storage' | 'to_storage', type: string, ok: boolean): void {
+    this.#observer({
+      resource: this.#resource,
+      transformation_type: direction,
+      transformer_prefix: type,
+      status: ok ? 'OK' : 'Unknown',
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
+import { type EncryptionCounts, emptyEncryptionCounts } from '../encryption/index.ts';
 import type { Clock } from '../meta/index.ts';
 import type {
   MutationObserver,
@@ -101,6 +102,7 @@ export interface Counted {
     readonly leases: ReadonlyMap<string, LeaseState>;
   };
   readonly tokens: TokenCounts;
+  readonly encryption: EncryptionCounts;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
   /** Seconds since 1970. */
@@ -144,9 +146,10 @@ export interface Metrics {
 }
 
 /** The counters that other rooms keep. */
-export const emptyCounts = (): Pick<Counted, 'audit' | 'tokens'> => ({
+export const emptyCounts = (): Pick<Counted, 'audit' | 'tokens' | 'encryption'> => ({
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),
+  encryption: emptyEncryptionCounts(),
 });
 
 /** Creates empty metrics; `registry` is called on a scrape. */
@@ -154,7 +157,7 @@ export function createMetrics(
   registry: () => Registry,
   inFlight: InFlight,
   clock: Clock,
-  { audit, tokens } = emptyCounts(),
+  { audit, tokens, encryption } = emptyCounts(),
 ): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, Distribution>();
@@ -169,7 +172,19 @@ export function createMetrics(
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, audit, tokens },
+    ...{
+      series,
+      authentication,
+      users,
+      authorization,
+      admission,
+      conversions,
+      webhooks,
+      rules,
+      audit,
+      tokens,
+      encryption,
+    },
     ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
   };
 

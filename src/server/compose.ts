@@ -32,6 +32,7 @@ import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
+import { encrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
@@ -98,7 +99,8 @@ export async function compose(
   const nodeProxy = await nodeProxyOf(settings, clock);
   const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
-  const store = given ?? (await openStore(settings, clock));
+  const bare = given ?? (await openStore(settings, clock));
+  const { store, checks } = await encrypted(bare, settings, { names, clock, random, log, counts: counts.encryption });
   const { tokenKey } = await openClusterIdentity(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
@@ -127,7 +129,11 @@ export async function compose(
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({ names, store, registry, hooks, log, isClosing: () => state.closing }),
+    health: serverHealth({
+      ...{ names, store, registry, log },
+      others: [...checks, ...hooks],
+      isClosing: () => state.closing,
+    }),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),

@@ -19,8 +19,11 @@ export function decodeFound<T>(format: ConfigurationFormat<T>, { value, where }:
 }
 
 /** The YAML or JSON of the file of a setting. @throws StartError */
-export async function readYaml(setting: string, path: string): Promise<Found> {
-  const text = await readFileOf(setting, path);
+export const readYaml = async (setting: string, path: string): Promise<Found> =>
+  parseFound(setting, path, await readFileOf(setting, path));
+
+/** The YAML or JSON of the text of a file. @throws StartError */
+export function parseFound(setting: string, path: string, text: string): Found {
   const where = `${setting}=${JSON.stringify(path)}`;
   try {
     const { value, findings } = parseYaml(Buffer.from(text));

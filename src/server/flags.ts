@@ -253,6 +253,19 @@ const flags = {
     'For how long old versions of objects can be read and watched from, counted while the server runs; 0 keeps them for ever.',
   ),
 
+  encryptionProviderConfig: flag(
+    'Store',
+    type.file,
+    undefined,
+    'Which resources are encrypted in the store, and with which keys, as in [encryption.md](encryption.md). The file must be closed to others.',
+  ),
+  encryptionProviderConfigAutomaticReload: flag(
+    'Store',
+    type.boolean,
+    false,
+    'A changed file of `--encryption-provider-config` takes effect within a minute; one that is invalid, or whose KMS plugins are not healthy, does not.',
+  ),
+
   ...controllerFlags,
   fakeNodes: flag(
     'Controllers',
@@ -356,6 +369,9 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
+    ...(settings.encryptionProviderConfigAutomaticReload && !given('encryptionProviderConfig')
+      ? [`${nameOf('encryptionProviderConfigAutomaticReload')} needs ${nameOf('encryptionProviderConfig')}`]
+      : []),
     ...leaseProblems(settings, nameOf),
   ];
 }

@@ -9,20 +9,20 @@ interface HealthOptions {
   readonly names: Names;
   readonly store: Store;
   readonly registry: Registry;
-  /** The checks of the post-start hooks. */
-  readonly hooks: readonly HealthCheck[];
+  /** The checks of KMS plugins and of the post-start hooks. */
+  readonly others: readonly HealthCheck[];
   readonly log: Pick<Log, 'error'>;
   readonly isClosing: () => boolean;
 }
 
 /** The health checks of a server. Failures are logged. */
-export function serverHealth({ names, store, registry, hooks, log, isClosing }: HealthOptions): Health {
+export function serverHealth({ names, store, registry, others, log, isClosing }: HealthOptions): Health {
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
   const checks: readonly HealthCheck[] = [
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
     { name: names.storeCheck, check: () => checkStore(store), endpoints: everywhere },
-    ...hooks,
+    ...others,
     { name: `${names.storeCheck}-readiness`, check: () => checkStore(store), endpoints: ['readyz'] },
     { name: 'informer-sync', check: () => checkNamespaces(registry), endpoints: ['readyz'] },
     { name: 'shutdown', check: () => checkOpen(isClosing()), endpoints: ['readyz'] },

@@ -14,6 +14,9 @@ import {
 } from '../schema/index.ts';
 import { covers, isWide, parseResource } from './resource-pattern.ts';
 
+/** Absent and zero are not the same. */
+const pointer = { nullable: true } as const;
+
 const Key = struct('apiserver/v1.Key', { name: field(1, string), secret: field(2, string) });
 export type Key = Infer<typeof Key>;
 
@@ -22,18 +25,18 @@ const keysOf = (name: string) => struct(`apiserver/v1.${name}`, { keys: field(1,
 const KmsConfiguration = struct('apiserver/v1.KMSConfiguration', {
   apiVersion: field(1, string),
   name: field(2, string),
-  cachesize: field(3, int32),
+  cachesize: field(3, int32, pointer),
   endpoint: field(4, string),
-  timeout: field(5, duration),
+  timeout: field(5, duration, pointer),
 });
 export type KmsConfiguration = Infer<typeof KmsConfiguration>;
 
 const ProviderConfiguration = struct('apiserver/v1.ProviderConfiguration', {
-  aesgcm: field(1, keysOf('AESGCMConfiguration')),
-  aescbc: field(2, keysOf('AESCBCConfiguration')),
-  secretbox: field(3, keysOf('SecretboxConfiguration')),
-  identity: field(4, struct('apiserver/v1.IdentityConfiguration', {})),
-  kms: field(5, KmsConfiguration),
+  aesgcm: field(1, keysOf('AESGCMConfiguration'), pointer),
+  aescbc: field(2, keysOf('AESCBCConfiguration'), pointer),
+  secretbox: field(3, keysOf('SecretboxConfiguration'), pointer),
+  identity: field(4, struct('apiserver/v1.IdentityConfiguration', {}), pointer),
+  kms: field(5, KmsConfiguration, pointer),
 });
 export type ProviderConfiguration = Infer<typeof ProviderConfiguration>;
 

@@ -130,13 +130,13 @@ describe('an encrypted store', () => {
     await put(a, 'v');
     for (const providers of [[gcm('key1', 'other')], [gcm('key2')], [identity], [cbc('key1')]]) {
       use(providers);
-      expect(await read(a)).toEqual(['', false]);
+      expect(await read(a)).toEqual(['', true]);
       expect((await store.list({ prefix: '/secrets/' })).entries.map(text)).toEqual(['']);
     }
     // Nor is a value that is not encrypted accepted without identity.
     await inner.commit([], [{ key: a, value: bytes('{"forged":true}') }]);
     use([gcm('key1')]);
-    expect(await read(a)).toEqual(['', false]);
+    expect(await read(a)).toEqual(['', true]);
     // A conflict shows it in the same way.
     const conflict = await store.commit([{ key: a, revision: 1 }], [{ key: a, value: bytes('w') }]);
     expect(conflict.ok ? [] : conflict.found.map(text)).toEqual(['']);
@@ -147,8 +147,8 @@ describe('an encrypted store', () => {
     await put(a, 'v');
     const { entry } = await inner.get(a);
     await inner.commit([], [{ key: '/secrets/ns/b', value: entry?.value ?? bytes('') }]);
-    expect(await read('/secrets/ns/b')).toEqual(['', false]);
-    expect(await over(inner, [gcm('key1')], '/other').read(a)).toEqual(['', false]);
+    expect(await read('/secrets/ns/b')).toEqual(['', true]);
+    expect(await over(inner, [gcm('key1')], '/other').read(a)).toEqual(['', true]);
     expect(await over(inner, [gcm('key1')]).read(a)).toEqual(['v', false]);
   });
 

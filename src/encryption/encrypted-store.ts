@@ -34,8 +34,8 @@ const sliceBytes = 512 * 1024;
 
 /**
  * A store whose values are encrypted by resource, over one that holds the ciphertexts. An entry that cannot be decrypted
- * has an empty value, which no reader takes for an object; one that is stored in another way than it would be now is
- * `stale`. Reads and watches fail as `unavailable` while a key cannot be had.
+ * has an empty value, which no reader takes for an object. It is `stale`, as are those that would be stored in another
+ * way now. Reads and watches fail as `unavailable` while a key cannot be had.
  */
 export class EncryptedStore implements Store {
   readonly encrypts = true;
@@ -144,7 +144,7 @@ export class EncryptedStore implements Store {
       if (decrypted?.stale === true) return { key, revision, ...decrypted };
       if (decrypted !== undefined) return { key, revision, value: decrypted.value };
       this.#unreadable.add(formatGroupResource(resource));
-      return { key, revision, value: new Uint8Array() };
+      return { key, revision, value: new Uint8Array(), stale: true };
     };
     return found instanceof Promise ? found.then(entryOf) : entryOf(found);
   }

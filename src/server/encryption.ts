@@ -185,8 +185,8 @@ class Encryption implements MaybeEncrypted {
     for (const prefix of ownSecrets) {
       for await (const { entries } of pagesOf(this.store, { prefix })) {
         for (const { key, value, revision, stale } of entries) {
-          // Another server that was first has done the same.
-          if (stale === true) await this.store.commit([{ key, revision }], [{ key, value }]);
+          // Another server that was first has done the same. What cannot be decrypted is empty.
+          if (stale === true && value.length > 0) await this.store.commit([{ key, revision }], [{ key, value }]);
         }
       }
     }

@@ -76,9 +76,7 @@ it('secrets are not readable in the data directory, and readable by the server w
   const last = await run(`[{ aesgcm: { keys: [${key('three')}] } }]`);
   const failed = await last.request('GET', secrets);
   expect(failed.status).toBe(500);
-  expect(failed.body.message).toBe(
-    'Internal error occurred: the stored object "/secrets/default/a" cannot be read',
-  );
+  expect(failed.body.message).toBe('Internal error occurred: the stored object "/secrets/default/a" cannot be read');
   await stop();
   await expect(run('[{ aesgcm: { keys: [{ name: a, secret: c2hvcnQ= }] } }]')).rejects.toThrow(
     'resources[0].providers[0].aesgcm.keys[0].secret: Invalid value: must be 16, 24, 32 random bytes in base64; it is 5 bytes',

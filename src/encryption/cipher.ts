@@ -1,6 +1,5 @@
 /** How one key encrypts values. The formats are those of the reference server. */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 
 /** Cryptographically strong random bytes. */
 export type RandomBytes = (length: number) => Buffer;
@@ -16,6 +15,8 @@ export interface Cipher {
 export interface LocalCipher extends Cipher {
   decrypt(data: Uint8Array, path: string): Decrypted | undefined;
 }
+
+export type MakeCipher = (key: Uint8Array, randomBytes: RandomBytes) => LocalCipher;
 
 export interface Decrypted {
   readonly value: Uint8Array;
@@ -68,15 +69,21 @@ export function aesGcm(key: Uint8Array, randomBytes: RandomBytes): LocalCipher {
   };
 }
 
-/** XSalsa20 and Poly1305: a random nonce, then the box. Authenticates the value, and not the path. */
-export const secretbox = (key: Uint8Array, randomBytes: RandomBytes): LocalCipher => ({
-  encrypt(value) {
-    const nonce = randomBytes(boxNonceBytes);
-    return Buffer.concat([nonce, xsalsa20poly1305(key, nonce).encrypt(value)]);
-  },
-  decrypt: (data) =>
-    attempt(() => xsalsa20poly1305(key, data.subarray(0, boxNonceBytes)).decrypt(data.subarray(boxNonceBytes))),
-});
+/**
+ * XSalsa20 and Poly1305: a random nonce, then the box. Authenticates the value, and not the path. Imported on demand, so
+ * that a server without encryption does not load it.
+ */
+export async function loadSecretbox(): Promise<MakeCipher> {
+  const { xsalsa20poly1305 } = await import('@noble/ciphers/salsa.js');
+  return (key, randomBytes) => ({
+    encrypt(value) {
+      const nonce = randomBytes(boxNonceBytes);
+      return Buffer.concat([nonce, xsalsa20poly1305(key, nonce).encrypt(value)]);
+    },
+    decrypt: (data) =>
+      attempt(() => xsalsa20poly1305(key, data.subarray(0, boxNonceBytes)).decrypt(data.subarray(boxNonceBytes))),
+  });
+}
 
 /** AES-GCM with a key of its own for each value: random bytes, by which it is derived from the seed, come first. */
 export function derivedAesGcm(seed: Uint8Array, randomBytes: RandomBytes): LocalCipher {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseYaml } from '../codec/index.ts';
 import { type Json, namesFor } from '../meta/index.ts';
 import { decodeConfiguration } from '../schema/index.ts';
 import { encryptionFormat } from './configuration.ts';
@@ -75,7 +77,10 @@ describe('an invalid configuration names each field', () => {
     [[{ kms: { ...plugin, name: 'a:b' } }], `${at}.kms.name: Invalid value: "a:b": must not contain a colon`],
     [[{ kms: { ...plugin, name: '' } }], `${at}.kms.name: Required value`],
     [[{ kms: { ...plugin, timeout: '-1s' } }], `${at}.kms.timeout: Invalid value: "-1s": must be positive`],
-    [[{ kms: { ...plugin, endpoint: 'https://a' } }], `${at}.kms.endpoint: Invalid value: "https://a": must be a socket`],
+    [
+      [{ kms: { ...plugin, endpoint: 'https://a' } }],
+      `${at}.kms.endpoint: Invalid value: "https://a": must be a socket`,
+    ],
     [[{ kms: { ...plugin, endpoint: 'unix:///' } }], 'must be a socket, such as unix:///run/kms.sock'],
     [[{ kms: plugin }, { kms: plugin }], 'resources[0].providers[1].kms.name: Duplicate value: "p"'],
   ])('providers %j', (providers, problem) => {
@@ -98,4 +103,12 @@ describe('an invalid configuration names each field', () => {
       }
     },
   );
+});
+
+it('the example of the documentation is valid', () => {
+  const text = readFileSync(new URL('../../docs/encryption.md', import.meta.url), 'utf8');
+  const [, example = ''] = /```yaml\n([^`]*)```/.exec(text) ?? [];
+  const { value } = parseYaml(Buffer.from(example));
+  const decoded = decodeConfiguration(encryptionFormat, value, namesFor('orch.io'));
+  expect('problems' in decoded ? decoded.problems : decoded.value.resources).toHaveLength(3);
 });

@@ -1,5 +1,5 @@
 /** Counters with labels, and when each was last counted. */
-export class LabelledCounts {
+class LabelledCounts {
   readonly #counts = new Map<string, LabelledCount>();
   readonly #most: number;
 
@@ -45,8 +45,8 @@ export interface EncryptionCounts {
   readonly keyIds: LabelledCounts;
   /** Key IDs that KMS plugins tell in their status. */
   readonly statuses: LabelledCounts;
-  /** The keys of each KMS plugin in memory, by its name. */
-  readonly keySources: Map<string, () => number>;
+  /** The name of each KMS plugin, and how many keys that it has decrypted are in memory. */
+  keySources: () => Iterable<readonly [string, number]>;
   /** The hash of the configuration in use; empty without one. */
   configurationHash: string;
 }
@@ -59,6 +59,6 @@ export const emptyEncryptionCounts = (): EncryptionCounts => ({
   reloads: new LabelledCounts(mostSeries),
   keyIds: new LabelledCounts(mostSeries),
   statuses: new LabelledCounts(mostSeries),
-  keySources: new Map(),
+  keySources: () => [],
   configurationHash: '',
 });

@@ -4,14 +4,19 @@ import { openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { storeContract } from '../store/testing/contract.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { bytes, Recorder, text } from '../store/testing/tools.ts';
+import { type Decrypted, loadSecretbox } from './cipher.ts';
 import type { EncryptionConfiguration, ProviderConfiguration } from './configuration.ts';
-import type { Decrypted } from './cipher.ts';
 import { EncryptedStore } from './encrypted-store.ts';
 import { EncryptionRules } from './rules.ts';
 
+const secretbox = await loadSecretbox();
 const secret = (fill: string) => Buffer.from(fill.padEnd(32, '.')).toString('base64');
-const cbc = (name: string, fill = name): ProviderConfiguration => ({ aescbc: { keys: [{ name, secret: secret(fill) }] } });
-const gcm = (name: string, fill = name): ProviderConfiguration => ({ aesgcm: { keys: [{ name, secret: secret(fill) }] } });
+const cbc = (name: string, fill = name): ProviderConfiguration => ({
+  aescbc: { keys: [{ name, secret: secret(fill) }] },
+});
+const gcm = (name: string, fill = name): ProviderConfiguration => ({
+  aesgcm: { keys: [{ name, secret: secret(fill) }] },
+});
 const box = (name: string, fill = name): ProviderConfiguration => ({
   secretbox: { keys: [{ name, secret: secret(fill) }] },
 });
@@ -28,8 +33,7 @@ function over(inner: Store, first: ProviderConfiguration[], pathPrefix = '/regis
   const waiting: { readonly settle: (found: Decrypted | undefined | StoreError) => void; readonly data: string }[] = [];
   const rulesOf = (resources: EncryptionConfiguration['resources']) =>
     new EncryptionRules(resources === undefined ? {} : { resources }, {
-      randomBytes,
-      observer: () => {},
+      ...{ randomBytes, secretbox, observer: () => {} },
       kms: () => ({
         encrypt: (value) => value,
         decrypt: (data) =>
@@ -69,7 +73,7 @@ storeContract('encrypted', async () => {
   const clock = drivenClock();
   const rules = new EncryptionRules(
     { resources: [{ resources: ['secrets'], providers: [gcm('k')] }] },
-    { randomBytes, observer: () => {}, kms: () => Promise.reject() as never },
+    { randomBytes, secretbox, observer: () => {}, kms: () => Promise.reject() as never },
   );
   const inner = openMemoryStore({ clock });
   const secrets = { group: '', resource: 'secrets' };
@@ -185,7 +189,10 @@ describe('the rule of a resource', () => {
     expect(await prefixOf('/others/example.org/a')).toBe('aescbc v1 group');
     expect(await prefixOf('/pods/ns/a')).toBe('aescbc v1 group');
     expect(await prefixOf('/things/other.org/a')).toBe('secretbox v1 all');
-    useAll([{ resources: ['secrets'], providers: [cbc('new')] }, { resources: ['secrets'], providers: [gcm('first')] }]);
+    useAll([
+      { resources: ['secrets'], providers: [cbc('new')] },
+      { resources: ['secrets'], providers: [gcm('first')] },
+    ]);
     expect(await read(a)).toEqual(['v', true]);
   });
 });

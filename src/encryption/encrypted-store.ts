@@ -221,14 +221,20 @@ class DecryptedWatch implements Watch {
     const deliver = (all: readonly Change[]) => {
       if (!this.#ended) this.#sink.batch(revision, all);
     };
-    return Promise.all(decrypted).then(deliver, (error: StoreError) => this.#fail(error));
+    return Promise.all(decrypted.map((one) => Promise.resolve(one))).then(deliver, (error: StoreError) =>
+      this.#fail(error),
+    );
   }
 
   #decryptChange({ key, entry, previous }: Change): Change | Promise<Change> {
     const now = this.#decrypt(entry);
     const before = this.#decrypt(previous);
     if (!(now instanceof Promise) && !(before instanceof Promise)) return { key, entry: now, previous: before };
-    return Promise.all([now, before]).then(([one, other]) => ({ key, entry: one, previous: other }));
+    return Promise.all([Promise.resolve(now), Promise.resolve(before)]).then(([one, other]) => ({
+      key,
+      entry: one,
+      previous: other,
+    }));
   }
 
   #fail(error: StoreError): void {

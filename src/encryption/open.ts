@@ -1,6 +1,5 @@
-import type { Clock, Random } from '../meta/index.ts';
-import { parseDuration } from '../meta/index.ts';
-import type { RandomBytes } from './cipher.ts';
+import { type Clock, parseDuration, type Random } from '../meta/index.ts';
+import { loadSecretbox, type RandomBytes } from './cipher.ts';
 import type { EncryptionConfiguration } from './configuration.ts';
 import type { EncryptionCounts } from './counts.ts';
 import { KmsProvider } from './kms/kms-provider.ts';
@@ -38,6 +37,7 @@ export async function openEncryption(
   const plugins: KmsProvider[] = [];
   const rules = new EncryptionRules(configuration, {
     ...options,
+    secretbox: await loadSecretbox(),
     observer: (labels) => counts.transformations.add(labels),
     kms: ({ name = '', endpoint = '', timeout }) => {
       if (api === undefined) throw new Error('the messages of KMS plugins are not loaded');

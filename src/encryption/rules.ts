@@ -1,5 +1,5 @@
 import { formatGroupResource, type GroupResource } from '../meta/index.ts';
-import { aesCbc, aesGcm, type Cipher, encryptedMark, type RandomBytes, secretbox } from './cipher.ts';
+import { aesCbc, aesGcm, type Cipher, encryptedMark, type MakeCipher, type RandomBytes } from './cipher.ts';
 import type { EncryptionConfiguration, Key, KmsConfiguration, ProviderConfiguration } from './configuration.ts';
 import { patternsOf } from './resource-pattern.ts';
 import { noEncryption, type Provider, type TransformationObserver, Transformer } from './transformer.ts';
@@ -7,6 +7,7 @@ import { noEncryption, type Provider, type TransformationObserver, Transformer }
 interface RuleOptions {
   readonly randomBytes: RandomBytes;
   readonly observer: TransformationObserver;
+  readonly secretbox: MakeCipher;
   /** The cipher of a KMS plugin. */
   readonly kms: (configuration: KmsConfiguration) => Cipher;
 }
@@ -52,26 +53,24 @@ const localOverhead = 64;
 /** The most bytes around a value that a KMS plugin has encrypted the key of: its key, key ID and annotations. */
 const kmsOverhead = 40 * 1024;
 
-const localCiphers = { aescbc: aesCbc, aesgcm: aesGcm, secretbox };
-
 /** One provider for each key. */
-function providersOf(given: ProviderConfiguration, { randomBytes, kms }: RuleOptions): Provider[] {
+function providersOf(given: ProviderConfiguration, { randomBytes, secretbox, kms }: RuleOptions): Provider[] {
   if (given.kms !== undefined) {
     const type = `${encryptedMark}kms:v2:`;
     const prefix = Buffer.from(`${type}${given.kms.name}:`);
     return [{ prefix, type, cipher: kms(given.kms), overhead: prefix.length + kmsOverhead }];
   }
-  const keyed = (name: keyof typeof localCiphers, keys: readonly Key[] = []): Provider[] =>
+  const keyed = (name: string, make: MakeCipher, keys: readonly Key[] = []): Provider[] =>
     keys.map((key) => {
       const type = `${encryptedMark}${name}:v1:`;
       const prefix = Buffer.from(`${type}${key.name}:`);
-      const cipher = localCiphers[name](Buffer.from(key.secret ?? '', 'base64'), randomBytes);
+      const cipher = make(Buffer.from(key.secret ?? '', 'base64'), randomBytes);
       return { prefix, type, cipher, overhead: prefix.length + localOverhead };
     });
   if (given.identity !== undefined) return [noEncryption];
   return [
-    ...keyed('aescbc', given.aescbc?.keys),
-    ...keyed('aesgcm', given.aesgcm?.keys),
-    ...keyed('secretbox', given.secretbox?.keys),
+    ...keyed('aescbc', aesCbc, given.aescbc?.keys),
+    ...keyed('aesgcm', aesGcm, given.aesgcm?.keys),
+    ...keyed('secretbox', secretbox, given.secretbox?.keys),
   ];
 }

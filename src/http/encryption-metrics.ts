@@ -66,7 +66,7 @@ export const encryptionMetrics: readonly Metric[] = [
     help: 'Keys in memory that a KMS plugin has decrypted.',
     type: 'gauge',
     *lines({ encryption: { keySources } }, name) {
-      for (const [plugin, size] of keySources) yield line(name, labelText({ provider_name: plugin }), size());
+      for (const [plugin, size] of keySources()) yield line(name, labelText({ provider_name: plugin }), size);
     },
   },
 ];

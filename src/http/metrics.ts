@@ -157,7 +157,7 @@ export function createMetrics(
   registry: () => Registry,
   inFlight: InFlight,
   clock: Clock,
-  { audit, tokens, encryption } = emptyCounts(),
+  counts = emptyCounts(),
 ): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, Distribution>();
@@ -172,19 +172,7 @@ export function createMetrics(
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{
-      series,
-      authentication,
-      users,
-      authorization,
-      admission,
-      conversions,
-      webhooks,
-      rules,
-      audit,
-      tokens,
-      encryption,
-    },
+    ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, ...counts },
     ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
   };
 

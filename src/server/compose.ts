@@ -32,7 +32,7 @@ import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
-import { encrypted } from './encryption.ts';
+import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
@@ -99,8 +99,7 @@ export async function compose(
   const nodeProxy = await nodeProxyOf(settings, clock);
   const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
-  const bare = given ?? (await openStore(settings, clock));
-  const { store, checks } = await encrypted(bare, settings, { names, clock, random, log, counts: counts.encryption });
+  const { store, checks } = await openStore(settings, given, { names, clock, random, log, counts });
   const { tokenKey } = await openClusterIdentity(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
@@ -125,15 +124,11 @@ export async function compose(
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: pluginsOf({ ...plugins, webhooks, metrics }),
   });
-  const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
+  const others = [...checks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({
-      ...{ names, store, registry, log },
-      others: [...checks, ...hooks],
-      isClosing: () => state.closing,
-    }),
+    health: serverHealth({ names, store, registry, others, log, isClosing: () => state.closing }),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),
@@ -252,7 +247,16 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
   return (group, version, plural) => isServed(config, group, version, plural);
 }
 
-async function openStore(settings: ServerSettings, clock: Dependencies['clock']): Promise<Store> {
+/** The given store or that of the settings, encrypted as they say. @throws StartError */
+async function openStore(
+  settings: ServerSettings,
+  given: Store | undefined,
+  dependencies: Parameters<typeof encrypted>[2],
+): Promise<MaybeEncrypted> {
+  return encrypted(given ?? (await openDriver(settings, dependencies.clock)), settings, dependencies);
+}
+
+async function openDriver(settings: ServerSettings, clock: Dependencies['clock']): Promise<Store> {
   const historyMs = settings.etcdCompactionInterval;
   if (settings.store === 'memory') return openMemoryStore({ clock, historyMs });
   if (settings.dataDir === undefined) throw new StartError('the store "lmdb" needs a data directory');

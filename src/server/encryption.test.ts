@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { stringify } from 'yaml';
 import { afterEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { inProcessTransport } from '../client/index.ts';
 import { type FakePlugin, startFakePlugin } from '../encryption/testing/fake-plugin.ts';
 import type { ApiObject, Json } from '../meta/index.ts';
@@ -66,7 +66,9 @@ function world() {
         { clock, store, log },
       );
       open.push(server);
-      const send = inProcessTransport(server.handler, { subject: { commonName: 'x', organizations: ['system:masters'] } });
+      const send = inProcessTransport(server.handler, {
+        subject: { commonName: 'x', organizations: ['system:masters'] },
+      });
       return {
         server,
         client: server.client,
@@ -88,17 +90,29 @@ describe('encryption at rest', () => {
     const { run, inner } = world();
     const { client, stored, server } = await run(file([gcm('key1')]));
     await client.create(secrets, secretOf('a'));
-    await client.create({ ...secrets, resource: 'configmaps' }, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } });
+    await client.create(
+      { ...secrets, resource: 'configmaps' },
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+    );
     const account = { apiVersion: 'v1', resource: 'serviceaccounts', namespace: 'default' };
     await client.create(account, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } });
-    const token = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: [] } };
+    const token = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: {},
+      spec: { audiences: [] },
+    };
     await client.create({ ...account, name: 'a', subresource: 'token' }, token);
     expect(await stored(keyOfA)).toMatch(/^k8s:enc:aesgcm:v1:key1:/);
     expect(await stored('/configmaps/default/a')).toMatch(/^\{"kind":"ConfigMap"/);
     const { entries } = await inner.list({ prefix: '' });
     const encrypted = entries.filter(({ value }) => Buffer.from(value).toString('latin1').startsWith('k8s:enc:'));
-    expect(encrypted.map((entry) => entry.key)).toEqual([keyOfA, expect.stringContaining('service-account-signing-key')]);
-    for (const { value } of entries) expect(Buffer.from(value).toString('latin1')).not.toMatch(/PRIVATE KEY|hunter2|aHVudGVyMi/);
+    expect(encrypted.map((entry) => entry.key)).toEqual([
+      keyOfA,
+      expect.stringContaining('service-account-signing-key'),
+    ]);
+    for (const { value } of entries)
+      expect(Buffer.from(value).toString('latin1')).not.toMatch(/PRIVATE KEY|hunter2|aHVudGVyMi/);
     expect(passwordOf(await server.client.get(a))).toBe('hunter2 of a');
   });
 
@@ -153,7 +167,10 @@ describe('encryption at rest', () => {
       await first.client.create(secrets, secretOf('a'));
       await first.server.close();
       const { client, ask } = await run(file([gcm('new')]), options);
-      const unreadable = { code: 500, message: `Internal error occurred: the stored object "${keyOfA}" cannot be read` };
+      const unreadable = {
+        code: 500,
+        message: `Internal error occurred: the stored object "${keyOfA}" cannot be read`,
+      };
       await expect(client.get(a)).rejects.toMatchObject(unreadable);
       await expect(client.list(secrets)).rejects.toMatchObject(unreadable);
       await expect(client.update(a, secretOf('a'))).rejects.toMatchObject(unreadable);
@@ -184,13 +201,25 @@ describe('encryption at rest', () => {
         names: { kind: 'Wheel', plural: 'wheels' },
         scope: 'Namespaced',
         versions: [
-          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
         ],
       },
     };
     await client.create({ apiVersion: 'apiextensions.k8s.io/v1', resource: 'customresourcedefinitions' }, definition);
     const wheels = { apiVersion: 'example.org/v1', resource: 'wheels', namespace: 'default' };
-    await expect.poll(() => client.list(wheels).then(({ items }) => items, () => undefined)).toEqual([]);
+    await expect
+      .poll(() =>
+        client.list(wheels).then(
+          ({ items }) => items,
+          () => undefined,
+        ),
+      )
+      .toEqual([]);
     await client.create(wheels, { apiVersion: 'example.org/v1', kind: 'Wheel', metadata: { name: 'w' } });
     const service = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }], type: 'NodePort' } };
     await client.create({ ...secrets, resource: 'services' }, { apiVersion: 'v1', kind: 'Service', ...service });
@@ -199,13 +228,22 @@ describe('encryption at rest', () => {
     await expect(seen[Symbol.asyncIterator]().next()).resolves.toMatchObject({ value: { type: 'ADDED' } });
     seen.close();
     const { entries } = await inner.list({ prefix: '' });
-    const plain = entries.filter(({ value }) => !Buffer.from(value).toString('latin1').startsWith('k8s:enc:aesgcm:v1:all:'));
+    const plain = entries.filter(
+      ({ value }) => !Buffer.from(value).toString('latin1').startsWith('k8s:enc:aesgcm:v1:all:'),
+    );
     expect(entries.length).toBeGreaterThan(50);
     expect(plain.filter(({ key: at }) => !/^\/(?:identity|ranges\/)/.test(at)).map(({ key: at }) => at)).toEqual([]);
     await server.close();
     const next = await run(everything);
     expect(passwordOf(await next.client.get(a))).toBe('hunter2 of a');
-    await expect.poll(() => next.client.list(wheels).then(({ items }) => items.length, () => 0)).toBe(1);
+    await expect
+      .poll(() =>
+        next.client.list(wheels).then(
+          ({ items }) => items.length,
+          () => 0,
+        ),
+      )
+      .toBe(1);
   });
 });
 
@@ -273,7 +311,10 @@ describe('the reload of a changed file', () => {
     await expect
       .poll(() => {
         clock.advance(1_000);
-        return client.list(secrets).then(({ items }) => items.length, () => 0);
+        return client.list(secrets).then(
+          ({ items }) => items.length,
+          () => 0,
+        );
       })
       .toBe(3);
     await client.update(a, await client.get(a));
@@ -310,7 +351,9 @@ describe('the reload of a changed file', () => {
 });
 
 describe('a KMS plugin', () => {
-  const kms = ({ endpoint }: FakePlugin, name = 'p'): Json => ({ kms: { apiVersion: 'v2', name, endpoint, timeout: '2s' } });
+  const kms = ({ endpoint }: FakePlugin, name = 'p'): Json => ({
+    kms: { apiVersion: 'v2', name, endpoint, timeout: '2s' },
+  });
   const started = async () => {
     const plugin = await startFakePlugin();
     open.push({ close: () => plugin.stop() });
@@ -336,7 +379,9 @@ describe('a KMS plugin', () => {
         return (await stored(keyOfA)).includes('key-2');
       })
       .toBe(true);
-    expect((await ask('/metrics')).body).toContain('apiserver_envelope_encryption_dek_source_cache_size{provider_name="p"} 2');
+    expect((await ask('/metrics')).body).toContain(
+      'apiserver_envelope_encryption_dek_source_cache_size{provider_name="p"} 2',
+    );
     plugin.healthz = 'away';
     clock.advance(60_000);
     await expect.poll(async () => (await ask('/healthz')).body).toContain('[-]kms-provider-0 failed');

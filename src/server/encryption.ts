@@ -24,7 +24,7 @@ type EncryptionSettings = Pick<ServerSettings, 'encryptionProviderConfig' | 'enc
 
 interface EncryptionDependencies extends Pick<Dependencies, 'clock' | 'random' | 'log'> {
   readonly names: Names;
-  readonly counts: EncryptionCounts;
+  readonly counts: { readonly encryption: EncryptionCounts };
 }
 
 export interface MaybeEncrypted {
@@ -80,6 +80,7 @@ class Encryption implements MaybeEncrypted {
   readonly #path: string;
   readonly #dependencies: EncryptionDependencies;
   #opened: OpenedEncryption | undefined;
+  #started = false;
   #hash = '';
   #failure = '';
   #retired = new Set<() => void>();
@@ -109,6 +110,7 @@ class Encryption implements MaybeEncrypted {
     this.#use(loaded, opened);
     await this.#startPlugins(opened);
     await this.#rewriteOwnSecrets();
+    this.#started = true;
     this.checks = reloads
       ? [this.#checkOfAll()]
       : opened.plugins.map((plugin, i) => checkOf(`kms-provider-${i}`, plugin));
@@ -126,15 +128,18 @@ class Encryption implements MaybeEncrypted {
   #open({ configuration }: Loaded): Promise<OpenedEncryption> {
     return openEncryption(configuration, {
       ...this.#dependencies,
+      counts: this.#dependencies.counts.encryption,
       randomBytes,
-      onRecovery: () => this.store.recheck(),
+      onRecovery: () => void this.#refresh(),
     });
   }
 
   #use({ hash }: Loaded, opened: OpenedEncryption): void {
     this.#opened = opened;
     this.#hash = hash;
-    this.#dependencies.counts.configurationHash = hash;
+    const { encryption } = this.#dependencies.counts;
+    encryption.configurationHash = hash;
+    encryption.keySources = () => opened.plugins.map(({ name, sources }) => [name, sources]);
   }
 
   /** @throws StartError when a plugin cannot be used for too long */
@@ -147,6 +152,7 @@ class Encryption implements MaybeEncrypted {
   /** Follows the file. What it says is used once it is valid and its plugins are healthy; until then the last is. */
   async #reload(): Promise<void> {
     const { clock, log, counts } = this.#dependencies;
+    const { reloads } = counts.encryption;
     let opened: OpenedEncryption | undefined;
     try {
       const loaded = await this.#load();
@@ -155,17 +161,27 @@ class Encryption implements MaybeEncrypted {
       for (const plugin of opened.plugins) await plugin.start();
       this.#retire(this.#opened);
       this.#use(loaded, opened);
-      this.store.recheck();
-      counts.reloads.add({ status: 'success' }, clock.now());
+      reloads.add({ status: 'success' }, clock.now());
       log.info('the encryption configuration was reloaded', { hash: loaded.hash });
       this.#failure = '';
-      await this.#rewriteOwnSecrets();
+      await this.#refresh();
     } catch (error) {
-      if (opened !== this.#opened) opened?.close();
-      counts.reloads.add({ status: 'failure' }, clock.now());
+      opened?.close();
+      reloads.add({ status: 'failure' }, clock.now());
       // The next attempts fail alike until the file is mended.
       if (messageOf(error) !== this.#failure) log.error('failed to reload the encryption configuration', { error });
       this.#failure = messageOf(error);
+    }
+  }
+
+  /** Uses keys that may be had now, and were not before. */
+  async #refresh(): Promise<void> {
+    if (!this.#started) return;
+    this.store.recheck();
+    try {
+      await this.#rewriteOwnSecrets();
+    } catch (error) {
+      this.#dependencies.log.error('failed to encrypt the secrets of the server with the present key', { error });
     }
   }
 

@@ -77,7 +77,11 @@ export class KmsProvider implements Cipher {
   constructor(options: KmsProviderOptions) {
     this.#options = options;
     this.name = options.name;
-    options.counts.keySources.set(options.name, () => this.#sources.size);
+  }
+
+  /** How many keys that the plugin has decrypted are in memory. */
+  get sources(): number {
+    return this.#sources.size;
   }
 
   encrypt(value: Uint8Array, path: string): Uint8Array {
@@ -280,6 +284,8 @@ function isValidKey({ keyId, ciphertext, annotations }: EncryptedKey): boolean {
 /** What identifies an encrypted key. */
 function sourceOf(object: Omit<EncryptedObject, 'encryptedData'>): string {
   const { encryptedDEKSourceType: type, encryptedDEKSource, keyID, annotations } = object;
-  const texts = Object.entries(annotations).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
-  return JSON.stringify([type, Buffer.from(encryptedDEKSource).toString('base64'), keyID, texts.sort()]);
+  const texts = Object.entries(annotations).map(([name, value]) => `${name}=${Buffer.from(value).toString('base64')}`);
+  return JSON.stringify([type, Buffer.from(encryptedDEKSource).toString('base64'), keyID, texts.sort(compareText)]);
 }
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : 1);

@@ -198,9 +198,9 @@ describe('the rule of a resource', () => {
 });
 
 describe('a watch', () => {
-  const watched = (store: Store, after = 1) => {
+  const watched = (store: Store, previous = true) => {
     const sink = new Recorder();
-    return Object.assign(sink, { watch: store.watch('/secrets/', after, sink, { previous: true }) });
+    return Object.assign(sink, { watch: store.watch('/secrets/', 1, sink, { previous }) });
   };
 
   it('delivers decrypted values, before and after', async () => {
@@ -261,8 +261,8 @@ describe('a watch', () => {
   it('is restarted by a recheck if there was anything that could not be decrypted', async () => {
     const { put, store, use } = made(gcm('one'));
     await put(a, 'v1');
-    const readable = watched(store);
-    await readable.reached(2);
+    const [readable, historical] = [watched(store, false), watched(store)];
+    await Promise.all([readable.reached(2), historical.reached(2)]);
     store.recheck();
     use([gcm('two')]);
     await store.get(a);
@@ -270,7 +270,8 @@ describe('a watch', () => {
     expect(readable.errors).toEqual([]);
     store.recheck();
     expect((await readable.failed()).code).toBe('compacted');
-    const other = watched(store);
+    expect(historical.errors).toEqual([]);
+    const other = watched(store, false);
     await other.reached(2);
     store.recheck();
     expect(other.errors).toEqual([]);

@@ -41,6 +41,7 @@ export class EncryptedStore implements Store {
   readonly encrypts = true;
   readonly #options: EncryptedStoreOptions;
   readonly #store: Store;
+  /** The watches that follow what their readers have listed. */
   readonly #watches = new Set<DecryptedWatch>();
   /** The resources with entries that could not be decrypted. */
   readonly #unreadable = new Set<string>();
@@ -95,7 +96,8 @@ export class EncryptedStore implements Store {
   watch(prefix: string, after: number, sink: WatchSink, options?: WatchOptions): Watch {
     const decrypt = (entry: Entry | undefined) => entry && this.#decrypt(entry);
     const watch = new DecryptedWatch(prefix, sink, decrypt, () => this.#watches.delete(watch));
-    this.#watches.add(watch);
+    // Those of history begin where their reader cannot list.
+    if (options?.previous !== true) this.#watches.add(watch);
     return watch.open((inner) => this.#store.watch(prefix, after, inner, options));
   }
 

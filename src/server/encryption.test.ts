@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { inProcessTransport } from '../client/index.ts';
@@ -389,15 +390,28 @@ describe('a KMS plugin', () => {
     expect(passwordOf(await client.get(a))).toBe('hunter2 of a');
   });
 
-  it('decrypts after a restart', async () => {
-    const { run } = world();
+  it('that is away after a restart makes reads wait, and nothing corrupt', async () => {
+    const { run, clock } = world();
     const plugin = await started();
     const first = await run(file([kms(plugin)]));
     await first.client.create(secrets, secretOf('a'));
     await first.server.close();
     const { client } = await run(file([kms(plugin)]));
-    expect(passwordOf(await client.get(a))).toBe('hunter2 of a');
-    expect(plugin.calls).toContain('Decrypt');
+    expect(plugin.calls).not.toContain('Decrypt');
+    plugin.failure = status.UNAVAILABLE;
+    const reading = client.get(a).then(passwordOf);
+    await expect.poll(() => plugin.calls).toContain('Decrypt');
+    plugin.failure = undefined;
+    let read: string | undefined;
+    void reading.then((password) => {
+      read = password;
+    });
+    await expect
+      .poll(() => {
+        clock.advance(100);
+        return read;
+      })
+      .toBe('hunter2 of a');
   });
 
   it('is replaced by a reload only when the new one is healthy', async () => {

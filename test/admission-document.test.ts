@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import {
-  admissionConfigurationFormat,
-  type ConfigurationFormat,
-  configurationFormats,
-  decodeConfiguration,
-} from '../src/admission/index.ts';
+import { admissionConfigurationFormat, configurationFormats } from '../src/admission/index.ts';
 import { parseYaml } from '../src/codec/index.ts';
 import { namesFor } from '../src/meta/index.ts';
+import { type ConfigurationFormat, decodeConfiguration } from '../src/schema/index.ts';
 
 // The examples of docs/admission.md are valid, and there is one for each plugin with a configuration.
 

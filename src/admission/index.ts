@@ -2,10 +2,9 @@
 export { type AdmissionChain, createChain, runMutating, runValidating } from './chain.ts';
 export {
   admissionConfigurationFormat,
-  type ConfigurationFormat,
   configurationFormats,
-  decodeConfiguration,
   type PluginConfigurations,
+  type PluginFormat,
 } from './configuration/formats.ts';
 export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';

@@ -8,6 +8,7 @@ import {
   type StoreErrorCode,
   type Watch,
 } from '../store/index.ts';
+import { unknownLabels } from './selection.ts';
 import type { CachedObject, CacheOptions } from './types.ts';
 
 /** Bytes decoded in one turn of the event loop: some milliseconds. */
@@ -112,12 +113,16 @@ export class Feeder {
     this.#feed.load(tree, at);
   }
 
-  /** Adds a page to the tree, with the cached objects where they are current (`same`: they are of the same history). */
+  /**
+   * Adds a page to the tree, with the cached objects where they are current (`same`: they are of the same history). What
+   * could not be read may be readable by now.
+   */
   async #take(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
     let bytes = 0;
     for (const entry of entries) {
       const held = same ? this.#feed.held(entry.key) : undefined;
-      tree.set(held?.revision === entry.revision ? held : this.#options.describe(entry));
+      const current = held?.revision === entry.revision && held.labels !== unknownLabels;
+      tree.set(current ? held : this.#options.describe(entry));
       bytes += entry.value.length;
       if (bytes < sliceBytes) continue;
       bytes = 0;

@@ -2,6 +2,7 @@ import { type ByteString, encodeText, featureList, featureMetric, formatGroupRes
 import { conditionBounds, policyBounds, type WebhookCounts, webhookBounds } from './admission-metrics.ts';
 import { controllerMetrics } from './controller-metrics.ts';
 import { type Distribution, distribution, labelText } from './distribution.ts';
+import { encryptionMetrics } from './encryption-metrics.ts';
 import { histogram, line, type Metric } from './metric.ts';
 import { admissionBounds, authenticationBounds, type Counted, durationBounds, sizeBounds } from './metrics.ts';
 
@@ -291,6 +292,7 @@ const metrics: readonly Metric[] = [
       );
     },
   },
+  ...encryptionMetrics,
   ...controllerMetrics,
   {
     name: 'process_cpu_seconds_total',

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
+import { type EncryptionCounts, emptyEncryptionCounts } from '../encryption/index.ts';
 import type { Clock } from '../meta/index.ts';
 import type {
   MutationObserver,
@@ -103,6 +104,7 @@ export interface Counted {
     readonly leases: ReadonlyMap<string, LeaseState>;
   };
   readonly tokens: TokenCounts;
+  readonly encryption: EncryptionCounts;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
   /** Seconds since 1970. */
@@ -146,10 +148,11 @@ export interface Metrics {
 }
 
 /** The counters that other rooms keep, of a server without an identity. */
-export const emptyCounts = (): Pick<Counted, 'identity' | 'audit' | 'tokens'> => ({
+export const emptyCounts = (): Pick<Counted, 'identity' | 'audit' | 'tokens' | 'encryption'> => ({
   identity: '',
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),
+  encryption: emptyEncryptionCounts(),
 });
 
 /** Creates empty metrics; `registry` is called on a scrape. */
@@ -157,7 +160,7 @@ export function createMetrics(
   registry: () => Registry,
   inFlight: InFlight,
   clock: Clock,
-  { identity, audit, tokens } = emptyCounts(),
+  counts = emptyCounts(),
 ): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, Distribution>();
@@ -172,19 +175,7 @@ export function createMetrics(
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{
-      identity,
-      series,
-      authentication,
-      users,
-      authorization,
-      admission,
-      conversions,
-      webhooks,
-      rules,
-      audit,
-      tokens,
-    },
+    ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, ...counts },
     ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
   };
 

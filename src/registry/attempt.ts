@@ -116,12 +116,15 @@ async function validate(
   if (errors.length > 0) throw statusError.invalid({ group: storage.group, kind }, nameOf(pending), errors);
 }
 
-/** Whether the write of an unchanged object brings it to the form in which objects of the custom resource are stored. */
+/**
+ * Whether the write of an unchanged object brings it to the form in which it would be stored now: in the storage version
+ * of the custom resource, with the present key.
+ */
 async function isStoredOtherwise({ registry, target }: WriteRequest, object: ApiObject, held: CachedObject) {
   const { format } = target.resource;
-  if (format.custom === undefined) return false;
+  if (format.custom === undefined && registry.store.encrypts !== true) return false;
   const { entry } = await registry.store.get(held.key);
-  return entry?.revision === held.revision && !(await wouldStore(format, object, entry.value));
+  return entry?.revision === held.revision && !(await wouldStore(format, object, entry));
 }
 
 const writeCheckOf = ({ registry, target }: WriteRequest): WriteCheck | undefined =>

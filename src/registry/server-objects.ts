@@ -131,7 +131,7 @@ async function load(registry: RegistryContext, resource: Resource, namespace: st
   const found = describe(resource.format, entry);
   if (isCorrupt(found)) throw unreadable(found);
   const held = await converted(resource.format, found);
-  return { held, object: readObject(resource.format, held), stored: entry.value };
+  return { held, object: readObject(resource.format, held), stored: entry };
 }
 
 /** See `Registry.newEntry`. */

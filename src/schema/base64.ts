@@ -7,6 +7,8 @@ export function canonicalBase64(text: string): string | undefined {
   return base64ErrorOffset(text) === undefined ? canonical : undefined;
 }
 
+export const isBase64 = (text: string): boolean => base64ErrorOffset(text) === undefined;
+
 /** The offset of the first invalid byte; undefined for valid base64. */
 export function base64ErrorOffset(text: string): number | undefined {
   const bytes = Buffer.from(text);

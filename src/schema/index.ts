@@ -1,6 +1,8 @@
-/** The structural schema of a type: declaration, decoding, pruning, defaulting, declarative validation and OpenAPI. */
+/** The structural schema of a type: declaration, decoding, pruning, defaulting, declarative validation, OpenAPI, configuration files. */
 export { fieldsOf, type Resolved, remember, resolve } from './access.ts';
+export { isBase64 } from './base64.ts';
 export { type CompiledType, compile, type Decoded } from './compile.ts';
+export { type ConfigurationFormat, decodeConfiguration, versionedKinds } from './configuration.ts';
 export {
   anyObject,
   anyValue,

@@ -3,17 +3,15 @@ import {
   admissionConfigurationFormat,
   admissionPlugins,
   type CallingPlugin,
-  type ConfigurationFormat,
   configurationFormats,
-  decodeConfiguration,
   enabledPlugins,
   type PluginConfigurations,
+  type PluginFormat,
 } from '../admission/index.ts';
-import { parseYaml } from '../codec/index.ts';
-import { isJsonObject, type Json, type Names, StatusError } from '../meta/index.ts';
+import { isJsonObject, type Json, type Names } from '../meta/index.ts';
+import { decodeFound, type Found, readYaml } from './configuration-file.ts';
 import type { Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
-import { readFileOf } from './read-file.ts';
 import { StartError } from './start-error.ts';
 import { didYouMean } from './suggest.ts';
 import {
@@ -23,19 +21,13 @@ import {
   type WebhookCredentials,
 } from './webhook-kubeconfig.ts';
 
-/** A configuration that has been read, and where it is, for messages. */
-interface Found {
-  readonly value: Json;
-  readonly where: string;
-}
-
 type PluginSettings = Pick<
   ServerSettings,
   'admissionControlConfigFile' | 'enableAdmissionPlugins' | 'disableAdmissionPlugins'
 >;
 
 const flagName = '--admission-control-config-file';
-const formats = new Map<string, ConfigurationFormat>(Object.entries<ConfigurationFormat>(configurationFormats));
+const formats = new Map<string, PluginFormat>(Object.entries<PluginFormat>(configurationFormats));
 
 /** What the files say that configure admission. */
 export interface AdmissionFiles {
@@ -85,7 +77,7 @@ async function readPluginConfigurations(
     const format = formats.get(name);
     const read = given.get(name);
     given.delete(name);
-    if (read !== undefined && format !== undefined) out[name] = decode(format, await read(), names);
+    if (read !== undefined && format !== undefined) out[name] = decodeFound(format, await read(), names);
     else if (format?.required === true) {
       throw new StartError(`the admission plugin ${name} needs a configuration in the file of ${flagName}`);
     }
@@ -98,10 +90,10 @@ async function readPluginConfigurations(
 
 /** How the configuration of each plugin that the file names is read. @throws StartError */
 async function readFile(path: string, names: Names): Promise<Map<string, () => Promise<Found>>> {
-  const file = { value: await readYaml(flagName, path), where: `${flagName}=${JSON.stringify(path)}` };
+  const file = await readYaml(flagName, path);
   const unversioned = unversionedPlugins(file.value);
   if (unversioned.length > 0) return new Map(unversioned.map((name) => [name, () => Promise.resolve(file)]));
-  const { plugins = [] } = decode(admissionConfigurationFormat, file, names);
+  const { plugins = [] } = decodeFound(admissionConfigurationFormat, file, names);
   const known = admissionPlugins.map(({ name }) => name);
   const out = new Map<string, () => Promise<Found>>();
   for (const [i, { name = '', path: other = '', configuration }] of plugins.entries()) {
@@ -113,12 +105,9 @@ async function readFile(path: string, names: Names): Promise<Map<string, () => P
     if (configuration === undefined && other === '') continue;
     if (!formats.has(name)) throw new StartError(`${at}: the admission plugin ${name} has no configuration`);
     const nested = { value: configuration ?? null, where: `${at}.configuration` };
-    out.set(name, async () => {
-      if (configuration !== undefined) return nested;
-      const setting = `${at}.path`;
-      const place = resolve(dirname(path), other);
-      return { value: await readYaml(setting, place), where: `${setting}=${JSON.stringify(place)}` };
-    });
+    out.set(name, async () =>
+      configuration === undefined ? readYaml(`${at}.path`, resolve(dirname(path), other)) : nested,
+    );
   }
   return out;
 }
@@ -131,27 +120,6 @@ const unversionedPlugins = (value: Json): string[] =>
         ...(Object.hasOwn(value, 'podNodeSelectorPluginConfig') ? ['PodNodeSelector'] : []),
       ]
     : [];
-
-/** @throws StartError */
-function decode<T>(format: ConfigurationFormat<T>, { value, where }: Found, names: Names): T {
-  const decoded = decodeConfiguration(format, value, names);
-  if ('value' in decoded) return decoded.value;
-  throw new StartError(`${where}: ${decoded.problems.join('; ')}`);
-}
-
-/** The YAML or JSON of the file of a setting. @throws StartError */
-async function readYaml(setting: string, path: string): Promise<Json> {
-  const text = await readFileOf(setting, path);
-  const where = `${setting}=${JSON.stringify(path)}`;
-  try {
-    const { value, findings } = parseYaml(Buffer.from(text));
-    if (findings.length === 0) return value;
-    throw new StartError(`${where}: ${findings.join('; ')}`);
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    throw new StartError(`${where}: ${error.message}`, error);
-  }
-}
 
 /** The credentials for the webhooks of each plugin that calls those of the API; undefined: none. @throws StartError */
 async function readCredentials(configurations: PluginConfigurations): Promise<AdmissionFiles['credentials']> {

@@ -31,6 +31,7 @@ import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
+import { encrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
@@ -97,7 +98,8 @@ export async function compose(
   const nodeProxy = await nodeProxyOf(settings, clock);
   const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
-  const store = given ?? (await openStore(settings, { clock, random, log }));
+  const bare = given ?? (await openStore(settings, { clock, random, log }));
+  const { store, checks } = await encrypted(bare, settings, { names, clock, random, log, counts });
   const place = given === undefined ? placeOf(settings) : 'the store';
   const { tokenKey } = await openClusterIdentity(store, settings.apiDomain, random, place);
   const inFlight = createInFlight(inFlightLimits(settings));
@@ -123,11 +125,11 @@ export async function compose(
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: pluginsOf({ ...plugins, webhooks, metrics }),
   });
-  const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
+  const others = [...checks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({ names, store, registry, clock, hooks, log, isClosing: () => state.closing }),
+    health: serverHealth({ names, store, registry, clock, others, log, isClosing: () => state.closing }),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),

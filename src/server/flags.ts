@@ -243,6 +243,19 @@ const flags = {
 
   ...storeFlags,
 
+  encryptionProviderConfig: flag(
+    'Store',
+    type.file,
+    undefined,
+    'Which resources are encrypted in the store, and with which keys, as in [encryption.md](encryption.md). The file must be closed to others.',
+  ),
+  encryptionProviderConfigAutomaticReload: flag(
+    'Store',
+    type.boolean,
+    false,
+    'A changed file of `--encryption-provider-config` takes effect within a minute; one that is invalid, or whose KMS plugins are not healthy, does not.',
+  ),
+
   ...controllerFlags,
   fakeNodes: flag(
     'Controllers',
@@ -348,6 +361,9 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
     ...storeProblems(settings, nameOf),
+    ...(settings.encryptionProviderConfigAutomaticReload && !given('encryptionProviderConfig')
+      ? [`${nameOf('encryptionProviderConfigAutomaticReload')} needs ${nameOf('encryptionProviderConfig')}`]
+      : []),
     ...leaseProblems(settings, nameOf),
   ];
 }

@@ -10,8 +10,8 @@ interface HealthOptions {
   readonly store: Store;
   readonly registry: Registry;
   readonly clock: Clock;
-  /** The checks of the post-start hooks. */
-  readonly hooks: readonly HealthCheck[];
+  /** The checks of KMS plugins and of the post-start hooks. */
+  readonly others: readonly HealthCheck[];
   readonly log: Pick<Log, 'error'>;
   readonly isClosing: () => boolean;
 }
@@ -20,14 +20,14 @@ interface HealthOptions {
 const storeTimeoutMs = 2_000;
 
 /** The health checks of a server. Failures are logged. */
-export function serverHealth({ names, store, registry, clock, hooks, log, isClosing }: HealthOptions): Health {
+export function serverHealth({ names, store, registry, clock, others, log, isClosing }: HealthOptions): Health {
   const answers = () => within(clock, storeTimeoutMs, checkStore(store));
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
   const checks: readonly HealthCheck[] = [
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
     { name: names.storeCheck, check: answers, endpoints: everywhere },
-    ...hooks,
+    ...others,
     { name: `${names.storeCheck}-readiness`, check: answers, endpoints: ['readyz'] },
     { name: 'informer-sync', check: () => checkNamespaces(registry), endpoints: ['readyz'] },
     { name: 'shutdown', check: () => checkOpen(isClosing()), endpoints: ['readyz'] },

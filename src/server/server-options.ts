@@ -385,6 +385,20 @@ export interface ServerOptions {
    */
   readonly etcdCompactionInterval?: number | string | undefined;
   /**
+   * Which resources are encrypted in the store, and with which keys, as in [encryption.md](encryption.md). The file
+   * must be closed to others.
+   *
+   * The path of a file. Nothing by default. The flag `--encryption-provider-config`.
+   */
+  readonly encryptionProviderConfig?: string | undefined;
+  /**
+   * A changed file of `encryptionProviderConfig` takes effect within a minute; one that is invalid, or whose KMS
+   * plugins are not healthy, does not.
+   *
+   * True or false. `false` by default. The flag `--encryption-provider-config-automatic-reload`.
+   */
+  readonly encryptionProviderConfigAutomaticReload?: boolean | undefined;
+  /**
    * Controllers that run: names, `-name` for all but one, `*` for all that are on by default, `-*` for none; what is
    * named first counts. They are `garbage-collector-controller`, `namespace-controller`, `resourcequota-controller`,
    * `serviceaccount-controller`, `clusterrole-aggregation-controller`, `deployment-controller`,

@@ -19,6 +19,8 @@
 export interface Store {
   /** The largest value that a commit can write (bytes). */
   readonly maxValueBytes: number;
+  /** Whether it encrypts values, so that entries may be stale. */
+  readonly encrypts?: boolean;
   /** The latest revision: at least that of every commit answered before the call. */
   revision(): Promise<number>;
   /** The first revision that can be read. */
@@ -55,6 +57,8 @@ export interface Entry {
   readonly value: Uint8Array;
   /** The revision of the commit that wrote this value. */
   readonly revision: number;
+  /** Whether the value would be encrypted otherwise now: writing it again changes what is stored. */
+  readonly stale?: boolean;
 }
 
 export interface GetResult {

@@ -1,15 +1,5 @@
-import {
-  dns1123Label,
-  dns1123Subdomain,
-  type FieldError,
-  fieldError,
-  type Json,
-  type NameRule,
-  type Names,
-  StatusError,
-  unknownField,
-} from '../../meta/index.ts';
-import { compile, type Infer, type StructSchema, validate } from '../../schema/index.ts';
+import { dns1123Label, dns1123Subdomain, type FieldError, fieldError, type NameRule } from '../../meta/index.ts';
+import { type ConfigurationFormat, type Infer, type StructSchema, versionedKinds } from '../../schema/index.ts';
 import { validateToleration } from '../../types/tolerations.ts';
 import { levels, minorOf } from '../pod-security-policy.ts';
 import {
@@ -24,34 +14,19 @@ import {
 } from './kinds.ts';
 import { parseSelector } from './selector.ts';
 
-/** The kind of a configuration in one version. */
-interface VersionedKind {
-  /** `{domain}` stands for the API domain. */
-  readonly apiVersion: string;
-  readonly kind: string;
-}
-
-/** What a configuration of type `T` looks like. */
-export interface ConfigurationFormat<T = unknown> {
-  /** The present version first. Empty: it has neither `apiVersion` nor `kind`. */
-  readonly kinds: readonly VersionedKind[];
-  readonly schema: StructSchema;
+/** The format of the configuration of a plugin. */
+export interface PluginFormat<T = unknown> extends ConfigurationFormat<T> {
   /** Whether the plugin does not work without a configuration. */
   readonly required?: boolean;
-  /** The errors of a decoded configuration that its schema does not find. */
-  check?(configuration: T): FieldError[];
 }
 
 const formatOf = <S extends StructSchema>(
-  made: ConfigurationFormat<Infer<S>> & { readonly schema: S },
-): ConfigurationFormat<Infer<S>> => made;
-
-const versions = (group: string, kind: string, ...given: readonly string[]): VersionedKind[] =>
-  given.map((version) => ({ apiVersion: `${group}.{domain}/${version}`, kind }));
+  made: PluginFormat<Infer<S>> & { readonly schema: S },
+): PluginFormat<Infer<S>> => made;
 
 const admissionKinds = [
-  ...versions('apiserver.config', 'AdmissionConfiguration', 'v1', 'v1beta1', 'v1alpha1'),
-  ...versions('apiserver', 'AdmissionConfiguration', 'v1alpha1'),
+  ...versionedKinds('apiserver.config', 'AdmissionConfiguration', 'v1', 'v1beta1', 'v1alpha1'),
+  ...versionedKinds('apiserver', 'AdmissionConfiguration', 'v1alpha1'),
 ];
 
 /** The format of the file of `--admission-control-config-file` itself. */
@@ -59,8 +34,8 @@ export const admissionConfigurationFormat = formatOf({ kinds: admissionKinds, sc
 
 const webhooks = formatOf({
   kinds: [
-    ...versions('apiserver.config', 'WebhookAdmissionConfiguration', 'v1'),
-    ...versions('apiserver.config', 'WebhookAdmission', 'v1alpha1'),
+    ...versionedKinds('apiserver.config', 'WebhookAdmissionConfiguration', 'v1'),
+    ...versionedKinds('apiserver.config', 'WebhookAdmission', 'v1alpha1'),
   ],
   schema: WebhookAdmission,
   check: ({ kubeConfigFile: file = '' }) =>
@@ -70,7 +45,7 @@ const webhooks = formatOf({
 /** The formats of the configurations of plugins, by the names of the plugins. Others have no configuration. */
 export const configurationFormats = {
   EventRateLimit: formatOf({
-    kinds: versions('eventratelimit.admission', 'Configuration', 'v1alpha1'),
+    kinds: versionedKinds('eventratelimit.admission', 'Configuration', 'v1alpha1'),
     schema: EventRateLimitConfiguration,
     required: true,
     check: ({ limits = [] }) =>
@@ -101,12 +76,12 @@ export const configurationFormats = {
       ),
   }),
   PodSecurity: formatOf({
-    kinds: versions('pod-security.admission.config', 'PodSecurityConfiguration', 'v1', 'v1beta1', 'v1alpha1'),
+    kinds: versionedKinds('pod-security.admission.config', 'PodSecurityConfiguration', 'v1', 'v1beta1', 'v1alpha1'),
     schema: PodSecurityConfiguration,
     check: checkPodSecurity,
   }),
   PodTolerationRestriction: formatOf({
-    kinds: versions('podtolerationrestriction.admission', 'Configuration', 'v1alpha1'),
+    kinds: versionedKinds('podtolerationrestriction.admission', 'Configuration', 'v1alpha1'),
     schema: PodTolerationConfiguration,
     check: (configuration) =>
       (['default', 'whitelist'] as const).flatMap((list) =>
@@ -115,8 +90,8 @@ export const configurationFormats = {
   }),
   ResourceQuota: formatOf({
     kinds: [
-      ...versions('apiserver.config', 'ResourceQuotaConfiguration', 'v1'),
-      ...versions('resourcequota.admission', 'Configuration', 'v1beta1', 'v1alpha1'),
+      ...versionedKinds('apiserver.config', 'ResourceQuotaConfiguration', 'v1'),
+      ...versionedKinds('resourcequota.admission', 'Configuration', 'v1beta1', 'v1alpha1'),
     ],
     schema: ResourceQuotaConfiguration,
     check: ({ limitedResources = [] }) =>
@@ -127,7 +102,7 @@ export const configurationFormats = {
   ValidatingAdmissionWebhook: webhooks,
 };
 
-type ConfigurationOf<F> = F extends ConfigurationFormat<infer T> ? T : never;
+type ConfigurationOf<F> = F extends PluginFormat<infer T> ? T : never;
 
 /** The configurations of plugins, by the names of the plugins. */
 export type PluginConfigurations = {
@@ -182,40 +157,3 @@ const checkNames = (path: string, names: readonly string[] = [], rule: NameRule)
     if (faults.length > 0) return [fieldError.invalid(`${path}[${i}]`, name, faults.join(', '))];
     return names.indexOf(name) < i ? [fieldError.duplicate(`${path}[${i}]`, name)] : [];
   });
-
-/** Decodes and validates a configuration. Each problem names a field. */
-export function decodeConfiguration<T>(
-  format: ConfigurationFormat<T>,
-  value: Json,
-  names: Names,
-): { readonly value: T } | { readonly problems: readonly string[] } {
-  const type = compile(format.schema, names);
-  try {
-    const { value: decoded, unknown } = type.decode(value);
-    const misshapen = [
-      ...kindProblems(format.kinds, decoded, names),
-      ...unknown.map(unknownField),
-      ...validate(decoded, type).map(formatError),
-    ];
-    if (misshapen.length > 0) return { problems: misshapen };
-    const invalid = format.check?.(decoded as T) ?? [];
-    return invalid.length > 0 ? { problems: invalid.map(formatError) } : { value: decoded as T };
-  } catch (error) {
-    if (error instanceof StatusError) return { problems: [error.message] };
-    throw error;
-  }
-}
-
-const formatError = ({ field, message }: FieldError): string => `${field}: ${message}`;
-
-function kindProblems(
-  kinds: readonly VersionedKind[],
-  { apiVersion = '', kind = '' }: { readonly [field: string]: Json | undefined },
-  { domain }: Names,
-): string[] {
-  if (kinds.length === 0) return [];
-  const known = kinds.map((one) => ({ ...one, apiVersion: one.apiVersion.replace('{domain}', domain) }));
-  if (known.some((one) => one.apiVersion === apiVersion && one.kind === kind)) return [];
-  const wanted = known.map((one) => `${one.kind} of ${one.apiVersion}`).join(', ');
-  return [`apiVersion and kind: ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)} must be one of ${wanted}`];
-}

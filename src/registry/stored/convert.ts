@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject } from '../../cache/index.ts';
 import { readOwnJson } from '../../codec/index.ts';
 import { type ApiObject, type JsonObject, jsonEqual } from '../../meta/index.ts';
+import type { Entry } from '../../store/index.ts';
 import type { ConvertObjects } from '../custom-storage.ts';
 import { describeObject } from './describe.ts';
 import { isUnconverted, type ObjectFormat } from './format.ts';
@@ -132,10 +133,11 @@ export async function inStoredVersion(format: ObjectFormat, object: ApiObject): 
   return stored ?? object;
 }
 
-/** Whether a write of the unchanged object would store the same value. @throws StatusError */
-export async function wouldStore(format: ObjectFormat, object: ApiObject, stored: Uint8Array): Promise<boolean> {
-  if (format.custom?.webhook === undefined) return isAsStored(format, object, stored);
+/** Whether a write of the unchanged object would store the same value, encrypted alike. @throws StatusError */
+export async function wouldStore(format: ObjectFormat, object: ApiObject, stored: Entry): Promise<boolean> {
+  if (stored.stale === true) return false;
+  if (format.custom?.webhook === undefined) return isAsStored(format, object, stored.value);
   const text = storedText(format, await inStoredVersion(format, object));
   // A webhook may return the fields in another order each time.
-  return jsonEqual(readOwnJson(text) as JsonObject, readOwnJson(Buffer.from(stored).toString()) as JsonObject);
+  return jsonEqual(readOwnJson(text) as JsonObject, readOwnJson(Buffer.from(stored.value).toString()) as JsonObject);
 }

@@ -19,8 +19,12 @@ import type { ServerSettings } from './flags.ts';
 import { readPrivateKey } from './read-file.ts';
 import { repeat } from './repeat.ts';
 import { StartError } from './start-error.ts';
+import { secretsPrefix } from './stored-keys.ts';
 
-type EncryptionSettings = Pick<ServerSettings, 'encryptionProviderConfig' | 'encryptionProviderConfigAutomaticReload'>;
+type EncryptionSettings = Pick<
+  ServerSettings,
+  'encryptionProviderConfig' | 'encryptionProviderConfigAutomaticReload' | 'etcdPrefix'
+>;
 
 interface EncryptionDependencies extends Pick<Dependencies, 'clock' | 'random' | 'log'> {
   readonly names: Names;
@@ -41,10 +45,6 @@ const retirementMs = 10_000;
 /** How often the start asks a KMS plugin that is not healthy, and how long it waits in between (ms). */
 const startAttempts = 10;
 const attemptMs = 1_000;
-/** Where the reference server keeps its objects: part of what ciphers authenticate. */
-const pathPrefix = '/registry';
-/** Prefixes of the keys of this server's own secrets, which are encrypted as secrets are. */
-const ownSecrets = ['/keys/', '/service-account-signing-key'];
 
 /**
  * The store, encrypted as the file says; the store itself without a file. Closes the store on failure.
@@ -57,7 +57,7 @@ export async function encrypted(
 ): Promise<MaybeEncrypted> {
   const path = settings.encryptionProviderConfig;
   if (path === undefined) return { store, checks: [] };
-  const encryption = new Encryption(store, path, dependencies);
+  const encryption = new Encryption(store, path, settings.etcdPrefix, dependencies);
   try {
     await encryption.start(settings.encryptionProviderConfigAutomaticReload);
     return encryption;
@@ -86,7 +86,7 @@ class Encryption implements MaybeEncrypted {
   #retired = new Set<() => void>();
   #stopReloading: () => Promise<unknown> = () => Promise.resolve();
 
-  constructor(store: Store, path: string, dependencies: EncryptionDependencies) {
+  constructor(store: Store, path: string, pathPrefix: string, dependencies: EncryptionDependencies) {
     this.#path = path;
     this.#dependencies = dependencies;
     const resourceOf = resourceFinder(builtinResources, dependencies.names);
@@ -97,7 +97,7 @@ class Encryption implements MaybeEncrypted {
         if (this.#opened === undefined) throw new StoreError('unavailable', 'the encryption is not configured yet');
         return this.#opened.rules;
       },
-      resourceOf: (key) => resourceOf(key) ?? (ownSecrets.some((own) => key.startsWith(own)) ? secrets : undefined),
+      resourceOf: (key) => resourceOf(key) ?? (key.startsWith(secretsPrefix) ? secrets : undefined),
       pathPrefix,
       onClose: () => this.#stop(),
     });
@@ -198,12 +198,10 @@ class Encryption implements MaybeEncrypted {
 
   /** Encrypts this server's own secrets with the present key: nobody else writes them again. @throws StoreError */
   async #rewriteOwnSecrets(): Promise<void> {
-    for (const prefix of ownSecrets) {
-      for await (const { entries } of pagesOf(this.store, { prefix })) {
-        for (const { key, value, revision, stale } of entries) {
-          // Another server that was first has done the same. What cannot be decrypted is empty.
-          if (stale === true && value.length > 0) await this.store.commit([{ key, revision }], [{ key, value }]);
-        }
+    for await (const { entries } of pagesOf(this.store, { prefix: secretsPrefix })) {
+      for (const { key, value, revision, stale } of entries) {
+        // Another server that was first has done the same. What cannot be decrypted is empty.
+        if (stale === true && value.length > 0) await this.store.commit([{ key, revision }], [{ key, value }]);
       }
     }
   }

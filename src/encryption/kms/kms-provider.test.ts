@@ -178,6 +178,15 @@ describe('a KMS provider', () => {
     expect(callsOf('Encrypt')).toBe(1);
   });
 
+  it.runIf(process.platform === 'linux')('reaches a plugin on an abstract socket', async () => {
+    const name = `kms-${randomBytes(8).toString('hex')}`;
+    const abstract = await startFakePlugin(`/@${name}`, `unix:\0${name}`);
+    open.push({ close: () => abstract.stop() });
+    const direct = api.connect(abstract.endpoint, 5_000);
+    open.push(direct);
+    expect(await direct.status()).toMatchObject({ keyId: abstract.keyId });
+  });
+
   it('refuses to encrypt before the plugin has encrypted a seed', async () => {
     const { made } = await provider();
     expect(() => made.encrypt(value, path)).toThrow('it has encrypted no key yet');

@@ -99,7 +99,7 @@ export class PluginError extends Error {
 }
 
 export interface PluginApi {
-  /** Never waits for the plugin. `endpoint` is that of a socket. */
+  /** Never waits for the plugin. `endpoint` is that of a socket: `unix:///…`, or `unix:///@…` for an abstract one. */
   connect(endpoint: string, timeoutMs: number): Plugin;
   encode(object: EncryptedObject): Uint8Array;
   /** @throws Error for bytes that are no such message */
@@ -111,6 +111,9 @@ export interface PluginApi {
 /** Bytes of a message: a key and its annotations have 34 KiB at most. */
 const maxMessageBytes = 256 * 1024;
 const longestBackoffMs = 5_000;
+
+/** The address of an endpoint as gRPC takes it: a path, or the name of an abstract socket after a zero byte. */
+const addressOf = (endpoint: string): string => endpoint.replace(/^unix:(?:\/\/)?\/@/, 'unix:\0');
 
 /** Imported on demand, so that a server without a plugin does not load it. */
 export async function loadPluginApi(): Promise<PluginApi> {
@@ -147,7 +150,7 @@ export async function loadPluginApi(): Promise<PluginApi> {
     encode: (object) => stored.serialize(object),
     decode: (bytes) => stored.deserialize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
     connect(endpoint, timeoutMs) {
-      const client = new grpc.Client(endpoint, grpc.credentials.createInsecure(), {
+      const client = new grpc.Client(addressOf(endpoint), grpc.credentials.createInsecure(), {
         'grpc.max_receive_message_length': maxMessageBytes,
         'grpc.max_reconnect_backoff_ms': longestBackoffMs,
         // Plugins verify the authority of the request.

@@ -34,7 +34,11 @@ export interface FakePlugin {
   stop(): void;
 }
 
-export async function startFakePlugin(socket = join(mkdtempSync(join(tmpdir(), 'kms-')), 's')): Promise<FakePlugin> {
+/** `address`: that of gRPC, where it is not the endpoint. */
+export async function startFakePlugin(
+  socket = join(mkdtempSync(join(tmpdir(), 'kms-')), 's'),
+  address?: string,
+): Promise<FakePlugin> {
   const { service } = await loadPluginApi();
   const server = new grpc.Server();
   const keys = new Map<string, Buffer>();
@@ -82,7 +86,7 @@ export async function startFakePlugin(socket = join(mkdtempSync(join(tmpdir(), '
     }),
   });
   await new Promise<void>((resolve, reject) => {
-    server.bindAsync(plugin.endpoint, grpc.ServerCredentials.createInsecure(), (error) =>
+    server.bindAsync(address ?? plugin.endpoint, grpc.ServerCredentials.createInsecure(), (error) =>
       error === null ? resolve() : reject(error),
     );
   });

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, createClient, inProcessTransport } from '../client/index.ts';
 import { type ApiObject, namesFor, StatusError, VirtualClock } from '../meta/index.ts';
 import { createServer, type OrchServer } from '../server/index.ts';
+import { delivered } from '../store/testing/late-store.ts';
 import { LeaderElection, whileHeld } from './leader-election.ts';
 
 const names = namesFor('k8s.io');
@@ -58,6 +59,7 @@ class World {
   }
 
   async settle(): Promise<void> {
+    await delivered();
     for (let turn = 0; turn < 60; turn++) await nextTurn();
   }
 

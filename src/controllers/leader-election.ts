@@ -59,6 +59,7 @@ export class LeaderElection {
   #renewed = 0;
   #observed = 0;
   #failure = '';
+  #attempt: Promise<unknown> = Promise.resolve();
   #slowpath = 0;
 
   constructor(options: LeaderElectionOptions) {
@@ -79,6 +80,11 @@ export class LeaderElection {
   /** How many renewals had to read the lease first. */
   get slowpath(): number {
     return this.#slowpath;
+  }
+
+  /** Resolves when the attempt to acquire or renew the lease that is under way is over. */
+  async attempted(): Promise<void> {
+    await this.#attempt;
   }
 
   /** Resolves when nothing runs any more, and the lease has been released. */
@@ -165,7 +171,9 @@ export class LeaderElection {
       this.#failure = failure;
       return undefined;
     });
-    const written = await within(clock, this.#attemptMs, signal, attempt);
+    const writing = within(clock, this.#attemptMs, signal, attempt);
+    this.#attempt = writing;
+    const written = await writing;
     if (written === undefined) return false;
     this.#failure = '';
     this.#lease = written;

@@ -11,7 +11,7 @@ interface Derived<T> {
   stale: boolean;
 }
 
-/** See `ObjectLookup`. The resource is declared as `followed`. The cache of a custom resource is another one after a change of its definition. */
+/** See `ObjectLookup`: the resource is declared as `followed`. */
 export function derive<T>(
   find: () => Resource | undefined,
   compute: (objects: readonly ApiObject[]) => T,

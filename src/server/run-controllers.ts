@@ -44,8 +44,8 @@ type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
 /** When the controllers start (ms): after the start of the server, which they must not delay. */
 const firstMs = 50;
 
-/** Turns of the event loop in which an election that nobody else takes part in is won. */
-const electionTurns = 1_000;
+/** Turns of the event loop in which the controllers are started after an attempt to be elected. */
+const electionTurns = 10;
 
 /** The controllers that run in the process of a server. */
 interface ServerControllers {
@@ -122,7 +122,8 @@ export function runControllers(options: Options): ServerControllers {
     settled: async () => {
       if (stopped) return;
       cancel();
-      await begin();
+      const running = await begin();
+      if (running instanceof LeaderElection) await running.attempted();
       // Another process may have been elected: its controllers are its own affair.
       for (let turn = 0; current === undefined && turn < electionTurns; turn++) await nextTurn();
       if (current !== undefined) await settle(current, client, names);

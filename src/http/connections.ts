@@ -22,12 +22,16 @@ export interface Connection {
   destroy(): void;
   /** True once it is being closed: a request that still arrives cannot be answered, and must not be served. */
   readonly ended: boolean;
+  /** Whether a handler has still to respond, or, once it is to be closed, whether requests may still arrive. */
+  readonly busy: boolean;
 }
 
 /** The connections of a listener, and their end. */
 export interface Connections {
   readonly closing: boolean;
   readonly size: number;
+  /** How many connections are busy. */
+  readonly busy: number;
   add(socket: TLSSocket, session: ServerHttp2Session | undefined): Connection;
   of(key: object): Connection | undefined;
   /** Resolves when all are closed; what is left after `graceMs` is cut off. */
@@ -44,6 +48,9 @@ export function createConnections(clock: Clock): Connections {
     },
     get size() {
       return open.size;
+    },
+    get busy() {
+      return [...open.values()].filter(({ busy }) => busy).length;
     },
     of: (key) => open.get(key),
     add(socket, session) {
@@ -70,6 +77,9 @@ export function createConnections(clock: Clock): Connections {
         finish,
         get ended() {
           return ends.ended();
+        },
+        get busy() {
+          return (finishing && ends.opens()) || [...requests].some(({ answered }) => !answered);
         },
       };
       // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
@@ -108,6 +118,8 @@ export function createConnections(clock: Clock): Connections {
 
 interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'finish' | 'destroy'> {
   ended(): boolean;
+  /** Whether the client may still open streams after `finish`. */
+  opens(): boolean;
 }
 
 function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
@@ -126,6 +138,7 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
     },
     destroy: () => socket.destroy(),
     ended: () => socket.writableEnded || socket.destroyed,
+    opens: () => false,
   };
 }
 
@@ -177,6 +190,7 @@ function endsOfSession(
       socket.destroy();
     },
     ended: () => ended || session.destroyed,
+    opens: () => !told && !session.destroyed,
   };
 }
 

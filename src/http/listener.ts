@@ -73,6 +73,11 @@ export interface Listener {
   readonly port: number;
   /** The number of open connections. */
   readonly connections: number;
+  /**
+   * The number of connections on which a handler has still to respond. After `close` also those whose client may not know
+   * yet that it must open no more streams: at 0, no more requests reach the handler.
+   */
+  readonly busy: number;
   /** Replaces the certificate and the client CA for new connections. */
   renew(tls: ListenerOptions['tls']): void;
   /**
@@ -99,6 +104,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     port: bound.port,
     get connections() {
       return connections.size;
+    },
+    get busy() {
+      return connections.busy;
     },
     renew: (tls) => server.setSecureContext(tlsOptions(tls)),
     async close(graceMs) {
@@ -192,6 +200,7 @@ function serve(
   }
   if (connection.requests.size > 1) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
+    request.answered = true;
     if (!message.complete) {
       answer.once('finish', () => {
         // A stream stays open while its client goes on sending, but the request has ended.
@@ -282,6 +291,7 @@ function serveUpgrade(
   handler(request)
     .then((response) => {
       tunnel = response.tunnel;
+      request.answered = true;
       if (response.status !== 101) return respond(response);
       out.detachSocket(socket);
       if (head.length > 0) socket.unshift(head);

@@ -27,6 +27,9 @@ export class NodeRequest implements ApiRequest {
   #over = false;
   readonly #listeners: (() => void)[] = [];
 
+  /** Whether the handler has returned its response, which may still be sent. */
+  answered = false;
+
   constructor(message: NodeMessage, peer: Peer, options: NodeRequestOptions) {
     this.method = message.method ?? '';
     this.url = message.url ?? '';

@@ -25,6 +25,8 @@ export interface Listening {
   readonly address: Address;
   /** The certificates that are in use. */
   readonly tls: () => Tls;
+  /** Whether requests are still handled, or may arrive after `close`. */
+  readonly busy: () => boolean;
   /** Stops accepting connections; resolves when all are closed, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -87,6 +89,7 @@ export async function openListener(
   return {
     address: { url, port: listener.port, kubeconfig: config(), kubeconfigPath: path },
     tls: () => tls,
+    busy: () => listener.busy > 0,
     close(graceMs) {
       closed = true;
       cancel();

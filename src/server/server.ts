@@ -193,7 +193,8 @@ async function shutDown(
   const idle = listening?.close(settings.shutdownGracePeriod);
   // Watches and proxied connections are long-running: they are ended after all other requests.
   const until = clock.now() + settings.shutdownGracePeriod;
-  while (inFlight.counts.readOnly + inFlight.counts.mutating > 0 && clock.now() < until) {
+  const working = () => inFlight.counts.readOnly + inFlight.counts.mutating > 0 || listening?.busy() === true;
+  while (working() && clock.now() < until) {
     await pause(5);
   }
   webhooks.close();

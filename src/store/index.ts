@@ -1,6 +1,9 @@
 /** The backing store: the MVCC contract and its drivers. */
-export { copyLmdbStore, type StoreCopy } from './lmdb/copy.ts';
+export { type Backup, type BackupFile, openBackup, writeBackup } from './backup-file.ts';
+export { type CopyObserver, type CopyResult, copyStore } from './copy.ts';
 export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
+export { replaceLmdbStore } from './lmdb/replace.ts';
+export { openLmdbSnapshot } from './lmdb/snapshot.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';
 export { pagesOf } from './pages.ts';
 export {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pageBytes } from '../store.ts';
 import { put, type Tools, text } from './tools.ts';
 
 /** Revisions, get and list. */
@@ -42,6 +43,12 @@ export function readCases({ store, write, read, keys }: Tools): void {
       }
       const taken = (await Promise.all(commits)).map(({ revision }) => revision);
       expect(await store.revision()).toBe(Math.max(...taken));
+    });
+    test('the oldest revision is one that can be read, and not later than the latest', async () => {
+      const oldest = await store.oldest();
+      expect(oldest).toBeGreaterThanOrEqual(1);
+      expect(oldest).toBeLessThanOrEqual(await store.revision());
+      expect((await store.get('a', oldest)).revision).toBe(oldest);
     });
     test('the revision includes every commit that has been answered', async () => {
       for (let i = 0; i < 10; i++) expect(await store.revision()).toBe(await write(put('a')).then((r) => r - 1));
@@ -189,6 +196,29 @@ export function readCases({ store, write, read, keys }: Tools): void {
       expect(revision).toBe(past);
       const page = await store.list({ prefix: 'a/', revision: past, after: 'a/1', limit: 1, count: true });
       expect(page).toMatchObject({ entries: [{ key: 'a/2' }], remaining: 1, revision: past });
+    });
+    test('a page ends where its values reach 8 MiB', async () => {
+      const value = new Uint8Array(1_000_000);
+      const all = Array.from({ length: 20 }, (_, i) => `a/${i + 10}`);
+      for (const key of all) await write({ key, value });
+      await write({ key: 'a/10', value: new Uint8Array() });
+      const past = await store.revision();
+      for (const limit of [undefined, 100]) {
+        const seen: string[] = [];
+        for (let [more, after] = [true, ''] as [boolean, string | undefined]; more; ) {
+          const range = { prefix: 'a/', revision: past, ...(after && { after }), ...(limit && { limit }) };
+          const page = await store.list({ ...range, count: true });
+          seen.push(...page.entries.map(({ key }) => key));
+          expect(page.entries.length).toBeGreaterThan(0);
+          const sizes = page.entries.map((entry) => entry.value.length);
+          expect(sizes.slice(0, -1).reduce((sum, size) => sum + size, 0)).toBeLessThan(pageBytes);
+          expect([page.more, page.remaining]).toEqual([seen.length < all.length, all.length - seen.length]);
+          ({ more } = page);
+          after = seen.at(-1);
+          await write(put('a/29', 'later'), put(`a/30${seen.length}`));
+        }
+        expect(seen).toEqual(all);
+      }
     });
     test('at a future revision', async () => {
       const latest = await store.revision();

@@ -1,6 +1,7 @@
 /** The backing store: the MVCC contract and its drivers. */
 export { type Backup, type BackupFile, openBackup, writeBackup } from './backup-file.ts';
 export { type CopyObserver, type CopyResult, copyStore } from './copy.ts';
+export { type EtcdStoreOptions, openEtcdStore } from './etcd/etcd-store.ts';
 export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { replaceLmdbStore } from './lmdb/replace.ts';
 export { openLmdbSnapshot } from './lmdb/snapshot.ts';

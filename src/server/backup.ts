@@ -8,7 +8,7 @@ import { shellWord } from './shell-word.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { fileAndSettings, flagsOfServe, runWithProgress } from './tool.ts';
 
-const table = flagsOfServe('dataDir', 'config');
+const table = flagsOfServe('dataDir');
 
 /** The largest file beside the store that a backup has: keys and certificates are small, logs are not. */
 const largestFile = 1024 * 1024;

@@ -22,7 +22,7 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   defaults: defaultsOf(ownFlags),
   problemsOf: () => [],
 };
-const table = both(flagsOfServe('dataDir', 'config'), ownTable);
+const table = both(flagsOfServe('dataDir'), ownTable);
 
 /** What `orch restore --help` prints. */
 export const restoreHelp = (): string =>

@@ -36,7 +36,6 @@ const snapshotOf = (entries: readonly LeasedEntry[], revision = 7): StoreSnapsho
   async *pages() {
     for (let i = 0; i < entries.length; i += 3) yield entries.slice(i, i + 3);
   },
-  latest: async () => revision,
   close: async () => undefined,
 });
 

@@ -157,7 +157,7 @@ async function readBackup(path: string, handle: FileHandle): Promise<Backup> {
         yield page.map(({ name: key, value, revision, expires }) => ({ key, value, revision, expires }));
     }
   }
-  const snapshot = { revision, size: entries, pages, latest: async () => revision, close: () => handle.close() };
+  const snapshot = { revision, size: entries, pages, close: () => handle.close() };
   return { made, files, entries, bytes: size, snapshot };
 }
 

@@ -14,8 +14,6 @@ export interface CopyObserver {
 export interface CopyResult {
   /** The revision of the source that has been copied. */
   readonly revision: number;
-  /** The latest revision of the source: later than `revision` when it has been written meanwhile. */
-  readonly latest: number;
   readonly entries: number;
   /** The same for source and target: see {@link Digest}. */
   readonly digest: string;
@@ -62,7 +60,7 @@ async function copyOnce(
     await verify(snapshot, to, digest, observer);
     const advanced = revision + revisionGap;
     await to.finish(advanced);
-    return { revision, latest: await snapshot.latest(), entries, digest, advanced };
+    return { revision, entries, digest, advanced };
   } finally {
     await snapshot.close();
   }

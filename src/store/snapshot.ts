@@ -14,8 +14,6 @@ export interface StoreSnapshot {
   readonly size: number;
   /** The entries in key order, in pages of a bounded size. Fails as `compacted` when the revision is no longer kept. */
   pages(): AsyncIterable<readonly LeasedEntry[]>;
-  /** The latest revision of the store. */
-  latest(): Promise<number>;
   close(): Promise<void>;
 }
 

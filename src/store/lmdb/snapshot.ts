@@ -31,7 +31,6 @@ export async function openLmdbSnapshot(path: string, revision?: number): Promise
       revision: at,
       size: tables.heads.count() + tables.long.count(),
       pages: () => reader.pages(at),
-      latest: async () => stateOf(files).latest,
       close: async () => {
         transaction.done();
         await files.close();

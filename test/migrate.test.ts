@@ -45,6 +45,23 @@ describe.skipIf(program === undefined)('orch migrate', { timeout: 120_000 }, () 
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** A copy of a store that a server writes meanwhile, which is told. */
+  async function copyWhileWritten(server: RunningServer): Promise<void> {
+    let done = false;
+    const writing = (async () => {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'written' } };
+      while (!done) {
+        expect((await server.request('POST', configMaps, object)).status).toBe(201);
+        expect((await server.request('DELETE', `${configMaps}/written`)).status).toBe(200);
+      }
+    })();
+    const servers = `--etcd-servers=${etcd.servers.join(',')}`;
+    const copied = await run('migrate', [`--data-dir=${server.folder}`, servers, '--etcd-prefix=/trial']);
+    done = true;
+    await writing;
+    expect(copied).toMatchObject({ status: 0, stderr: expect.stringContaining('the source has been written since') });
+  }
+
   it('moves a cluster to etcd and back: killed and resumed, with the objects, and versions that only grow', async () => {
     const [data, back] = [join(folder, 'data'), join(folder, 'back')];
     const first = await startServer([], mkdtempSync(join(folder, 'made-')));
@@ -53,6 +70,7 @@ describe.skipIf(program === undefined)('orch migrate', { timeout: 120_000 }, () 
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { colour: 'green' } },
     });
     expect(created.status).toBe(201);
+    await copyWhileWritten(first);
     const file = join(folder, 'backup');
     expect((await run('backup', [`--data-dir=${first.folder}`, file])).status).toBe(0);
     expect((await run('restore', [`--data-dir=${data}`, file])).status).toBe(0);

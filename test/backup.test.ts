@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -33,7 +34,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const args = (to: string, from = server.folder) => [main, 'backup', `--data-dir=${from}`, to];
+const dataDir = (path: string) => `--data-dir=${path}`;
+const args = (file: string, from = server.folder) => [main, 'backup', dataDir(from), file];
 const run = (...words: string[]): SpawnSyncReturns<string> => spawnSync(process.execPath, words, { encoding: 'utf8' });
 
 /** As {@link run}, while this process goes on. */
@@ -64,73 +66,85 @@ async function listAt(from: RunningServer, revision: number) {
   return body.items as { metadata: { name: string } }[];
 }
 
-describe('orch backup', { timeout: 60_000 }, () => {
-  it('copies the state of one revision while writes run, and a server starts on the copy', async () => {
+describe('orch backup and orch restore', { timeout: 120_000 }, () => {
+  it('back up the state of one revision while writes run, and a server starts on what is restored', async () => {
     let done = false;
     const writers = [0, 1, 2, 3].map((writer) => write(writer, () => done));
     const written = async () => (await server.request('GET', configMaps)).body.items.length as number;
     await expect.poll(written, { timeout: 30_000 }).toBeGreaterThan(40);
-    const copies = [];
-    for (const name of ['one', 'two'])
-      copies.push({ to: join(folder, name), ...(await runBeside(...args(join(folder, name)))) });
+    const file = join(folder, 'one');
+    const backup = await runBeside(...args(file));
     done = true;
     await Promise.all(writers);
-    for (const { to, status, stdout } of copies) {
-      expect(status).toBe(0);
-      const [, revision = '', bytes = '', files = ''] = /: revision (\d+), (\d+) bytes \((.*)\)\n/.exec(stdout) ?? [];
-      expect(files.split(', ')).toEqual(['store', ...[...secrets, 'tokens.csv'].toSorted()]);
-      expect(stdout).toContain(`restore: orch serve --data-dir=${JSON.stringify(to)}\n`);
-      expect(statSync(join(to, 'store/data.mdb')).size).toBe(Number(bytes));
-      expect(readdirSync(join(to, 'store'))).toEqual(['data.mdb']);
-      expect(readdirSync(to).toSorted()).toEqual(files.split(', ').toSorted());
-      const modes = ['', 'store', 'store/data.mdb', ...secrets].map((name) => statSync(join(to, name)).mode & 0o777);
-      expect(modes).toEqual([0o700, 0o700, 0o600, ...secrets.map(() => 0o600)]);
-      const restored = await startServer([], to);
-      started.push(restored);
-      const items = await listAt(restored, Number(revision));
-      expect(items.length).toBeGreaterThan(20);
-      expect(items).toEqual(await listAt(server, Number(revision)));
-    }
+    expect(backup.status).toBe(0);
+    const [, revision = '', objects = '', bytes = '', files = ''] =
+      /: revision (\d+), (\d+) objects, (\d+) bytes \((.*)\)\n/.exec(backup.stdout) ?? [];
+    expect(files.split(', ')).toEqual([...secrets, 'tokens.csv'].toSorted());
+    expect(statSync(file)).toMatchObject({ size: Number(bytes), mode: 0o100600 });
+    expect(readdirSync(folder)).toEqual(['one']);
+
+    const to = join(folder, 'restored');
+    expect(run(main, 'restore', dataDir(to), file)).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(`to ${to}: revision ${revision}, ${objects} objects \\(sha256 [0-9a-f]{64}\\)\n`),
+      // No control characters but the ends of lines.
+      stderr: expect.stringMatching(/^copy: [\n -~]*verify: 100 %[\n -~]*$/),
+    });
+    const modes = ['', 'store', 'store/data.mdb', ...secrets].map((name) => statSync(join(to, name)).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o700, 0o600, ...secrets.map(() => 0o600)]);
+    expect(readdirSync(to).toSorted()).toEqual([...files.split(', '), 'store'].toSorted());
+    const restored = await startServer([], to);
+    started.push(restored);
+    const { status, body } = await restored.request('GET', configMaps);
+    expect(status).toBe(200);
+    expect(body.items.length).toBeGreaterThan(20);
+    expect(body.items).toEqual(await listAt(server, Number(revision)));
+    const watch = await restored.request('GET', `${configMaps}?watch=true&resourceVersion=${revision}`);
+    expect(watch.text).toContain('"code":410');
+    expect(run(main, 'restore', '--replace', dataDir(to), file)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('in use by another process'),
+    });
   });
 
-  it('reports an error in a sentence, and leaves no files', () => {
-    const full = join(folder, 'full');
-    mkdirSync(full);
-    writeFileSync(join(full, 'file'), '');
-    expect(run(...args(full))).toMatchObject({
-      status: 1,
-      stderr: `orch: ${full} is not empty: choose another directory for the backup\n`,
-    });
+  it('report an error in a sentence, and leave what there was', () => {
+    const file = join(folder, 'two');
+    const failed = (...words: string[]) => {
+      const { status, stdout, stderr } = run(main, ...words);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      return stderr;
+    };
     const empty = join(folder, 'empty');
     mkdirSync(empty);
-    const to = join(folder, 'to');
-    expect(run(...args(to, empty))).toMatchObject({
-      status: 1,
-      stderr: `orch: there is no data in ${join(empty, 'store')}: name the directory of a store\n`,
-    });
-    expect(existsSync(to)).toBe(false);
-    const cut = join(folder, 'cut');
-    expect(run(...args(cut))).toMatchObject({ status: 0 });
-    truncateSync(join(cut, 'store/data.mdb'), 9000);
-    expect(run(...args(to, cut)).stderr).toMatch(/^orch: the data in .*data\.mdb is damaged: .*restore a backup\n$/);
-    expect(run(main, 'serve', '--secure-port=0', `--data-dir=${cut}`)).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/^orch: the data in .*data\.mdb is damaged: .*restore a backup\n$/),
-    });
-    expect(run(...args(join(full, 'file')))).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('cannot be written'),
-    });
-    for (const words of [[], ['a', 'b'], ['--data-dir='], ['--what', 'a']]) {
-      expect(run(main, 'backup', ...words)).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining('orch backup ['),
-      });
-    }
-    expect(run(main, 'backup', '--help')).toMatchObject({
+    const noStore = `orch: there is no data in ${join(empty, 'store')}: name the directory of a store\n`;
+    expect(failed('backup', dataDir(empty), file)).toBe(noStore);
+    expect(existsSync(file)).toBe(false);
+    writeFileSync(join(server.folder, 'audit.log'), Buffer.alloc(2_000_000));
+    const made = run(...args(file));
+    expect(made).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining('orch backup ['),
+      stderr: expect.stringContaining('left out, as larger than 1 MiB: audit.log\n'),
     });
+    expect(failed(...args(file).slice(1))).toContain(`orch: ${file} exists already: choose another name\n`);
+
+    const to = join(folder, 'to');
+    const cut = join(folder, 'cut');
+    writeFileSync(cut, readFileSync(file).subarray(0, -5000));
+    expect(failed('restore', dataDir(to), cut)).toMatch(/^orch: the backup .* is damaged: .*; use another one\n$/);
     expect(existsSync(to)).toBe(false);
+    expect(run(main, 'restore', dataDir(to), file).status).toBe(0);
+    expect(failed('restore', dataDir(to), file)).toMatch(/^orch: there is data in .* already: .*--replace.*\n$/);
+    expect(run(main, 'restore', dataDir(to), '--replace', file).status).toBe(0);
+
+    truncateSync(join(to, 'store/data.mdb'), 9000);
+    expect(failed('restore', '--replace', dataDir(to), file)).toMatch(/ is damaged: .*; move it away and restore /);
+    expect(run(main, 'serve', '--secure-port=0', dataDir(to)).stderr).toMatch(/ is damaged: .*; move it away and /);
+    expect(run(main, 'backup')).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('needs a file'),
+    });
+    expect(run(main, 'restore', '--what', 'a').stderr).toContain('unknown flag "--what"');
+    expect(run(main, 'restore', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--replace=<') });
   });
 });

@@ -43,8 +43,8 @@ async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
 }
 
 /** Replaces the file atomically and durably, with mode 0600. */
-export async function writePrivate(path: string, text: string): Promise<void> {
-  await writeWhole(path, text, 0o600);
+export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
+  await writeWhole(path, content, 0o600);
 }
 
 /** The same with mode 0644. */
@@ -52,7 +52,7 @@ export async function writePublic(path: string, text: string): Promise<void> {
   await writeWhole(path, text, 0o644);
 }
 
-async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+async function writeWhole(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const partial = `${path}.${process.pid}.tmp`;
   // An existing file or link with this name is removed and not written into.
   await rm(partial, { force: true });
@@ -60,7 +60,7 @@ async function writeWhole(path: string, text: string, mode: number): Promise<voi
   try {
     // The umask may have removed permissions.
     await file.chmod(mode);
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();

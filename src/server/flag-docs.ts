@@ -21,16 +21,20 @@ function flagLines(flags: readonly ListedFlag[]): string[] {
   return lines;
 }
 
+/** The help of a command: how it is called, what it does, its flags. */
+export const commandHelp = (call: string, text: readonly string[], flags: readonly ListedFlag[]): string =>
+  [call, '', ...text, ...flagLines(flags), ''].join('\n');
+
 /** What `orch controllers --help` prints. */
 export const managerHelp = (): string =>
-  [
+  commandHelp(
     'orch controllers --kubeconfig=<file> [flags]',
-    '',
-    'Runs the controllers for a server. Every flag may also be given as an environment variable',
-    `(${variableOf('leader-elect')} for --leader-elect) or in the file that --config names.`,
-    ...flagLines(managerTable.list),
-    '',
-  ].join('\n');
+    [
+      'Runs the controllers for a server. Every flag may also be given as an environment variable',
+      `(${variableOf('leader-elect')} for --leader-elect) or in the file that --config names.`,
+    ],
+    managerTable.list,
+  );
 
 /** What `orch serve --help` prints. */
 export function helpText(): string {

@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import { openEtcdStore, openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+import {
+  type EtcdStoreOptions,
+  openEtcdStore,
+  openLmdbStore,
+  openMemoryStore,
+  openMigrated,
+  type Store,
+  StoreError,
+} from '../store/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
@@ -34,20 +42,35 @@ export function placeOf({ store, dataDir, etcdServers, etcdPrefix }: ServerSetti
   return store === 'memory' || dataDir === undefined ? 'memory' : `the data directory ${dataDir}`;
 }
 
-async function waitForEtcd(settings: ServerSettings, { clock, random, log }: OpenDependencies): Promise<Store> {
+type EtcdSettings = Pick<
+  ServerSettings,
+  'etcdServers' | 'etcdPrefix' | 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile' | 'etcdCompactionInterval'
+>;
+
+/** The options of the store over etcd, whose files are checked. @throws StartError */
+export async function etcdOptionsOf(
+  settings: EtcdSettings,
+  { clock, random, log }: OpenDependencies,
+): Promise<EtcdStoreOptions> {
   const { etcdServers: servers, etcdCafile: cafile, etcdCertfile: certfile, etcdKeyfile: keyfile } = settings;
   if (cafile !== undefined) await readAuthorities('etcd-cafile', cafile);
   await readGivenPair('etcd-certfile', certfile, 'etcd-keyfile', keyfile);
-  const options = {
+  return {
     ...{ servers, clock, random, prefix: settings.etcdPrefix, historyMs: settings.etcdCompactionInterval },
     ...(cafile === undefined ? {} : { cafile }),
     ...(certfile === undefined || keyfile === undefined ? {} : { certfile, keyfile }),
     warn: log.warn,
   };
+}
+
+async function waitForEtcd(settings: ServerSettings, dependencies: OpenDependencies): Promise<Store> {
+  const { clock, log } = dependencies;
+  const options = await etcdOptionsOf(settings, dependencies);
+  const { servers } = options;
   log.info('connecting to etcd', { servers });
   for (;;) {
     try {
-      return await openEtcdStore(options);
+      return await openMigrated(await openEtcdStore(options));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       if (error.code !== 'unavailable') throw new StartError(error.message, error);

@@ -55,6 +55,24 @@ const closingMs = 1_000;
  * and as `invalid` when a member is older or an option is not as described.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
+  const { members, keys, rpc } = await connectEtcd(options);
+  try {
+    return new EtcdStore(options, members, keys, rpc, await members.revision());
+  } catch (error) {
+    await members.close();
+    throw storeErrorOf(error);
+  }
+}
+
+/** The connections to a cluster, and where the keys of a store are in it. */
+export interface EtcdConnection {
+  readonly members: Members;
+  readonly keys: KeySpace;
+  readonly rpc: Rpc;
+}
+
+/** Connects as {@link openEtcdStore} does, and fails as it. */
+export async function connectEtcd(options: EtcdStoreOptions): Promise<EtcdConnection> {
   const { clock, servers, certfile, keyfile } = options;
   if ((certfile === undefined) !== (keyfile === undefined)) {
     throw new StoreError('invalid', 'a client certificate for etcd and its key are given both or not at all');
@@ -71,7 +89,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   });
   try {
     await checkVersions(members, rpc);
-    return new EtcdStore(options, members, keys, rpc, await members.revision());
+    return { members, keys, rpc };
   } catch (error) {
     await members.close();
     throw storeErrorOf(error);

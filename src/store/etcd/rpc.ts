@@ -11,6 +11,8 @@ export interface KeyValue {
   readonly modRevision: number;
   readonly version: number;
   readonly value: Buffer;
+  /** 0 without one. */
+  readonly lease: number;
 }
 
 export interface RangeRequest {
@@ -103,6 +105,8 @@ export interface Rpc {
   readonly watch: Method<WatchRequest, WatchResponse>;
   readonly grantLease: Method<{ readonly TTL: number; readonly ID: number }, { readonly TTL: number }>;
   readonly revokeLease: Method<{ readonly ID: number }, object>;
+  /** `TTL`: the seconds that are left; -1 of a lease that is no more. */
+  readonly timeToLive: Method<{ readonly ID: number }, { readonly TTL: number }>;
   readonly status: Method<object, { readonly version: string }>;
 }
 
@@ -121,6 +125,7 @@ export async function loadRpc(): Promise<Rpc> {
     watch: method('Watch', 'Watch'),
     grantLease: method('Lease', 'LeaseGrant'),
     revokeLease: method('Lease', 'LeaseRevoke'),
+    timeToLive: method('Lease', 'LeaseTimeToLive'),
     status: method('Maintenance', 'Status'),
   };
 }

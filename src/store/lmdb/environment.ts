@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
 import { checkDataFile } from './data-file.ts';
-import { failure, foreignFile, inUse, lost, notOpen, openToOthers, otherFormat } from './failure.ts';
+import { failure, foreignFile, inUse, lost, notOpen, openToOthers, otherFormat, unfinishedImport } from './failure.ts';
 import {
   decodeState,
   type LeaseKey,
@@ -17,14 +17,18 @@ import {
 } from './records.ts';
 import { Table } from './table.ts';
 
-/** The open files of a store, used by this process only. */
-export interface Environment {
+/** The tables of a store. */
+export interface Tables {
   readonly path: string;
-  readonly root: RootDatabase<Buffer, Buffer>;
   readonly records: Table<Buffer, Position>;
   readonly heads: Table<Pointer, ByteString>;
   readonly long: Table<Pointer, ByteString>;
   readonly leases: Table<Pointer, LeaseKey>;
+}
+
+/** The open files of a store, used by this process only. */
+export interface Environment extends Tables {
+  readonly root: RootDatabase<Buffer, Buffer>;
   /** The state read when the files were opened. */
   readonly state: State;
   /**
@@ -39,9 +43,11 @@ export interface Environment {
 const formatKey = Buffer.from('format');
 export const stateKey = Buffer.from('state');
 export const marksKey = Buffer.from('marks');
+/** The state of an import that is not finished: the files are no store yet. */
+export const importKey = Buffer.from('import');
 const formatPrefix = 'multi-version store ';
 const formatVersion = 1;
-const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
+export const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
 
 const fileNames = ['data.mdb', 'lock.mdb'];
 
@@ -72,24 +78,32 @@ export async function openEnvironment(path: string, mapSize: number): Promise<En
   }
 }
 
+/** Tables that are yet to be opened. */
+export function tablesOf(path: string): Tables {
+  const text = { keyEncoder: textKeys, encoder: pointerValues };
+  return {
+    path,
+    records: new Table(path, 'records', { keyEncoder: positionKeys }),
+    heads: new Table(path, 'heads', text),
+    long: new Table(path, 'long', text),
+    leases: new Table(path, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
+  };
+}
+
 class Files implements Environment {
   readonly path: string;
-  readonly records: Table<Buffer, Position>;
-  readonly heads: Table<Pointer, ByteString>;
-  readonly long: Table<Pointer, ByteString>;
-  readonly leases: Table<Pointer, LeaseKey>;
+  readonly records: Tables['records'];
+  readonly heads: Tables['heads'];
+  readonly long: Tables['long'];
+  readonly leases: Tables['leases'];
   readonly #mapSize: number;
   readonly #released: () => void;
   #root: RootDatabase<Buffer, Buffer> | undefined;
   #state = emptyState;
 
   constructor(path: string, mapSize: number, released: () => void) {
-    const text = { keyEncoder: textKeys, encoder: pointerValues };
     this.path = path;
-    this.records = new Table(path, 'records', { keyEncoder: positionKeys });
-    this.heads = new Table(path, 'heads', text);
-    this.long = new Table(path, 'long', text);
-    this.leases = new Table(path, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues });
+    ({ records: this.records, heads: this.heads, long: this.long, leases: this.leases } = tablesOf(path));
     this.#mapSize = mapSize;
     this.#released = released;
   }
@@ -197,6 +211,11 @@ function checkFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
   if (hasFormat(root, path)) return;
   if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
   root.putSync(formatKey, Buffer.from(`${formatPrefix}${formatVersion}`));
+}
+
+/** Throws when the files are those of an unfinished import. */
+export function refuseImport(root: RootDatabase<Buffer, Buffer>, path: string): void {
+  if (root.get(importKey) !== undefined) throw unfinishedImport(path);
 }
 
 /** Whether the files have the format key. Throws when it names another format. */

@@ -64,8 +64,11 @@ export const damaged = (path: string, what: string, cause?: unknown) =>
 
 export const noStore = (path: string) => unavailable(`there is no data in ${path}: name the directory of a store`);
 
-export const notCopied = (path: string, cause: unknown) =>
-  unavailable(`the copy in ${path} cannot be written: ${messageOf(cause)}`, cause);
+export const unfinishedImport = (path: string) =>
+  unavailable(`the data in ${path} is an unfinished copy: finish the migration that began it, or remove it`);
+
+export const notEmpty = (path: string) =>
+  unavailable(`there is data in ${path} already: name another directory, or replace it with --replace`);
 
 export const notOpen = (path: string) => unavailable(`the data in ${path} is not open: check the disk`);
 

@@ -185,7 +185,7 @@ function decide(transaction: Transaction, what: Request['what']): Outcome {
 }
 
 /** The library reports the cause of a failed transaction in a promise on the error, which is settled by then. */
-async function causeOf(error: unknown): Promise<unknown> {
+export async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error)) return error;
   const reported = Promise.resolve(error.commitError).then(
     () => error,

@@ -27,7 +27,7 @@ import {
 } from '../store.ts';
 import { Alarm, every } from '../timers.ts';
 import { WatchHub } from '../watch-hub.ts';
-import { type Environment, openEnvironment } from './environment.ts';
+import { type Environment, openEnvironment, refuseImport } from './environment.ts';
 import { failure } from './failure.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Reader } from './reader.ts';
@@ -54,6 +54,7 @@ const expiryRetryMs = 1000;
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const environment = await openEnvironment(options.path, options.mapSize ?? 1024 ** 3);
   try {
+    refuseImport(environment.root, options.path);
     return new LmdbStore(environment, options);
   } catch (error) {
     await environment.close();

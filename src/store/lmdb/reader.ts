@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../meta/index.ts';
 import type { KeyRange, Readable } from '../check.ts';
 import { keyText } from '../keys.ts';
+import type { LeasedEntry } from '../snapshot.ts';
 import { type Entry, type ListResult, pageBytes } from '../store.ts';
 import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
-import type { Environment } from './environment.ts';
+import type { Tables } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type Position,
   recordCount,
   recordDeletes,
+  recordExpires,
   recordKey,
   recordPrevious,
   recordValue,
@@ -33,11 +35,11 @@ export class Reader {
   readonly #slab = new Slab();
   readonly #pins = new Set<{ readonly revision: number }>();
 
-  constructor(environment: Environment, readable: () => Readable) {
-    this.#path = environment.path;
-    this.#records = environment.records;
+  constructor({ path, records, heads, long }: Tables, readable: () => Readable) {
+    this.#path = path;
+    this.#records = records;
     this.#readable = readable;
-    this.heads = new Heads(environment.heads, environment.long, (pointer) => recordKey(this.record(pointer)));
+    this.heads = new Heads(heads, long, (pointer) => recordKey(this.record(pointer)));
   }
 
   /** The earliest revision of a list in progress; infinite when there is none. */
@@ -98,6 +100,27 @@ export class Reader {
       }
     } finally {
       this.#pins.delete(pin);
+    }
+  }
+
+  /** Every entry at `revision`, which must not be compacted meanwhile; yields to the event loop between pages. */
+  async *pages(revision: number): AsyncGenerator<readonly LeasedEntry[]> {
+    for (let last: ByteString | undefined; ; ) {
+      const page: LeasedEntry[] = [];
+      const heads = this.heads.range('' as ByteString, last, keysPerTurn);
+      let bytes = 0;
+      for (const { key, value: head } of heads) {
+        last = key;
+        const pointer = this.#visible(head, revision);
+        if (pointer === undefined) continue;
+        const entry = this.#entry(pointer, keyText(key));
+        page.push({ ...entry, expires: pointer.leased ? recordExpires(this.record(pointer)) : undefined });
+        bytes += entry.value.length;
+        if (bytes > bytesPerTurn) break;
+      }
+      if (page.length > 0) yield page;
+      if (heads.length < keysPerTurn && bytes <= bytesPerTurn) return;
+      await setImmediate();
     }
   }
 

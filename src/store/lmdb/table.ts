@@ -1,4 +1,4 @@
-import type { RootDatabase } from 'lmdb';
+import type { Transaction as ReadTransaction, RootDatabase } from 'lmdb';
 import { failure, notOpen } from './failure.ts';
 
 /**
@@ -10,6 +10,7 @@ export class Table<V, K> {
   readonly #name: string;
   readonly #options: object;
   #opened: Native<V, K> | undefined;
+  #reading: Reading | undefined;
 
   constructor(path: string, name: string, options: object) {
     this.#path = path;
@@ -21,6 +22,11 @@ export class Table<V, K> {
     this.#opened = root.openDB(this.#name, this.#options as object & { name: string }) as unknown as Native<V, K>;
   }
 
+  /** Reads are made in this transaction from now on. */
+  readIn(transaction: ReadTransaction): void {
+    this.#reading = { transaction };
+  }
+
   /** Until it is opened again, everything fails as `unavailable`. */
   close(): void {
     this.#opened = undefined;
@@ -28,7 +34,7 @@ export class Table<V, K> {
 
   get(key: K): V | undefined {
     try {
-      return this.#database.get(key);
+      return this.#database.get(key, this.#reading);
     } catch (error) {
       throw this.#failed(error);
     }
@@ -37,7 +43,7 @@ export class Table<V, K> {
   /** Exactly the bytes of the value, valid until the next read of any table. */
   bytes(key: K): Buffer | undefined {
     try {
-      const found = this.#database.getBinaryFast(key);
+      const found = this.#database.getBinaryFast(key, this.#reading);
       // The library returns one large buffer for all values and only sets its `length`, which `subarray` ignores.
       return found && Buffer.from(found.buffer, found.byteOffset, found.length);
     } catch (error) {
@@ -47,10 +53,15 @@ export class Table<V, K> {
 
   range(range: { start: K; end?: K; limit?: number }): readonly { readonly key: K; readonly value: V }[] {
     try {
-      return [...this.#database.getRange(range)];
+      return [...this.#database.getRange({ ...range, ...this.#reading })];
     } catch (error) {
       throw this.#failed(error);
     }
+  }
+
+  /** The number of keys, from the statistics of the file. */
+  count(): number {
+    return this.#database.getStats().entryCount;
   }
 
   /** Part of a transaction. */
@@ -75,12 +86,17 @@ export class Table<V, K> {
   }
 }
 
+interface Reading {
+  readonly transaction: ReadTransaction;
+}
+
 /** Methods of the library, which declares them only for its own key types. */
 interface Native<V, K> {
-  get(key: K): V | undefined;
-  getBinaryFast(key: K): Uint8Array<ArrayBuffer> | undefined;
+  get(key: K, reading?: Reading): V | undefined;
+  getBinaryFast(key: K, reading?: Reading): Uint8Array<ArrayBuffer> | undefined;
   put(key: K, value: V): unknown;
   remove(key: K): unknown;
-  getRange(range: { start: K; end?: K; limit?: number }): Iterable<{ key: K; value: V }>;
+  getRange(range: { start: K; end?: K; limit?: number } & Partial<Reading>): Iterable<{ key: K; value: V }>;
+  getStats(): { readonly entryCount: number };
   resetReadTxn(): void;
 }

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import {
+  copyStore,
+  type EtcdStoreOptions,
+  openEtcdImport,
+  openEtcdSnapshot,
+  openLmdbImport,
+  openLmdbSnapshot,
+  type StoreImport,
+  type StoreSnapshot,
+} from '../store/index.ts';
+import { systemClock } from './clock.ts';
+import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
+import { commandHelp } from './flag-docs.ts';
+import * as type from './flag-types.ts';
+import { createLog } from './log.ts';
+import { etcdOptionsOf } from './open-store.ts';
+import { settingsOf } from './process.ts';
+import type { Progress } from './progress.ts';
+import { systemRandom } from './random.ts';
+import { both, copyObserver, flagsOfServe, runWithProgress } from './tool.ts';
+
+const store = type.oneOf('lmdb', 'etcd');
+const ownFlags = {
+  from: flag('Store', store, 'lmdb', 'The store that is copied: `lmdb` in the data directory, or `etcd`.'),
+  to: flag('Store', store, 'etcd', 'The store that is made, the other one. It must be empty.'),
+};
+const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
+  list: listOf(ownFlags),
+  defaults: defaultsOf(ownFlags),
+  problemsOf: ({ from, to }, nameOf) => (from === to ? [`${nameOf('from')} and ${nameOf('to')} must differ`] : []),
+};
+const storeTable = flagsOfServe('dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile');
+const table = both(ownTable, {
+  ...storeTable,
+  problemsOf: ({ etcdServers }, nameOf) =>
+    etcdServers.length === 0
+      ? [`${nameOf('etcdServers')} must name the members of etcd, such as https://10.0.0.1:2379`]
+      : [],
+});
+type MigrateSettings = typeof table.defaults;
+
+/** What `orch migrate --help` prints. */
+export const migrateHelp = (): string =>
+  commandHelp(
+    'orch migrate --from=lmdb --to=etcd --etcd-servers=<url,…> [flags]',
+    [
+      'Copies all objects from one store to another, as they are at one revision. Stop the servers of the source',
+      'before: what they write later is not copied. The copy is read back and compared with the source by a digest.',
+      'A copy that was interrupted is no store yet; the same command goes on with it.',
+      '',
+      'Into lmdb, objects keep their versions. Into etcd, which gives its own, they get new ones that are greater',
+      'than all before. In both cases clients that go on from a version of before list and watch anew.',
+    ],
+    table.list,
+  );
+
+/** Runs `orch migrate`. Exit status 2 for invalid arguments, 1 when the copy fails. */
+export async function migrate(args: readonly string[]): Promise<void> {
+  const settings = await settingsOf('migrate', table, args);
+  if (settings !== undefined) await runWithProgress((progress) => migrateStore(settings, progress));
+}
+
+/** A store as source and as target. */
+interface Place {
+  readonly name: string;
+  open(revision: number | undefined): Promise<StoreSnapshot>;
+  fill(): Promise<StoreImport>;
+}
+
+/** @throws StartError or StoreError */
+async function migrateStore(settings: MigrateSettings, progress: Progress): Promise<string> {
+  const places = { lmdb: lmdbPlace(settings), etcd: await etcdPlace(settings) };
+  const [from, to] = [places[settings.from], places[settings.to]];
+  // Before the target is made: the source may not exist.
+  await (await from.open(undefined)).close();
+  const target = await to.fill();
+  try {
+    const { revision, entries, digest } = await copyStore((at) => from.open(at), target, copyObserver(progress));
+    if (settings.from === 'lmdb') {
+      const latest = await from.open(undefined);
+      await latest.close();
+      if (latest.revision > revision) progress.say(`the source has been written since: later changes are not copied`);
+    }
+    return `${from.name} is copied to ${to.name}: revision ${revision}, ${entries} objects (sha256 ${digest})\n`;
+  } finally {
+    await target.close();
+  }
+}
+
+function lmdbPlace({ dataDir }: MigrateSettings): Place {
+  const path = join(dataDir, 'store');
+  return {
+    name: dataDir,
+    open: (revision) => openLmdbSnapshot(path, revision),
+    fill: () => openLmdbImport(path),
+  };
+}
+
+/** @throws StartError */
+async function etcdPlace(settings: MigrateSettings): Promise<Place> {
+  const log = await createLog('warn');
+  const dependencies = { clock: systemClock, random: systemRandom, log };
+  const options: EtcdStoreOptions = await etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
+  return {
+    name: `etcd below ${settings.etcdPrefix}`,
+    open: (revision) => openEtcdSnapshot(options, revision),
+    fill: () => openEtcdImport(options),
+  };
+}

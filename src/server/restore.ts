@@ -1,0 +1,83 @@
+import { basename, join } from 'node:path';
+import { type Backup, copyStore, openBackup, replaceLmdbStore } from '../store/index.ts';
+import { ensureFolder, syncFolder, writePrivate } from './files.ts';
+import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
+import { commandHelp } from './flag-docs.ts';
+import * as type from './flag-types.ts';
+import type { Progress } from './progress.ts';
+import { shellWord } from './shell-word.ts';
+import { StartError, systemReason } from './start-error.ts';
+import { both, copyObserver, fileAndSettings, flagsOfServe, runWithProgress } from './tool.ts';
+
+const ownFlags = {
+  replace: flag(
+    'Store',
+    type.boolean,
+    false,
+    'Replaces the store that is in the data directory, and the files of the same names beside it.',
+  ),
+};
+const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
+  list: listOf(ownFlags),
+  defaults: defaultsOf(ownFlags),
+  problemsOf: () => [],
+};
+const table = both(flagsOfServe('dataDir'), ownTable);
+
+/** What `orch restore --help` prints. */
+export const restoreHelp = (): string =>
+  commandHelp(
+    'orch restore [flags] FILE',
+    [
+      'Makes a data directory of a backup. The backup is verified before anything is written, and the store',
+      'once it is written; then it takes its place in one step. No server may be running on the directory.',
+      '',
+      'Objects keep their versions. Clients that go on from a version of before list and watch anew.',
+    ],
+    table.list,
+  );
+
+/** Runs `orch restore`. Exit status 2 for invalid arguments, 1 when nothing was restored. */
+export async function restore(args: readonly string[]): Promise<void> {
+  const given = await fileAndSettings('restore', table, args);
+  if (given === undefined) return;
+  const { dataDir, replace } = given.settings;
+  await runWithProgress((progress) => restoreTo(dataDir, replace, given.file, progress));
+}
+
+/** @throws StartError or StoreError */
+async function restoreTo(dataDir: string, overwrite: boolean, path: string, progress: Progress): Promise<string> {
+  const { files, made, entries, snapshot } = await openBackup(path);
+  // The server names its files itself: a path is not one of them.
+  const foreign = files.find(
+    ({ name }) => name !== basename(name) || name === 'store' || name === '.' || name === '..',
+  );
+  if (foreign !== undefined) throw new StartError(`${path} is not a backup of a data directory`);
+  await writeInto(dataDir, () => ensureFolder(dataDir));
+  let digest = '';
+  await replaceLmdbStore({
+    path: join(dataDir, 'store'),
+    overwrite,
+    fill: async (to) => {
+      ({ digest } = await copyStore(async () => snapshot, to, copyObserver(progress)));
+      await writeInto(dataDir, () => writeFiles(dataDir, files));
+    },
+  });
+  return `${path} of ${made.toISOString()} is restored to ${dataDir}: revision ${snapshot.revision}, ${entries} objects (sha256 ${digest})
+serve: orch serve --data-dir=${shellWord(dataDir)}
+`;
+}
+
+async function writeFiles(dataDir: string, files: Backup['files']): Promise<void> {
+  for (const { name, content } of files) await writePrivate(join(dataDir, name), content);
+  await syncFolder(dataDir);
+}
+
+/** @throws StartError */
+async function writeInto(dataDir: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw new StartError(`${dataDir} cannot be written: ${systemReason(error)}`, error);
+  }
+}

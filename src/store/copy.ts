@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import type { ImportState, LeasedEntry, StoreImport, StoreSnapshot } from './snapshot.ts';
+import { StoreError } from './store.ts';
+
+export interface CopyObserver {
+  /** `done` of about `size` entries have been copied, or read back to be verified. */
+  progress(phase: 'copy' | 'verify', done: number, size: number): void;
+  /** The copy goes on where an earlier one was interrupted. */
+  resumed(state: ImportState): void;
+  /** The source no longer keeps the revision of an unfinished copy, which begins anew. */
+  restarted(state: ImportState): void;
+}
+
+export interface CopyResult {
+  /** The revision of the source that has been copied. */
+  readonly revision: number;
+  readonly entries: number;
+  /** The same for source and target: see {@link Digest}. */
+  readonly digest: string;
+  /** Every later revision of the target is greater than this one. */
+  readonly advanced: number;
+}
+
+/**
+ * By how much the revision of a copy is greater than that of its source. What the source has issued after the copy was
+ * made, or will, is thus never the version of something else. Enough for a year of 30 commits a second.
+ */
+const revisionGap = 1_000_000_000;
+
+/**
+ * Copies the entries of a store at one revision, verifies the copy, and finishes the import. `open` gives the source at
+ * a revision, the latest when that is undefined. Fails as `compacted` when the source discards its history faster than it
+ * can be read, as `invalid` when the target is an unfinished copy of another store, as `damaged` when what is read back
+ * differs.
+ */
+export async function copyStore(
+  open: (revision: number | undefined) => Promise<StoreSnapshot>,
+  to: StoreImport,
+  observer: CopyObserver,
+): Promise<CopyResult> {
+  const begun = to.state;
+  try {
+    return await copyOnce(open, to, observer);
+  } catch (error) {
+    if (begun === undefined || !(error instanceof StoreError && error.code === 'compacted')) throw error;
+    observer.restarted(begun);
+    await to.clear();
+    return copyOnce(open, to, observer);
+  }
+}
+
+async function copyOnce(
+  open: (revision: number | undefined) => Promise<StoreSnapshot>,
+  to: StoreImport,
+  observer: CopyObserver,
+): Promise<CopyResult> {
+  const snapshot = await open(to.state?.revision);
+  try {
+    const { revision, entries, digest } = await copyEntries(snapshot, to, observer);
+    await verify(snapshot, to, digest, observer);
+    const advanced = revision + revisionGap;
+    await to.finish(advanced);
+    return { revision, entries, digest, advanced };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Copies what an earlier copy has not, after a check that it was one of the same source. */
+async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: CopyObserver): Promise<ImportState> {
+  const { state: begun = { revision: snapshot.revision, entries: 0, after: '', digest: '' } } = to;
+  if (to.state === undefined) await to.write([], begun);
+  else observer.resumed(begun);
+  let state = begun;
+  let passed = begun.after === '';
+  const digest = new Digest(to.exact);
+  observer.progress('copy', state.entries, snapshot.size);
+  for await (const page of snapshot.pages()) {
+    const last = passed ? -1 : page.findIndex(({ key }) => key === begun.after);
+    const fresh = passed || last >= 0 ? page.slice(last + 1) : [];
+    digest.add(page.slice(0, page.length - fresh.length));
+    if (last >= 0) {
+      if (digest.text !== begun.digest) break;
+      passed = true;
+    }
+    for (const entries of batchesOf(fresh, to.most)) {
+      digest.add(entries);
+      const after = entries.at(-1)?.key ?? state.after;
+      state = { ...state, entries: state.entries + entries.length, after, digest: digest.text };
+      await to.write(entries, state);
+      observer.progress('copy', state.entries, snapshot.size);
+    }
+  }
+  observer.progress('copy', state.entries, state.entries);
+  if (passed) return { ...state, digest: digest.text };
+  throw new StoreError('invalid', 'the target is an unfinished copy of another store: remove it, or name its source');
+}
+
+async function verify(source: StoreSnapshot, to: StoreImport, expected: string, observer: CopyObserver): Promise<void> {
+  const digest = new Digest(to.exact);
+  let done = 0;
+  for await (const page of to.pages()) {
+    digest.add(page);
+    done += page.length;
+    observer.progress('verify', done, source.size);
+  }
+  observer.progress('verify', done, done);
+  if (digest.text === expected) return;
+  const key = await firstDifference(source.pages(), to.pages(), to.exact);
+  const where = key === undefined ? '' : `; the first key that differs is ${JSON.stringify(key)}`;
+  const digests = `its digest is ${digest.text}, and that of its source ${expected}`;
+  throw new StoreError('damaged', `the copy differs from its source: ${digests}${where}; remove it and begin again`);
+}
+
+type Pages = AsyncIterable<readonly LeasedEntry[]>;
+
+/** The first key of two stores in key order whose entries differ. */
+async function firstDifference(some: Pages, others: Pages, exact: boolean): Promise<string | undefined> {
+  const [left, right] = [entriesOf(some, exact), entriesOf(others, exact)];
+  for (;;) {
+    const [a, b] = [(await left.next()).value, (await right.next()).value];
+    if (a === undefined || b === undefined) return (a ?? b)?.key;
+    if (digestOf(a, exact) === digestOf(b, exact)) continue;
+    return Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)) < 0 ? a.key : b.key;
+  }
+}
+
+async function* entriesOf(pages: Pages, exact: boolean): AsyncGenerator<LeasedEntry, undefined> {
+  for await (const page of pages) yield* page.filter((entry) => isCompared(entry, exact));
+  return undefined;
+}
+
+function digestOf(entry: LeasedEntry, exact: boolean): string {
+  const digest = new Digest(exact);
+  digest.add([entry]);
+  return digest.text;
+}
+
+/** Divides entries in a row so that no part exceeds the limits, unless a single entry does. */
+function* batchesOf(entries: readonly LeasedEntry[], most: StoreImport['most']): Generator<readonly LeasedEntry[]> {
+  let [from, bytes] = [0, 0];
+  for (const [i, { key, value }] of entries.entries()) {
+    const size = Buffer.byteLength(key) + value.length;
+    if (i > from && (i - from === most.entries || bytes + size > most.bytes)) {
+      yield entries.slice(from, i);
+      [from, bytes] = [i, 0];
+    }
+    bytes += size;
+  }
+  if (from < entries.length) yield entries.slice(from);
+}
+
+/** Entries that the target may delete at any time are not compared. */
+const isCompared = ({ expires }: LeasedEntry, exact: boolean) => exact || expires === undefined;
+
+/**
+ * SHA-256 over entries in key order: of each a line with its revision and its time of expiry (both 0 unless the copy is
+ * an exact one), the length of the key (bytes) and that of the value, then key and value.
+ */
+class Digest {
+  readonly #hash = createHash('sha256');
+  readonly #exact: boolean;
+
+  constructor(exact: boolean) {
+    this.#exact = exact;
+  }
+
+  /** In hexadecimal. */
+  get text(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  add(entries: readonly LeasedEntry[]): void {
+    for (const entry of entries) {
+      if (!isCompared(entry, this.#exact)) continue;
+      const { key, value } = entry;
+      const [revision, expires] = this.#exact ? [entry.revision, entry.expires ?? 0] : [0, 0];
+      this.#hash.update(`${revision} ${expires} ${Buffer.byteLength(key)} ${value.length}\n${key}`).update(value);
+    }
+  }
+}

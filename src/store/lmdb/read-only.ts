@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RootDatabase } from 'lmdb';
+import { checkDataFile } from './data-file.ts';
+import { hasFormat, refuseImport } from './environment.ts';
+import { foreignFile, noStore } from './failure.ts';
+
+const mapSize = 1024 ** 3;
+
+/** Opens the files of a store for reading, which another process may be writing. Fails as `unavailable` or `damaged`. */
+export async function openReadOnly(path: string): Promise<RootDatabase<Buffer, Buffer>> {
+  const file = join(path, 'data.mdb');
+  if (!existsSync(file)) throw noStore(path);
+  checkDataFile(file);
+  const { open } = await import('lmdb');
+  const root = open<Buffer, Buffer>({
+    path,
+    mapSize,
+    readOnly: true,
+    noSubdir: false,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+  });
+  try {
+    if (!hasFormat(root, path)) throw foreignFile(path);
+    refuseImport(root, path);
+    return root;
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+}

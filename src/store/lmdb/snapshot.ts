@@ -1,0 +1,48 @@
+import type { RootDatabase } from 'lmdb';
+import { checkReadable } from '../check.ts';
+import type { StoreSnapshot } from '../snapshot.ts';
+import { emptyState, marksKey, stateKey, tablesOf } from './environment.ts';
+import { failure } from './failure.ts';
+import { openReadOnly } from './read-only.ts';
+import { Reader } from './reader.ts';
+import { decodeState, type State } from './records.ts';
+
+type Root = RootDatabase<Buffer, Buffer>;
+
+/**
+ * Opens the store in a directory, which another process may be writing, as it is now or was at `revision`. Nothing is
+ * written. The snapshot is kept as long as it is open: the file meanwhile grows by what others write. Fails as
+ * `unavailable`, `damaged`, `compacted` or `future`.
+ */
+export async function openLmdbSnapshot(path: string, revision?: number): Promise<StoreSnapshot> {
+  let root: Root | undefined;
+  try {
+    root = await openReadOnly(path);
+    const tables = tablesOf(path);
+    const opened = [tables.records, tables.heads, tables.long];
+    for (const table of opened) table.open(root);
+    const transaction = root.useReadTransaction();
+    for (const table of opened) table.readIn(transaction);
+    const state = stateOf(root, { transaction });
+    const at = checkReadable(revision, state);
+    const files = root;
+    const reader = new Reader(tables, () => ({ oldest: at, latest: at }));
+    return {
+      revision: at,
+      size: tables.heads.count() + tables.long.count(),
+      pages: () => reader.pages(at),
+      close: async () => {
+        transaction.done();
+        await files.close();
+      },
+    };
+  } catch (error) {
+    await root?.close();
+    throw failure(path, error);
+  }
+}
+
+const stateOf = (root: Root, reading: Parameters<Root['get']>[1] = {}): State => {
+  const found = root.get(stateKey, reading);
+  return found === undefined ? emptyState : decodeState(found, root.get(marksKey, reading));
+};

@@ -102,7 +102,7 @@ const right = {
   ],
   watches: [
     {
-      ...{ watcher: 'w0', replica: 'r0', selection, after: 10, start: 5, end: 200, ending: 'closed', isLast: true },
+      ...{ watcher: 'w0', replica: 'r0', selection, after: 10, start: 5, end: 200, ending: 'closed' },
       events: [
         event(11, 'ADDED', 11, item(1, 11)),
         event(31, 'MODIFIED', 12, item(2, 12, { n: '2', tier: 'y' })),
@@ -130,6 +130,10 @@ const right = {
         event(71, 'DELETED', 14, item(3, 14, { n: '2', m: '3' })),
       ],
     },
+  ],
+  reached: [
+    { watcher: 'w0', selection, position: 16 },
+    { watcher: 'w1', selection: { ...selection, tier: 'y' }, position: 13 },
   ],
   journal: [
     entry(11, item(1)),
@@ -278,7 +282,6 @@ const wrong: [title: string, rule: string, change: (draft: Draft) => void][] = [
       set(4, { outcome: unknown, end: 80 }),
       events(0, (list) => void list.splice(3)),
       events(3, (list) => void list.splice(2)),
-      watch(0, () => ({ isLast: false })),
       set(12, { start: 63, end: 64 }),
       set(14, { start: 65, end: 66, request: { verb: 'get', key } }),
     ),

@@ -63,6 +63,8 @@ export type Outcome =
       readonly message: string;
       readonly version?: number;
     }
+  /** An answer that no correct server gives. */
+  | { readonly type: 'wrong'; readonly message: string }
   /** No answer, or a 5xx status: a write may have taken place, or may still do so. */
   | { readonly type: 'unknown'; readonly message: string };
 
@@ -99,8 +101,14 @@ export interface WatchSession {
   readonly end: number;
   /** `closed`: by the watcher; `broken`: by anything else; `expired`: 410, instead of a stream or in it. */
   readonly ending: 'closed' | 'broken' | 'expired';
-  /** It was open at the end of the trial, when all had been given time to catch up. */
-  readonly isLast?: boolean;
+}
+
+/** How far a watcher had come at the end of the trial, when all had been given time to catch up. */
+export interface Reached {
+  readonly watcher: string;
+  readonly selection: Selection;
+  /** Everything up to this version had been told. */
+  readonly position: number;
 }
 
 /** A version of an object, or its deletion, as the store itself tells it. */
@@ -120,6 +128,7 @@ export interface Compaction {
 export interface History {
   readonly operations: readonly Operation[];
   readonly watches: readonly WatchSession[];
+  readonly reached: readonly Reached[];
   /** Every change of every object of the trial, in the order of revisions. */
   readonly journal: readonly JournalEntry[];
   /** In the order of time. */

@@ -22,6 +22,8 @@ export function claimOf(operation: Operation, states: States): Claim {
   switch (outcome.type) {
     case 'unknown':
       return none;
+    case 'wrong':
+      return outcome;
     case 'list':
       return { type: 'listed', revision: outcome.version };
     case 'deleted':

@@ -26,6 +26,6 @@ export function check(history: History): Violation[] {
   checkRefusals(swept.operations, report);
   checkReads(swept.operations, states, report);
   checkExpiries(swept.operations, history.compactions, report);
-  checkWatches(history.watches, history.compactions, states, swept, report);
+  checkWatches(history, states, swept, report);
   return found;
 }

@@ -1,4 +1,4 @@
-import type { Compaction, Item, Selection, WatchEvent, WatchSession } from '../history.ts';
+import type { Compaction, History, Item, Reached, Selection, WatchEvent, WatchSession } from '../history.ts';
 import { sameObject, versionOf } from './objects.ts';
 import { differenceOf, isCompacted } from './reads.ts';
 import { isSelected, type State, type States } from './states.ts';
@@ -7,8 +7,7 @@ import { type Report, show } from './violation.ts';
 
 /** Checks that each watch told exactly the changes after its start, each once, in order and as what it was. */
 export function checkWatches(
-  watches: readonly WatchSession[],
-  compactions: readonly Compaction[],
+  { watches, reached, compactions }: History,
   states: States,
   { bounds }: Sweep,
   report: Report,
@@ -18,6 +17,16 @@ export function checkWatches(
     if (!check.initial(bounds.get(session) ?? 0) || !check.changes()) continue;
     check.ending(compactions);
   }
+  for (const end of reached) {
+    const missing = untold(end, states);
+    if (missing !== undefined)
+      report('event missing', `${end.watcher} at ${end.position}: ${show(missing)} was never told`);
+  }
+}
+
+/** The first change that has not been told to a watcher. */
+export function untold({ selection, position }: Reached, states: States): State | undefined {
+  return states.changes.slice(states.indexAfter(position)).find((state) => typeOf(selection, state) !== undefined);
 }
 
 class WatchCheck {
@@ -63,12 +72,10 @@ class WatchCheck {
   }
 
   ending(compactions: readonly Compaction[]): void {
-    const { ending, end, isLast } = this.#session;
+    const { ending, end } = this.#session;
     if (ending === 'expired' && (this.#position === undefined || !isCompacted(this.#position, end, compactions))) {
       this.#fail('not compacted', `410 at ${this.#position}`);
     }
-    const missing = isLast === true ? this.#take(Number.POSITIVE_INFINITY) : undefined;
-    if (missing !== undefined) this.#fail('event missing', `${show(missing)} was never told`);
   }
 
   /** Nothing up to a bookmark may be outstanding. */

@@ -178,20 +178,26 @@ function heldStore(inner) {
   const queue = [];
   /** @type {import('../src/server/index.ts').Store} */
   const store = {
+    maxValueBytes: inner.maxValueBytes,
     revision: () => inner.revision(),
+    oldest: () => inner.oldest(),
     get: (key, revision) => inner.get(key, revision),
     list: (range) => inner.list(range),
     commit: (guards, writes) => inner.commit(guards, writes),
     compact: (revision) => inner.compact(revision),
     close: () => inner.close(),
-    watch: (prefix, after, sink) =>
-      inner.watch(prefix, after, {
+    watch: (prefix, after, sink, options) => {
+      const delayed = {
+        /** @type {typeof sink.batch} */
         batch: (revision, changes) => {
           if (held) queue.push(() => sink.batch(revision, changes));
           else sink.batch(revision, changes);
         },
+        /** @type {typeof sink.error} */
         error: (error) => sink.error(error),
-      }),
+      };
+      return inner.watch(prefix, after, delayed, options);
+    },
   };
   const release = () => {
     held = false;

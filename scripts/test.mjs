@@ -1,8 +1,11 @@
 // npm test [-- --nodes=20,22,24] [FILTER…]: types, style, promises, layers, dead code, then every test: on this Node,
 // or on the newest release of each that is named. Filters go to the test runner.
+import { etcdProgram } from './etcd.mjs';
 import { build, major, run } from './setup.mjs';
 
 build();
+// Unpacked once, before tests that run side by side look for it.
+etcdProgram();
 const option = '--nodes=';
 const args = process.argv.slice(2);
 const filters = args.filter((arg) => !arg.startsWith(option));

@@ -5,10 +5,9 @@
  * Everything is read at one revision, and every correction is guarded by the revisions that were read, so that it never
  * conflicts with a concurrent write; what changes meanwhile is handled by the next run.
  */
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { at, formatIp, type IpNumber, type JsonObject, readIp } from '../meta/index.ts';
 import type { Holder, Registry, Resource } from '../registry/index.ts';
-import type { Compare, Entry, Store, Write } from '../store/index.ts';
+import { type Compare, type Entry, pagesOf, type Store, type Write } from '../store/index.ts';
 import { familyLabel, familyOf, holderOf, managedBy, newIpAddress, sameHolder } from './address-objects.ts';
 import { bitOf, blockKey, blockOf, blockPrefix, readBits, storedBits } from './port-blocks.ts';
 import { readStored } from './stored.ts';
@@ -30,9 +29,6 @@ interface ServiceState {
   readonly ports: readonly number[];
 }
 
-/** Objects per page; the event loop gets its turn after each page. */
-const pageSize = 500;
-
 /** Runs once. The result is the number of corrections. */
 export async function repair(context: RepairContext): Promise<number> {
   const revision = await context.store.revision();
@@ -44,14 +40,7 @@ export async function repair(context: RepairContext): Promise<number> {
 }
 
 async function* entries(store: Store, prefix: string, revision: number): AsyncGenerator<Entry> {
-  for (let after: string | undefined; ; ) {
-    const start = after === undefined ? {} : { after };
-    const page = await store.list({ prefix, revision, limit: pageSize, ...start });
-    yield* page.entries;
-    after = page.entries.at(-1)?.key;
-    if (!page.more || after === undefined) return;
-    await yieldToEventLoop();
-  }
+  for await (const page of pagesOf(store, { prefix, revision })) yield* page.entries;
 }
 
 function stateOf({ keyPrefix }: Resource, entry: Entry): ServiceState {

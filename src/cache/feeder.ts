@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BTree } from '../btree/index.ts';
-import type { Entry, Change as StoreChange, StoreError, Watch } from '../store/index.ts';
+import { type Entry, pagesOf, type Change as StoreChange, type StoreError, type Watch } from '../store/index.ts';
 import type { CachedObject, CacheOptions } from './types.ts';
 
-/** Entries of one page of the initial list. */
-const pageEntries = 500;
 /** Bytes decoded in one turn of the event loop: some milliseconds. */
 const sliceBytes = 512 * 1024;
 const firstDelayMs = 50;
@@ -95,16 +93,13 @@ export class Feeder {
   async #load(): Promise<void> {
     const { store, prefix } = this.#options;
     const tree = new BTree<CachedObject>();
-    let page = await store.list({ prefix, limit: pageEntries });
-    const { revision } = page;
-    for (;;) {
-      await this.#take(page.entries, tree, revision >= this.#feed.revision);
-      const after = page.entries.at(-1)?.key;
+    let at = 0;
+    for await (const { entries, revision } of pagesOf(store, { prefix })) {
+      await this.#take(entries, tree, revision >= this.#feed.revision);
       if (this.#closed) return;
-      if (!page.more || after === undefined) break;
-      page = await store.list({ prefix, after, revision, limit: pageEntries });
+      at = revision;
     }
-    this.#feed.load(tree, revision);
+    this.#feed.load(tree, at);
   }
 
   /** Adds a page to the tree, with the cached objects where they are current (`same`: they are of the same history). */
@@ -119,6 +114,5 @@ export class Feeder {
       await nextTurn();
       if (this.#closed) return;
     }
-    await nextTurn();
   }
 }

@@ -94,10 +94,11 @@ export class HistoryReader {
     }
     this.#waiting.clear();
     const { store, prefix } = this.#options;
-    const watch: Watch = store.watch(prefix, this.#position, {
-      batch: (revision, changes) => this.#batch(revision, changes),
-      error: (error) => this.#failed(error),
-    });
+    const sink = {
+      batch: (revision: number, changes: readonly StoreChange[]) => this.#batch(revision, changes),
+      error: (error: StoreError) => this.#failed(error),
+    };
+    const watch: Watch = store.watch(prefix, this.#position, sink, { previous: true });
     this.#watch = watch;
     // Notified once there is no more history.
     watch.progress();

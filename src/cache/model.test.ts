@@ -141,7 +141,7 @@ class Client {
   join(): void {
     if (this.#subscription !== undefined) return;
     const { cache, store } = this.#world;
-    if (this.#random(8) === 0) this.#begin(Math.max(2, store.oldest - 3) + this.#random(store.latest));
+    if (this.#random(8) === 0) this.#begin(Math.max(2, store.compacted - 3) + this.#random(store.latest));
     this.counts.resumed++;
     if (this.#position < cache.oldest) this.counts.old++;
     this.#cache = cache;
@@ -176,7 +176,7 @@ class Client {
       this.#detach(subscription);
       this.check();
       // 410 is only for a revision that the store has compacted.
-      expect(this.#position).toBeLessThan(this.#world.store.oldest);
+      expect(this.#position).toBeLessThan(this.#world.store.compacted);
       this.counts.expired++;
       this.#begin(this.#world.cache.snapshot().revision);
     } finally {
@@ -274,7 +274,7 @@ async function disturb(world: World, model: Model, random: Random): Promise<void
       await store.compact(store.latest);
       break;
     case 2:
-      await store.compact(store.oldest + random(store.latest - store.oldest + 1));
+      await store.compact(store.compacted + random(store.latest - store.compacted + 1));
       break;
     default:
       world.cache.close();

@@ -335,7 +335,7 @@ describe('servers over one store', () => {
       await Promise.all([one, two].flatMap((server, i) => [0, 1].map((j) => server.make('alphas', `a${i}${j}`))));
       await (round % 2 === 0 ? one : two).undefine(name);
       await vi.waitFor(async () => expect(await failure(two.read(name))).toMatchObject({ code: 404 }));
-      expect((await one.store.list({ prefix: `/${name}/` })).entries).toEqual([]);
+      expect((await one.store.list({ prefix: '/ref.example.com/alphas/' })).entries).toEqual([]);
       await vi.waitFor(() => expect([one.serves('alphas'), two.serves('alphas')]).toEqual([false, false]));
     }
     expect([one.registry.resources.length, one.reports, two.reports]).toEqual([resources, [], []]);
@@ -388,7 +388,7 @@ describe('the migration of stored objects', () => {
     await make('alphas', 'c', {}, 'v2');
     const resource = registry.resourceOf('alphas.ref.example.com')!;
     await migrateStorage(registry, resource);
-    const { entries } = await store.list({ prefix: '/alphas.ref.example.com/' });
+    const { entries } = await store.list({ prefix: '/ref.example.com/alphas/' });
     expect(entries.map(({ value }) => (JSON.parse(Buffer.from(value).toString()) as ApiObject).apiVersion)).toEqual(
       Array(3).fill('ref.example.com/v2'),
     );

@@ -2,7 +2,7 @@ import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, accessDenied, atOnce, type Steps, statusError } from '../meta/index.ts';
-import { maxValueBytes, StoreError } from '../store/index.ts';
+import { StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
 import { partialWriteOf } from './convert.ts';
@@ -150,7 +150,7 @@ async function authorizeCreate({ registry, options: { requester: user, attribute
 
 /** The pending object before admission, with its defaults and managed fields. */
 function* preparePending(request: WriteRequest, old: ApiObject | undefined): Steps<PendingObject> {
-  const { change, target, context, size, options } = request;
+  const { registry, change, target, context, size, options } = request;
   const pending = yield* preparePendingObject(request, old);
   if (change.verb === 'delete') return pending;
   yield;
@@ -158,8 +158,8 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   if (change.verb !== 'patch') dedupeOwnerReferences(pending, options, 'writer');
   yield;
   // An object that is too large is refused before managed fields are computed, which takes longer than its encoding.
-  if (size > maxValueBytes) {
-    checkSize(pending.object, Buffer.byteLength(stringifyJson(pending.object)));
+  if (size > registry.store.maxValueBytes) {
+    checkSize(registry, pending.object, Buffer.byteLength(stringifyJson(pending.object)));
     yield;
   }
   yield* trackManagedFields(request, pending, old);

@@ -1,6 +1,6 @@
 import type { CachedObject } from '../cache/index.ts';
 import { type ApiObject, atOnce, formatGroupResource, StatusError } from '../meta/index.ts';
-import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
+import type { CommitResult, Write } from '../store/index.ts';
 import type { Allocations } from './allocator.ts';
 import type { RegistryContext } from './context.ts';
 
@@ -41,7 +41,7 @@ export async function commit(
   if (pause) await pause();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = pending.remove ? undefined : storedBytes(text);
-  if (value !== undefined) checkSize(pending.object, value.length);
+  if (value !== undefined) checkSize(registry, pending.object, value.length);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { compares, writes } = allocations?.changes() ?? { compares: [], writes: [] };
   const cascaded = pending.remove ? cascadeDeletes(request, pending) : [];
@@ -81,9 +81,9 @@ export async function commit(
 /** How much a deletion may add to an object, in bytes: other writes leave room for it. */
 const deletionRoom = 16 * 1024;
 
-/** @throws StatusError 413 when an object of `size` bytes is too large */
-export function checkSize({ metadata }: ApiObject, size: number): void {
-  const limit = metadata.deletionTimestamp === undefined ? maxValueBytes - deletionRoom : maxValueBytes;
+/** @throws StatusError 413 when an object of `size` bytes is too large for the store */
+export function checkSize({ store }: RegistryContext, { metadata }: ApiObject, size: number): void {
+  const limit = metadata.deletionTimestamp === undefined ? store.maxValueBytes - deletionRoom : store.maxValueBytes;
   if (size <= limit) return;
   const why = `Request entity too large: the object takes ${size} bytes, limit is ${limit}`;
   throw new StatusError(413, 'RequestEntityTooLarge', why);

@@ -36,10 +36,10 @@ function rolling({ storage = 'v1', ...options }: Parameters<typeof bench>[0] & {
     return { ...found, items: [...found.items].map(({ bytes }) => JSON.parse(bytes) as Wheel) };
   };
   const stored = async (name: string) => {
-    const { entry } = await store.get(`/wheels.turn.example.com/ns/${name}`);
+    const { entry } = await store.get(`/turn.example.com/wheels/ns/${name}`);
     return JSON.parse(Buffer.from(entry?.value ?? '{}').toString()) as Wheel;
   };
-  const revision = async (name: string) => (await store.get(`/wheels.turn.example.com/ns/${name}`)).entry?.revision;
+  const revision = async (name: string) => (await store.get(`/turn.example.com/wheels/ns/${name}`)).entry?.revision;
   return { ...made, create, get, list, stored, revision, calls, webhook };
 }
 
@@ -157,7 +157,7 @@ describe('objects of a custom resource that a webhook converts', () => {
     expect(await one.get('v1', 'b')).toMatchObject({ spec: { radius: 4 } });
     const { spec, ...rest } = await one.stored('a');
     const foreign = { spec: { ...spec, radius: 5 }, ...rest };
-    await store.commit([], [{ key: '/wheels.turn.example.com/ns/c', value: Buffer.from(JSON.stringify(foreign)) }]);
+    await store.commit([], [{ key: '/turn.example.com/wheels/ns/c', value: Buffer.from(JSON.stringify(foreign)) }]);
     expect(await one.get('v2', 'c')).toMatchObject({ apiVersion: 'turn.example.com/v2', spec: { diameter: 10 } });
     expect(await one.get('v1', 'c')).toMatchObject({ apiVersion: 'turn.example.com/v1', spec: { radius: 5 } });
   });

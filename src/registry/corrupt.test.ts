@@ -118,9 +118,9 @@ describe('a corrupt object', () => {
     async function watching(options: QueryTexts, early: boolean, place: { name?: string; namespace?: string } = {}) {
       const made = await holding();
       await made.create('deployments', deployment('bad', 'n'));
-      if (early) await made.spoil('/deployments.apps/ns/bad');
+      if (early) await made.spoil('/deployments/ns/bad');
       const stream = await made.registry.watch(made.target('deployments', place), optionsOf(options));
-      if (!early) await made.spoil('/deployments.apps/ns/bad');
+      if (!early) await made.spoil('/deployments/ns/bad');
       const events = stream[Symbol.asyncIterator]();
       return { ...made, events, stream };
     }
@@ -135,19 +135,19 @@ describe('a corrupt object', () => {
 
     it.each(all)('fails the watch among the initial events: %j', async (options) => {
       const { events } = await watching(options, true);
-      expect(await failure(events.next())).toMatchObject(unreadable('/deployments.apps/ns/bad'));
+      expect(await failure(events.next())).toMatchObject(unreadable('/deployments/ns/bad'));
       expect(await events.next()).toEqual({ done: true, value: undefined });
     });
 
     it.each(all)('fails the watch as a live event: %j', async (options) => {
       const { events } = await watching({ ...options, resourceVersion: '5' }, false);
-      expect(await failure(events.next())).toMatchObject(unreadable('/deployments.apps/ns/bad'));
+      expect(await failure(events.next())).toMatchObject(unreadable('/deployments/ns/bad'));
       expect(await events.next()).toEqual({ done: true, value: undefined });
     });
 
     it('fails the watch as a replayed event', async () => {
       const { events } = await watching({ resourceVersion: '4' }, true);
-      expect(await failure(events.next())).toMatchObject(unreadable('/deployments.apps/ns/bad'));
+      expect(await failure(events.next())).toMatchObject(unreadable('/deployments/ns/bad'));
     });
 
     it('does not affect a watch of another namespace or name', async () => {

@@ -8,7 +8,7 @@ import { apply, bench, failure, how, merge, note, optionsOf, remove, update } fr
 import { gadgetGroup, gadgets } from './testing/gadgets.ts';
 import type { ObjectBody } from './types.ts';
 
-const key = '/gadgets.ref.example.com/ns/g';
+const key = '/ref.example.com/gadgets/ns/g';
 const gadget = (spec: JsonObject = {}, version = 'v1', name = 'g') => ({
   apiVersion: `${gadgetGroup}/${version}`,
   kind: 'Gadget',

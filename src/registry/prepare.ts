@@ -25,6 +25,7 @@ import { metadataOf } from './metadata.ts';
 import { versionFault } from './parameters.ts';
 import { applied, applyPatch } from './patch.ts';
 import { prepareDelete } from './prepare-delete.ts';
+import { objectKey } from './selection.ts';
 import type { Change, Target } from './types.ts';
 import type { PendingObject, WriteRequest } from './write-request.ts';
 
@@ -116,25 +117,9 @@ function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | und
   if (projectionOf(target) !== undefined) {
     throw statusError.conflict({ group, resource: `${plural}/${subresource}` }, name, why);
   }
-  // The storage layer of the reference server reports it.
-  const where = `StorageError: invalid object, Code: 4, Key: ${referenceKey(target)}, ResourceVersion: 0`;
+  // The storage layer of the reference server reports it, with the key in its etcd.
+  const where = `StorageError: invalid object, Code: 4, Key: /registry${objectKey(target.resource, target)}, ResourceVersion: 0`;
   throw statusError.conflict(resource.id, name, `${where}, AdditionalErrorMsg: ${why}`);
-}
-
-/** Resources whose name in storage keys is not their plural. */
-const keyNames: { readonly [resource: string]: string } = {
-  endpoints: 'services/endpoints',
-  ingresses: 'ingress',
-  nodes: 'minions',
-  replicationcontrollers: 'controllers',
-  services: 'services/specs',
-};
-
-/** The key of an object in the storage of the reference server, as its messages name it. */
-function referenceKey({ resource: { definition }, namespace, name }: Target): string {
-  const { group, resource } = definition.storage;
-  const plural = definition.custom !== undefined ? `${group}/${resource}` : (keyNames[resource] ?? resource);
-  return ['/registry', plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
 }
 
 const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';

@@ -414,7 +414,7 @@ describe('names', () => {
   it('group placeholders are expanded once', () => {
     const { registry } = bench();
     expect(registry.find(`authorization.${kubernetes.domain}`, 'v1', 'reviews')?.definition.kind).toBe('Review');
-    expect(registry.find('apps', 'v1', 'deployments')?.keyPrefix).toBe('/deployments.apps/');
+    expect(registry.find('apps', 'v1', 'deployments')?.keyPrefix).toBe('/deployments/');
     expect(registry.find('', 'v1', 'configmaps')?.keyPrefix).toBe('/configmaps/');
     expect(registry.find('', 'v2', 'configmaps')).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
-import { StoreError } from '../store/index.ts';
+import { pagesOf, StoreError } from '../store/index.ts';
 import { type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import type { Resource } from './resource.ts';
@@ -226,26 +226,22 @@ async function cut(
   return { revision, items, continue: () => token, remaining: () => remaining };
 }
 
-/** How many entries one call of the store reads. */
-const batch = 500;
-
-/** Reads the state at an old revision from the store, in batches, with a turn for the event loop between them. */
+/** Reads the state at an old revision from the store. */
 async function listStore(registry: RegistryContext, plan: ListPlan): Promise<ObjectList> {
   const { store } = registry;
   const { resource, selection, revision, after, limit } = plan;
   const prefix = rangeOf(resource, selection);
   const all = selection.name === '' && selection.matches === undefined;
+  const range = {
+    prefix,
+    revision,
+    ...(after === '' ? {} : { after: prefix + after }),
+    // One more than the page needs shows that another page follows.
+    ...(all && limit !== Number.POSITIVE_INFINITY ? { limit: limit + 1 } : {}),
+  };
   const page: CachedObject[] = [];
-  let from = after === '' ? undefined : prefix + after;
-  for (;;) {
-    const found = await store.list({
-      prefix,
-      revision,
-      // One more than the page needs shows that another page follows.
-      limit: Math.min(batch, all ? limit - page.length + 1 : batch),
-      ...(from === undefined ? {} : { after: from }),
-    });
-    for (const entry of found.entries) {
+  for await (const { entries } of pagesOf(store, range)) {
+    for (const entry of entries) {
       const object = describe(resource.format, entry);
       if (selection.name !== '' && object.name !== selection.name) continue;
       const corrupt = isCorrupt(object);
@@ -259,8 +255,6 @@ async function listStore(registry: RegistryContext, plan: ListPlan): Promise<Obj
       if (corrupt) throw unreadable(object);
       page.push(object);
     }
-    from = found.entries.at(-1)?.key;
-    if (!found.more || from === undefined) return whole(revision, page);
-    await nextTurn();
   }
+  return whole(revision, page);
 }

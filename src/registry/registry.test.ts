@@ -3,6 +3,7 @@ import { type NamespaceLookup, namespaceLifecycle } from '../admission/index.ts'
 import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { heldStore } from '../store/testing/held-store.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { deleteOptionsOf, type Registry, readWriteOptions } from './index.ts';
 import { bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
@@ -46,15 +47,7 @@ describe('a store that another server writes to', () => {
 describe('errors of the store', () => {
   const failing = (code: StoreErrorCode): Store => {
     const store = openMemoryStore({ clock: drivenClock() });
-    return {
-      revision: () => store.revision(),
-      get: (key, revision) => store.get(key, revision),
-      list: (range) => store.list(range),
-      watch: (prefix, after, sink) => store.watch(prefix, after, sink),
-      compact: (revision) => store.compact(revision),
-      close: () => store.close(),
-      commit: () => Promise.reject(new StoreError(code, 'secret detail /var/lib')),
-    };
+    return storeWith(store, { commit: () => Promise.reject(new StoreError(code, 'secret detail /var/lib')) });
   };
   const cases: [StoreErrorCode, number, string][] = [
     ['unavailable', 503, 'the backing store is not available'],

@@ -16,6 +16,7 @@ import {
   gatedFields,
 } from '../schema/index.ts';
 import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource, Verb } from './definition.ts';
+import { keyPrefixOf } from './key-prefix.ts';
 import type { ListSnapshots } from './list-snapshots.ts';
 import { ResourceStorage, type StorageOptions } from './resource-storage.ts';
 import { type CorruptReport, formatOf, type ObjectFormat, type SharedState } from './stored/format.ts';
@@ -27,7 +28,7 @@ export interface Resource {
   readonly names: Names;
   /** Group and plural name, as in messages. */
   readonly id: GroupResource;
-  /** Keys of its objects begin with this: `/<resource>.<group>/`. */
+  /** Keys of its objects begin with this. */
   readonly keyPrefix: string;
   readonly storage: ResourceStorage;
   /** Created on first use. */
@@ -182,7 +183,7 @@ function makeStorage(
   for (const field of sharers.flatMap(({ selectableFields }) => selectableFields)) fields.set(field.path, field);
   const format = formatOf(kind, formatGroupVersion(storage), {
     namespaced,
-    keyPrefix: `/${formatGroupResource(storage)}/`,
+    keyPrefix: keyPrefixOf(owner),
     fields: [...fields.values()],
     report: options.report,
     shared,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ApiObject, namesFor } from '../meta/index.ts';
 import { bootstrapFlowObjects } from '../resources/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { systemClock } from './clock.ts';
 import { createServer, type OrchServer } from './server.ts';
 
@@ -15,12 +16,7 @@ afterEach(async () => {
 function sharedStore(intercept: (keys: readonly string[], store: Store) => Promise<void> = async () => {}) {
   const store = openMemoryStore({ clock: systemClock });
   const commits: string[][] = [];
-  const shared: Store = {
-    revision: () => store.revision(),
-    get: (...given) => store.get(...given),
-    list: (...given) => store.list(...given),
-    watch: (...given) => store.watch(...given),
-    compact: (...given) => store.compact(...given),
+  const shared = storeWith(store, {
     commit: async (compares, writes) => {
       const keys = writes.map(({ key }) => key);
       await intercept(keys, store);
@@ -28,7 +24,7 @@ function sharedStore(intercept: (keys: readonly string[], store: Store) => Promi
       return store.commit(compares, writes);
     },
     close: () => Promise.resolve(),
-  };
+  });
   return { store: shared, commits };
 }
 

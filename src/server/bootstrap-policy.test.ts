@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ApiObject, Clock, JsonObject } from '../meta/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { systemClock } from './clock.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -33,19 +34,14 @@ async function everything({ client }: OrchServer): Promise<ApiObject[]> {
 function sharedStore() {
   const store = openMemoryStore({ clock: systemClock });
   const commits: string[][] = [];
-  const shared: Store = {
-    revision: () => store.revision(),
-    get: (...given) => store.get(...given),
-    list: (...given) => store.list(...given),
-    watch: (...given) => store.watch(...given),
-    compact: (...given) => store.compact(...given),
+  const shared = storeWith(store, {
     commit: (compares, writes) => {
       const keys = writes.map(({ key }) => key).filter((key) => key.includes('rbac.authorization'));
       if (keys.length > 0) commits.push(keys);
       return store.commit(compares, writes);
     },
     close: () => Promise.resolve(),
-  };
+  });
   return { store: shared, commits };
 }
 

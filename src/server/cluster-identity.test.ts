@@ -45,15 +45,24 @@ describe('the cluster identity', () => {
 
   it('uses the domain of existing objects in a store without identity', async () => {
     const store = memory();
-    await put(store, '/priorityclasses.scheduling.orch.io/system-node-critical', '{}');
+    const stored = { apiVersion: 'scheduling.orch.io/v1', kind: 'PriorityClass' };
+    await put(store, '/priorityclasses/system-node-critical', JSON.stringify(stored));
     await expect(open(store, 'k8s.io')).rejects.toThrow('start with --api-domain=orch.io');
     expect((await open(store, 'orch.io')).domain).toBe('orch.io');
   });
 
-  it('uses the domain of the server when the store has objects of several domains', async () => {
+  it('is refused for objects that are not JSON', async () => {
     const store = memory();
-    for (const domain of ['k8s.io', 'orch.io']) await put(store, `/priorityclasses.scheduling.${domain}/a`, '{}');
-    expect((await open(store, 'orch.io')).domain).toBe('orch.io');
+    await put(store, '/priorityclasses/system-node-critical', 'k8s\0');
+    await expect(open(store, 'k8s.io')).rejects.toThrow('holds objects that are not JSON');
+    expect((await store.get('/identity')).entry).toBeUndefined();
+  });
+
+  it('is refused for objects under keys of an earlier form, which would not be found', async () => {
+    const store = memory();
+    await open(store, 'orch.io');
+    await put(store, '/priorityclasses.scheduling.orch.io/a', '{}');
+    await expect(open(store, 'orch.io')).rejects.toThrow('the store was written by an earlier development version');
   });
 
   it.each(['', 'x', '[]', '{"domain":"orch.io"}', '{"domain":"orch.io","tokenKey":"short"}'])(

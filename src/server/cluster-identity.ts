@@ -24,6 +24,7 @@ export async function openIdentity(
   random: Random,
   place: string,
 ): Promise<ClusterIdentity> {
+  await refuseFormerKeys(store, place);
   const identity = (await storedIdentity(store, place)) ?? (await newIdentity(store, domain, random, place));
   if (identity.domain !== domain) {
     throw new StartError(
@@ -40,7 +41,7 @@ async function storedIdentity(store: Store, place: string): Promise<ClusterIdent
 
 /** Creates the identity, or returns that of another server that was first. */
 async function newIdentity(store: Store, domain: string, random: Random, place: string): Promise<ClusterIdentity> {
-  const existing = await storedDomain(store, domain);
+  const existing = await storedDomain(store, place);
   const key = Buffer.from(Array.from({ length: tokenKeyBytes }, () => random.integer(256)));
   const identity: ClusterIdentity = { domain: existing ?? domain, tokenKey: key.toString('base64url') };
   const compare = { key: identityKey, revision: 0 };
@@ -51,26 +52,47 @@ async function newIdentity(store: Store, domain: string, random: Random, place: 
 }
 
 /** Every server creates the system priority classes, whose API group has its domain. */
-const classPrefix = '/priorityclasses.scheduling.';
+const classPrefix = '/priorityclasses/';
+const classGroup = 'scheduling.';
+/** Where they were before keys were those of the reference server. */
+const formerClassPrefix = `/priorityclasses.${classGroup}`;
 
-/** The domain of the objects in a store without an identity, preferably `domain`; undefined for an empty store. */
-async function storedDomain(store: Store, domain: string): Promise<string | undefined> {
-  const own = await store.list({ prefix: `${classPrefix}${domain}/`, limit: 1 });
-  if (own.entries.length > 0) return domain;
-  const [any] = (await store.list({ prefix: classPrefix, limit: 1 })).entries;
-  return any?.key.slice(classPrefix.length).split('/', 1)[0];
+/** The domain of the objects in a store without an identity; undefined for an empty store. @throws StartError */
+async function storedDomain(store: Store, place: string): Promise<string | undefined> {
+  const [first] = (await store.list({ prefix: classPrefix, limit: 1 })).entries;
+  if (first === undefined) return undefined;
+  const stored = jsonOf(first);
+  const { apiVersion } = isJsonObject(stored) ? stored : {};
+  if (typeof apiVersion === 'string' && apiVersion.startsWith(classGroup)) {
+    return apiVersion.slice(classGroup.length).split('/', 1)[0];
+  }
+  throw new StartError(
+    `${place} holds objects that are not JSON, such as ${first.key}: let the server that wrote them write JSON (--storage-media-type=application/json) and update each`,
+  );
+}
+
+/** @throws StartError when objects are under keys of an earlier form */
+async function refuseFormerKeys(store: Store, place: string): Promise<void> {
+  if ((await store.list({ prefix: formerClassPrefix, limit: 1 })).entries.length === 0) return;
+  throw new StartError(
+    `${place} was written by an earlier development version, with other keys: read it with that version, or choose another --data-dir`,
+  );
+}
+
+function jsonOf({ value }: Entry): Json | undefined {
+  try {
+    return JSON.parse(Buffer.from(value).toString()) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws StartError */
-function readIdentity({ value }: Entry, place: string): ClusterIdentity {
-  try {
-    const stored = JSON.parse(Buffer.from(value).toString()) as Json;
-    const { domain, tokenKey } = isJsonObject(stored) ? stored : {};
-    if (typeof domain === 'string' && typeof tokenKey === 'string' && tokenKey.length >= tokenKeyBytes) {
-      return { domain, tokenKey };
-    }
-  } catch {
-    // Not JSON.
+function readIdentity(entry: Entry, place: string): ClusterIdentity {
+  const stored = jsonOf(entry);
+  const { domain, tokenKey } = isJsonObject(stored) ? stored : {};
+  if (typeof domain === 'string' && typeof tokenKey === 'string' && tokenKey.length >= tokenKeyBytes) {
+    return { domain, tokenKey };
   }
   throw new StartError(`${place} has a damaged identity under the key ${identityKey}: restore it from a backup`);
 }

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiObject } from '../meta/index.ts';
 import { issueCertificate } from '../pki/index.ts';
 import { builtinResources } from '../resources/index.ts';
-import { openMemoryStore, type Store } from '../store/index.ts';
+import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -20,19 +21,14 @@ afterEach(async () => {
 async function start(options: ServerOptions = {}, injected = newDependencies(), log = silentLog) {
   const commits: string[][] = [];
   const { store } = injected;
-  const counted: Store = {
-    revision: () => store.revision(),
-    get: (key, revision) => store.get(key, revision),
-    list: (range) => store.list(range),
+  const counted = storeWith(store, {
     commit: (compares, writes) => {
       commits.push(writes.map(({ key }) => key));
       return store.commit(compares, writes);
     },
-    watch: (prefix, after, sink) => store.watch(prefix, after, sink),
-    compact: (revision) => store.compact(revision),
     // The store is reused by another server.
     close: () => Promise.resolve(),
-  };
+  });
   const dependencies = { clock: injected.clock, store: counted, log };
   const server = await createServer(
     { controllers: '-*', apiDomain: 'k8s.io', securePort: 0, ...options },

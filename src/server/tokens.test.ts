@@ -7,6 +7,7 @@ import { type SigningKey, signingKey, signSecretToken } from '../auth/index.ts';
 import { inProcessTransport } from '../client/index.ts';
 import { type ApiObject, type JsonObject, namesFor } from '../meta/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { systemClock } from './clock.ts';
 import type { Log } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
@@ -24,15 +25,7 @@ const log: Log = { error: record, warn: record, info: record, request: (entry) =
 
 async function start(options: ServerOptions = {}, store: Store = openMemoryStore({ clock: systemClock })) {
   // The store outlives the server.
-  const kept: Store = {
-    revision: () => store.revision(),
-    get: (key, revision) => store.get(key, revision),
-    list: (range) => store.list(range),
-    commit: (compares, writes) => store.commit(compares, writes),
-    watch: (prefix, after, sink) => store.watch(prefix, after, sink),
-    compact: (revision) => store.compact(revision),
-    close: () => Promise.resolve(),
-  };
+  const kept = storeWith(store, { close: () => Promise.resolve() });
   const server = await createServer({ controllers: '-*', apiDomain: 'k8s.io', ...options }, { store: kept, log });
   servers.push(server);
   return server;

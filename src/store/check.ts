@@ -3,7 +3,7 @@ import { keyBytes } from './keys.ts';
 import { type Compare, type ListRange, StoreError, type Write } from './store.ts';
 
 const maxKeyBytes = 16 * 1024;
-/** The largest value (bytes). */
+/** The largest value (bytes) of the embedded stores. */
 export const maxValueBytes = 2 * 1024 * 1024;
 const maxOperations = 128;
 const maxTtl = 9_000_000_000;
@@ -46,15 +46,16 @@ export function checkPrefix(prefix: string): ByteString {
   return bytes;
 }
 
-/** Throws `invalid` when a compare or a write violates the contract. */
+/** Throws `invalid` when a compare or a write violates the contract, or a value is longer than `valueBytes`. */
 export function checkCommit(
   compares: readonly Compare[],
   writes: readonly Write[],
+  valueBytes: number,
 ): { compares: KeyCompare[]; writes: KeyWrite[] } {
   if (compares.length > maxOperations || writes.length > maxOperations) {
     throw invalid(`a commit has at most ${maxOperations} compares and ${maxOperations} writes`);
   }
-  const out = { compares: compares.map(checkCompare), writes: writes.map(checkWrite) };
+  const out = { compares: compares.map(checkCompare), writes: writes.map((write) => checkWrite(write, valueBytes)) };
   if (writes.length > 1 && new Set(out.writes.map(({ key }) => key)).size < writes.length) {
     throw invalid('a commit writes each key at most once');
   }
@@ -66,9 +67,9 @@ function checkCompare({ key, revision }: Compare): KeyCompare {
   return { key: checkKey(key), revision };
 }
 
-function checkWrite({ key, value, ttl }: Write): KeyWrite {
-  if (value !== undefined && value.length > maxValueBytes) {
-    throw invalid(`a value of ${value.length} bytes is longer than ${maxValueBytes}`);
+function checkWrite({ key, value, ttl }: Write, valueBytes: number): KeyWrite {
+  if (value !== undefined && value.length > valueBytes) {
+    throw invalid(`a value of ${value.length} bytes is longer than ${valueBytes}`);
   }
   if (ttl !== undefined && (value === undefined || !Number.isSafeInteger(ttl) || ttl < 1 || ttl > maxTtl)) {
     throw invalid(`a time to live is a whole number of seconds from 1 to ${maxTtl}, and comes with a value`);

@@ -1,8 +1,8 @@
 /** The backing store: the MVCC contract and its drivers. */
-export { maxValueBytes } from './check.ts';
 export { copyLmdbStore, type StoreCopy } from './lmdb/copy.ts';
 export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';
+export { pagesOf } from './pages.ts';
 export {
   type Change,
   type CommitResult,
@@ -15,6 +15,7 @@ export {
   StoreError,
   type StoreErrorCode,
   type Watch,
+  type WatchOptions,
   type WatchSink,
   type Write,
 } from './store.ts';

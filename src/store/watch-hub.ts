@@ -1,8 +1,11 @@
 import type { ByteString } from '../meta/index.ts';
 import { checkPrefix, checkReadable, closedError, type Readable } from './check.ts';
-import { type Change, StoreError, type Watch, type WatchSink } from './store.ts';
+import { type Change, StoreError, type Watch, type WatchOptions, type WatchSink } from './store.ts';
 
-/** A change together with the bytes of its key. */
+/**
+ * A change together with the bytes of its key. It has the previous entry where a watch wants it; watches without
+ * `previous` do not get it.
+ */
 export interface KeyedChange extends Change {
   readonly bytes: ByteString;
 }
@@ -19,12 +22,15 @@ export interface Replay {
 export interface WatchSource {
   readable(): Readable;
   /** The commits after revision `after`: a bounded number, and at least one when there is any. */
-  replay(after: number, prefix: ByteString): Replay;
+  replay(after: number, prefix: ByteString, previous: boolean): Replay;
 }
+/** What the live watches want of a change. */
+export type Wanted = 'nothing' | 'entry' | 'previous';
 
 interface Watcher {
   readonly prefix: ByteString;
   readonly sink: WatchSink;
+  readonly previous: boolean;
   /** The last commit delivered to it, or up to which its replay is complete. */
   position: number;
   /** Has replayed the history and gets every commit when it is published. */
@@ -49,8 +55,8 @@ export class WatchHub {
     this.#source = source;
   }
 
-  watch(prefix: string, after: number, sink: WatchSink): Watch {
-    const watcher = { sink, position: after, live: false, open: true, progressRequested: false };
+  watch(prefix: string, after: number, sink: WatchSink, { previous = false }: WatchOptions = {}): Watch {
+    const watcher = { sink, previous, position: after, live: false, open: true, progressRequested: false };
     try {
       if (!this.#open) throw closedError();
       const added: Watcher = { ...watcher, prefix: checkPrefix(prefix) };
@@ -71,12 +77,17 @@ export class WatchHub {
     }
   }
 
-  /** Whether a live watch covers this key. */
-  wants(key: ByteString): boolean {
+  /** What the live watches that cover this key want of its change. */
+  wants(key: ByteString): Wanted {
+    let wanted: Wanted = 'nothing';
     for (const group of this.#groups([{ bytes: key }])) {
-      for (const { prefix } of group) if (key.startsWith(prefix)) return true;
+      for (const { prefix, previous } of group) {
+        if (!key.startsWith(prefix)) continue;
+        if (previous) return 'previous';
+        wanted = 'entry';
+      }
     }
-    return false;
+    return wanted;
   }
 
   /** The earliest revision from which a watch still has to replay; infinite when all are live. */
@@ -95,7 +106,10 @@ export class WatchHub {
   #drain(): void {
     this.#delivering = true;
     for (let next = this.#published.shift(); next !== undefined; next = this.#published.shift()) {
-      for (const group of this.#groups(next.changes)) for (const watcher of group) deliver(watcher, next);
+      const plain = withoutPrevious(next);
+      for (const group of this.#groups(next.changes)) {
+        for (const watcher of group) deliver(watcher, watcher.previous ? next : plain);
+      }
       this.#delivered = next.revision;
     }
     this.#delivering = false;
@@ -142,9 +156,9 @@ export class WatchHub {
   #catchUp(watcher: Watcher): void {
     if (!watcher.open) return;
     try {
-      const { revision, commits } = this.#source.replay(watcher.position, watcher.prefix);
+      const { revision, commits } = this.#source.replay(watcher.position, watcher.prefix, watcher.previous);
       this.#delivering = true;
-      for (const commit of commits) deliver(watcher, commit);
+      for (const commit of commits) deliver(watcher, watcher.previous ? commit : withoutPrevious(commit));
       watcher.position = revision;
     } catch (error) {
       this.#remove(watcher);
@@ -176,6 +190,12 @@ export class WatchHub {
 
 /** What keys with the same resource begin with; empty for a prefix that does not reach as far. */
 const firstSegment = (key: ByteString): string => key.slice(0, key.indexOf('/', 1) + 1);
+
+/** The same object when no change has a previous entry. */
+function withoutPrevious(commit: CommitChanges): CommitChanges {
+  if (commit.changes.every(({ previous }) => previous === undefined)) return commit;
+  return { ...commit, changes: commit.changes.map((change) => ({ ...change, previous: undefined })) };
+}
 
 function deliver(watcher: Watcher, { revision, changes }: CommitChanges): void {
   if (!watcher.open) return;

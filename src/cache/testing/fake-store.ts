@@ -10,6 +10,7 @@ import {
   StoreError,
   type StoreErrorCode,
   type Watch,
+  type WatchOptions,
   type WatchSink,
   type Write,
 } from '../../store/index.ts';
@@ -17,11 +18,13 @@ import {
 interface Follower {
   readonly prefix: string;
   readonly sink: WatchSink;
+  readonly previous: boolean;
   open: boolean;
 }
 
 /** A small store in memory with injected failures. Watches deliver within `commit`. */
 export class FakeStore implements Store {
+  readonly maxValueBytes = 1024 * 1024;
   /** State by revision; the last is the current one. */
   readonly #states: { revision: number; entries: Map<string, Entry> }[] = [{ revision: 1, entries: new Map() }];
   readonly #log: { revision: number; changes: Change[] }[] = [];
@@ -41,7 +44,7 @@ export class FakeStore implements Store {
   }
 
   /** The first revision that can be read. */
-  get oldest(): number {
+  get compacted(): number {
     return this.#compacted;
   }
 
@@ -51,6 +54,10 @@ export class FakeStore implements Store {
 
   async revision(): Promise<number> {
     return this.latest;
+  }
+
+  async oldest(): Promise<number> {
+    return this.#compacted;
   }
 
   async get(key: string, revision?: number): Promise<GetResult> {
@@ -100,9 +107,9 @@ export class FakeStore implements Store {
     this.#states.splice(0, 1, { revision, entries: new Map(entries.map((entry) => [entry.key, entry])) });
   }
 
-  watch(prefix: string, after: number, sink: WatchSink): Watch {
+  watch(prefix: string, after: number, sink: WatchSink, { previous = false }: WatchOptions = {}): Watch {
     this.calls.watches++;
-    const follower = { prefix, sink, open: true };
+    const follower = { prefix, sink, previous, open: true };
     const failure = this.watchFailures.shift();
     queueMicrotask(() => this.#start(follower, after, failure));
     return {
@@ -170,10 +177,11 @@ export class FakeStore implements Store {
   }
 }
 
-function deliver({ prefix, sink, open }: Follower, revision: number, changes: readonly Change[]): void {
+function deliver({ prefix, sink, previous, open }: Follower, revision: number, changes: readonly Change[]): void {
   if (!open) return;
   const concerned = changes.filter(({ key }) => key.startsWith(prefix));
-  if (concerned.length > 0) sink.batch(revision, concerned);
+  const told = previous ? concerned : concerned.map((change) => ({ ...change, previous: undefined }));
+  if (told.length > 0) sink.batch(revision, told);
 }
 
 function compareBytes(a: string, b: string): number {

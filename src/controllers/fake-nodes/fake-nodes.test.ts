@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openMemoryStore, type Store, StoreError } from '../../server/index.ts';
+import { storeWith } from '../../store/testing/store-with.ts';
 import { kinds } from '../kinds.ts';
 import { serviceAccountController } from '../service-accounts.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
@@ -421,11 +422,8 @@ describe('a pod that is deleted', () => {
       if (!deletes || failures-- <= 0) return store.commit(compares, writes);
       return Promise.reject(new StoreError('unavailable', 'stopped'));
     };
-    const failing = new Proxy(store, {
-      get: (target, name: keyof Store) => (name === 'commit' ? commit : target[name].bind(target)),
-    });
     cluster = await testCluster([serviceAccountController, ...fakeNodeControllers({ count: 1, version: 'v1.2.3' })], {
-      store: failing,
+      store: storeWith(store, { commit }),
     });
     await create('torn');
     await cluster.settle();

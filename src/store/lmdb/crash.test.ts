@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { type Change, type Entry, type Store, StoreError } from '../store.ts';
+import type { Change, Entry, Store, WatchSink } from '../store.ts';
 import { drivenClock } from '../testing/driven-clock.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 
@@ -57,27 +57,20 @@ async function crash(path: string, output: string, n: number, random: () => numb
   return answers.filter(({ deletes, before, keys }) => !deletes || before > 0 || keys.length > 1);
 }
 
-async function firstKept(store: Store): Promise<number> {
-  const error: unknown = await store.get('any', 1).then(
-    () => undefined,
-    (e: unknown) => e,
-  );
-  return error instanceof StoreError ? (error.revision ?? 0) : 1;
-}
-
 /** The changes of every commit after revision `first`. */
 async function history(store: Store, first: number): Promise<Map<number, readonly Change[]>> {
   const commits = new Map<number, readonly Change[]>();
   const latest = await store.revision();
   await new Promise<void>((resolve, reject) => {
-    const watch = store.watch('', first, {
+    const sink: WatchSink = {
       batch(revision, changes) {
         if (changes.length === 0) resolve();
         else if (commits.has(revision)) reject(new Error(`revision ${revision} came twice`));
         else commits.set(revision, changes);
       },
       error: reject,
-    });
+    };
+    const watch = store.watch('', first, sink, { previous: true });
     watch.progress();
   });
   expect([...commits.keys()]).toEqual(Array.from({ length: latest - first }, (_, i) => first + 1 + i));
@@ -106,7 +99,7 @@ function differences(answer: Answer, changes: readonly Change[]): unknown[] {
 
 /** Every answered commit is there, and the history is complete and consistent. */
 async function check(store: Store, answers: readonly Answer[], last: ReadonlyMap<string, Answer>) {
-  const first = await firstKept(store);
+  const first = await store.oldest();
   const latest = await store.revision();
   const commits = await history(store, first);
   expect(Math.max(0, ...answers.map(({ revision }) => revision))).toBeLessThanOrEqual(latest);

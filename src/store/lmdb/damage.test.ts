@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Entry, type GetResult, type Store, StoreError } from '../store.ts';
+import { type Entry, type GetResult, type Store, StoreError, type WatchSink } from '../store.ts';
 import { drivenClock } from '../testing/driven-clock.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 
@@ -131,7 +131,7 @@ test('reads that need a corrupt page fail as damaged, others succeed', async () 
   expect(right).toBeGreaterThan(damaged);
 });
 
-test('a commit over a corrupt previous value succeeds, and watches end as damaged', async () => {
+test('a commit over a corrupt previous value succeeds, and watches with previous values end as damaged', async () => {
   const bytes = readFileSync(file);
   const longValuePage = 4;
   for (let page = 2; page < bytes.length / 4096; page++) {
@@ -145,10 +145,11 @@ test('a commit over a corrupt previous value succeeds, and watches end as damage
   await expect(store.get(key)).rejects.toMatchObject({ code: 'damaged' });
   const latest = await store.revision();
   const live = new Promise<unknown>((resolve) => {
-    const watch = store.watch('', latest, {
+    const sink: WatchSink = {
       batch: (revision) => (revision === latest ? undefined : resolve(revision)),
       error: resolve,
-    });
+    };
+    const watch = store.watch('', latest, sink, { previous: true });
     watch.progress();
   });
   await new Promise(setImmediate);

@@ -8,6 +8,7 @@ import {
   closedError,
   type KeyCompare,
   type KeyWrite,
+  maxValueBytes,
 } from '../check.ts';
 import { defaultHistoryMs, markingMs } from '../history.ts';
 import { keyText } from '../keys.ts';
@@ -20,6 +21,7 @@ import {
   type Store,
   StoreError,
   type Watch,
+  type WatchOptions,
   type WatchSink,
   type Write,
 } from '../store.ts';
@@ -60,6 +62,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
 }
 
 class LmdbStore implements Store {
+  readonly maxValueBytes = maxValueBytes;
   readonly #environment: Environment;
   readonly #clock: Clock;
   readonly #reader: Reader;
@@ -75,7 +78,7 @@ class LmdbStore implements Store {
     this.#clock = clock;
     const readable = () => this.#writer.state;
     this.#reader = new Reader(environment, readable);
-    this.#hub = new WatchHub({ readable, replay: (after, prefix) => this.#reader.replay(after, prefix) });
+    this.#hub = new WatchHub({ readable, replay: (...from) => this.#reader.replay(...from) });
     const opened = clock.monotonic();
     const { openMs: before } = environment.state;
     const openMs = () => before + Math.floor(clock.monotonic() - opened);
@@ -101,6 +104,11 @@ class LmdbStore implements Store {
     return this.#writer.state.latest;
   }
 
+  async oldest(): Promise<number> {
+    this.#checkOpen();
+    return this.#writer.state.oldest;
+  }
+
   async get(key: string, revision?: number): Promise<GetResult> {
     this.#checkOpen();
     const bytes = checkKey(key);
@@ -116,12 +124,12 @@ class LmdbStore implements Store {
 
   async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
     this.#checkOpen();
-    const checked = checkCommit(compares, writes);
+    const checked = checkCommit(compares, writes, maxValueBytes);
     return this.#commit(checked.compares, checked.writes);
   }
 
-  watch(prefix: string, after: number, sink: WatchSink): Watch {
-    return this.#hub.watch(prefix, after, sink);
+  watch(prefix: string, after: number, sink: WatchSink, options?: WatchOptions): Watch {
+    return this.#hub.watch(prefix, after, sink, options);
   }
 
   async compact(revision: number): Promise<void> {
@@ -187,10 +195,16 @@ class LmdbStore implements Store {
     for (const { key: bytes, record, previous } of written) {
       const expires = recordExpires(record);
       if (expires > 0) this.#expiry.by(expires);
-      if (!this.#hub.wants(bytes)) continue;
+      const wanted = this.#hub.wants(bytes);
+      if (wanted === 'nothing') continue;
       const key = keyText(bytes);
       const entry = recordDeletes(record) ? undefined : { key, value: recordValue(record), revision };
-      changes.push({ bytes, key, entry, previous: this.#reader.load(previous, key) });
+      changes.push({
+        bytes,
+        key,
+        entry,
+        previous: wanted === 'previous' ? this.#reader.load(previous, key) : undefined,
+      });
     }
     this.#hub.publish({ revision, changes });
   }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { platformHas } from '../../../test/support/requirements.ts';
+import { pagesOf } from '../pages.ts';
 import type { Store } from '../store.ts';
 import { storeContract } from '../testing/contract.ts';
 import { drivenClock } from '../testing/driven-clock.ts';
@@ -150,8 +151,11 @@ describe('lmdb', () => {
     const big = new Uint8Array(1_000_000).fill(7);
     for (let i = 0; i < 12; i++) await store.commit([], [{ key: `big/${i}`, value: big }]);
     await store.close();
-    const { entries } = await (await reopen({ mapSize: 1 << 20 })).list({ prefix: 'big/' });
-    expect(entries.map((entry) => entry.value.length)).toEqual(Array.from({ length: 12 }, () => 1_000_000));
+    const sizes: number[] = [];
+    for await (const { entries } of pagesOf(await reopen({ mapSize: 1 << 20 }), { prefix: 'big/' })) {
+      sizes.push(...entries.map((entry) => entry.value.length));
+    }
+    expect(sizes).toEqual(Array.from({ length: 12 }, () => 1_000_000));
   });
 
   describe('a store that cannot be opened fails with the cause and what to do', () => {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../meta/index.ts';
 import type { KeyRange, Readable } from '../check.ts';
 import { keyText } from '../keys.ts';
-import type { Entry, ListResult } from '../store.ts';
+import { type Entry, type ListResult, pageBytes } from '../store.ts';
 import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
 import type { Environment } from './environment.ts';
 import { damaged } from './failure.ts';
@@ -71,7 +71,7 @@ export class Reader {
     this.#pins.add(pin);
     try {
       const entries: Entry[] = [];
-      let following = 0;
+      let [following, pageSize] = [0, 0];
       let last = after;
       const result = () => ({ entries, revision, more: following > 0, remaining: count ? following : undefined });
       for (;;) {
@@ -81,7 +81,7 @@ export class Reader {
           last = key;
           const pointer = this.#visible(head, revision);
           if (pointer === undefined) continue;
-          if (entries.length >= limit) {
+          if (entries.length >= limit || pageSize >= pageBytes) {
             following++;
             if (!count) return result();
             continue;
@@ -89,6 +89,7 @@ export class Reader {
           const entry = this.#entry(pointer, keyText(key));
           entries.push(entry);
           bytes += entry.value.length;
+          pageSize += entry.value.length;
           if (bytes > bytesPerTurn) break;
         }
         if (heads.length < keysPerTurn && bytes <= bytesPerTurn) return result();
@@ -101,7 +102,7 @@ export class Reader {
   }
 
   /** The commits after revision `after`, as many as fit in a turn, with only the changes below the prefix. */
-  replay(after: number, prefix: ByteString): Replay {
+  replay(after: number, prefix: ByteString, previous: boolean): Replay {
     const { latest } = this.#readable();
     const commits: CommitChanges[] = [];
     let [revision, examined, bytes] = [after, 0, 0];
@@ -114,7 +115,7 @@ export class Reader {
         examined++;
         const key = recordKey(record);
         if (!key.startsWith(prefix)) continue;
-        const change = this.#change(key, record, revision);
+        const change = this.#change(key, record, revision, previous);
         bytes += (change.entry?.value.length ?? 0) + (change.previous?.value.length ?? 0);
         changes.push(change);
       }
@@ -123,9 +124,9 @@ export class Reader {
     return { revision, commits };
   }
 
-  #change(bytes: ByteString, record: Buffer, revision: number): KeyedChange {
+  #change(bytes: ByteString, record: Buffer, revision: number, withPrevious: boolean): KeyedChange {
     const key = keyText(bytes);
-    const previous = recordPrevious(record);
+    const previous = withPrevious ? recordPrevious(record) : undefined;
     const entry = recordDeletes(record) ? undefined : { key, value: this.#copy(recordValue(record)), revision };
     return { bytes, key, entry, previous: this.load(previous, key) };
   }

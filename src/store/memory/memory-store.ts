@@ -9,20 +9,23 @@ import {
   closedError,
   type KeyCompare,
   type KeyWrite,
+  maxValueBytes,
 } from '../check.ts';
 import { age, defaultHistoryMs, type Mark, markingMs } from '../history.ts';
 import { keyText } from '../keys.ts';
-import type {
-  CommitResult,
-  Compare,
-  Entry,
-  GetResult,
-  ListRange,
-  ListResult,
-  Store,
-  Watch,
-  WatchSink,
-  Write,
+import {
+  type CommitResult,
+  type Compare,
+  type Entry,
+  type GetResult,
+  type ListRange,
+  type ListResult,
+  pageBytes,
+  type Store,
+  type Watch,
+  type WatchOptions,
+  type WatchSink,
+  type Write,
 } from '../store.ts';
 import { Alarm, every } from '../timers.ts';
 import { type CommitChanges, type KeyedChange, type Replay, WatchHub } from '../watch-hub.ts';
@@ -59,6 +62,7 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
 }
 
 class MemoryStore implements Store {
+  readonly maxValueBytes = maxValueBytes;
   readonly #clock: Clock;
   /** The latest version of every key. */
   readonly #heads = new BTree<Version>();
@@ -92,6 +96,11 @@ class MemoryStore implements Store {
     return this.#latest;
   }
 
+  async oldest(): Promise<number> {
+    this.#checkOpen();
+    return this.#oldest;
+  }
+
   async get(key: string, revision?: number): Promise<GetResult> {
     this.#checkOpen();
     const bytes = checkKey(key);
@@ -105,26 +114,29 @@ class MemoryStore implements Store {
     const at = checkReadable(range.revision, this.#readable());
     const entries: Entry[] = [];
     let following = 0;
+    let bytes = 0;
     for (const head of this.#heads.snapshot().range(prefix, after)) {
       const entry = entryAt(head, at);
       if (entry === undefined) continue;
-      if (entries.length < limit) entries.push(entry);
-      else {
-        following++;
-        if (!count) break;
+      if (entries.length < limit && bytes < pageBytes) {
+        entries.push(entry);
+        bytes += entry.value.length;
+        continue;
       }
+      following++;
+      if (!count) break;
     }
     return { entries, revision: at, more: following > 0, remaining: count ? following : undefined };
   }
 
   async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
     this.#checkOpen();
-    const checked = checkCommit(compares, writes);
+    const checked = checkCommit(compares, writes, maxValueBytes);
     return this.#commit(checked.compares, checked.writes);
   }
 
-  watch(prefix: string, after: number, sink: WatchSink): Watch {
-    return this.#hub.watch(prefix, after, sink);
+  watch(prefix: string, after: number, sink: WatchSink, options?: WatchOptions): Watch {
+    return this.#hub.watch(prefix, after, sink, options);
   }
 
   async compact(revision: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Store, StoreError } from '../index.ts';
+import { storeWith } from './store-with.ts';
 
 /** A store whose watches can be delayed or interrupted. */
 export interface HeldStore extends Store {
@@ -29,55 +30,51 @@ export function heldStore(store: Store, options: { readonly releaseOnProgress?: 
     queued = [];
     for (const call of calls) call();
   };
+  const watch: Store['watch'] = (prefix, after, sink, watchOptions) => {
+    let open = true;
+    const end = () => {
+      open = false;
+      watches.delete(failing);
+    };
+    const delayed = {
+      batch: (...batch: Parameters<typeof sink.batch>) => tell(() => open && sink.batch(...batch)),
+      error: (error: StoreError) =>
+        tell(() => {
+          if (!open) return;
+          end();
+          sink.error(error);
+        }),
+    };
+    const inner = store.watch(prefix, after, delayed, watchOptions);
+    const failing = {
+      fail: () => {
+        inner.close();
+        end();
+        sink.error(new StoreError('unavailable', 'cut off'));
+      },
+    };
+    watches.add(failing);
+    return {
+      progress: () => {
+        if (options.releaseOnProgress) release();
+        inner.progress();
+      },
+      close: () => {
+        end();
+        inner.close();
+      },
+    };
+  };
   return {
+    ...storeWith(store, { watch }),
     under: store,
-    revision: () => store.revision(),
-    get: (key, revision) => store.get(key, revision),
-    list: (range) => store.list(range),
-    commit: (compares, writes) => store.commit(compares, writes),
-    compact: (revision) => store.compact(revision),
-    close: () => store.close(),
     hold: () => {
       held = true;
     },
     release,
     cut: () => {
       release();
-      for (const watch of watches) watch.fail();
-    },
-    watch: (prefix, after, sink) => {
-      let open = true;
-      const end = () => {
-        open = false;
-        watches.delete(watch);
-      };
-      const inner = store.watch(prefix, after, {
-        batch: (revision, changes) => tell(() => open && sink.batch(revision, changes)),
-        error: (error) =>
-          tell(() => {
-            if (!open) return;
-            end();
-            sink.error(error);
-          }),
-      });
-      const watch = {
-        fail: () => {
-          inner.close();
-          end();
-          sink.error(new StoreError('unavailable', 'cut off'));
-        },
-      };
-      watches.add(watch);
-      return {
-        progress: () => {
-          if (options.releaseOnProgress) release();
-          inner.progress();
-        },
-        close: () => {
-          end();
-          inner.close();
-        },
-      };
+      for (const each of watches) each.fail();
     },
   };
 }

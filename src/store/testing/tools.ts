@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Change, Entry, Store, StoreError, Watch } from '../store.ts';
+import type { Change, Entry, Store, StoreError, Watch, WatchOptions } from '../store.ts';
 
 /** A store under test: empty, at any revision. */
 export interface OpenedStore {
@@ -72,17 +72,26 @@ export interface Tools {
   /** The text that a key holds. */
   readonly read: (key: string, revision?: number) => Promise<string | undefined>;
   readonly keys: (prefix: string) => Promise<string[]>;
-  readonly watch: (prefix: string, after: number) => Recorder & Pick<Watch, 'progress' | 'close'>;
+  /** Watches with previous entries unless told otherwise. */
+  readonly watch: (
+    prefix: string,
+    after: number,
+    options?: WatchOptions,
+  ) => Recorder & Pick<Watch, 'progress' | 'close'>;
 }
 
 /** Tools for the store that `opened` returns at the time of use. */
 export function toolsFor(opened: () => OpenedStore): Tools {
   const store: Store = {
+    get maxValueBytes() {
+      return opened().store.maxValueBytes;
+    },
     revision: () => opened().store.revision(),
+    oldest: () => opened().store.oldest(),
     get: (key, revision) => opened().store.get(key, revision),
     list: (range) => opened().store.list(range),
     commit: (compares, writes) => opened().store.commit(compares, writes),
-    watch: (prefix, after, sink) => opened().store.watch(prefix, after, sink),
+    watch: (...given) => opened().store.watch(...given),
     compact: (revision) => opened().store.compact(revision),
     close: () => opened().store.close(),
   };
@@ -96,9 +105,9 @@ export function toolsFor(opened: () => OpenedStore): Tools {
     },
     read: async (key, revision) => text((await store.get(key, revision)).entry),
     keys: async (prefix) => (await store.list({ prefix })).entries.map(({ key }) => key),
-    watch(prefix, after) {
+    watch(prefix, after, options = { previous: true }) {
       const sink = new Recorder();
-      const begun = store.watch(prefix, after, sink);
+      const begun = store.watch(prefix, after, sink, options);
       return Object.assign(sink, { progress: () => begun.progress(), close: () => begun.close() });
     },
   };

@@ -1,0 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ListRange, ListResult, Store } from './store.ts';
+
+/** The most entries of one page. */
+const pageEntries = 500;
+
+/**
+ * The pages of a range, all at one revision, until `range.limit` entries have been read; at least one page. The event
+ * loop gets a turn between pages.
+ */
+export async function* pagesOf(store: Pick<Store, 'list'>, range: ListRange): AsyncGenerator<ListResult> {
+  let { limit = Number.POSITIVE_INFINITY } = range;
+  for (let next = range; ; ) {
+    const page = await store.list({ ...next, limit: Math.min(limit, pageEntries) });
+    yield page;
+    const after = page.entries.at(-1)?.key;
+    limit -= page.entries.length;
+    if (!page.more || after === undefined || limit === 0) return;
+    next = { ...range, after, revision: page.revision };
+    await nextTurn();
+  }
+}

@@ -85,12 +85,14 @@ function newest(paths) {
  * @param {string} script the tool's JavaScript entry, relative to the project
  * @param {string[]} args
  * @param {number} [node] the major version of the Node that runs it; another one than this is fetched
+ * @param {{ [name: string]: string }} [environment] added to the variables of this process
  */
-export function run(name, script, args, node = major) {
+export function run(name, script, args, node = major, environment = {}) {
   console.log(`\n— ${name}`);
   const [command, ...before] = node === major ? [process.execPath] : ['npx', '--yes', `node@${node}`];
   const child = spawnSync(command, [...before, join(root, script), ...args], {
     cwd: root,
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: node !== major && process.platform === 'win32',
   });

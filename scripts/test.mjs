@@ -1,5 +1,6 @@
 // npm test [-- --nodes=20,22,24] [FILTER…]: types, style, promises, layers, dead code, then every test: on this Node,
-// or on the newest release of each that is named. Filters go to the test runner.
+// or on the newest release of each that is named. The longest test files take turns: each runs on one of the Nodes, all
+// others on each. Filters go to the test runner; what they select runs on each Node.
 import { etcdProgram } from './etcd.mjs';
 import { build, major, run } from './setup.mjs';
 
@@ -14,15 +15,17 @@ if (nodes.some((node) => !/^\d+$/.test(node))) {
   console.error('--nodes lists major versions of Node: --nodes=20,22,24');
   process.exit(2);
 }
-/** @type {[name: string, script: string, args: string[], node?: number][]} */
+/** @type {[name: string, script: string, args: string[], node?: number, environment?: { [name: string]: string }][]} */
 const checks = [
   ['types', 'node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']],
   ['style', 'node_modules/@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']],
   ['promises and sizes', 'node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', '.']],
   ['dead code', 'node_modules/knip/bin/knip.js', []],
 ];
-for (const node of nodes.length > 0 ? nodes.map(Number) : [major]) {
-  checks.push([`tests on Node ${node}`, 'node_modules/vitest/vitest.mjs', ['run', ...filters], node]);
+const versions = nodes.length > 0 ? nodes.map(Number) : [major];
+for (const [turn, node] of versions.entries()) {
+  const turns = { LONG_TESTS: filters.length > 0 ? '0/1' : `${turn}/${versions.length}` };
+  checks.push([`tests on Node ${node}`, 'node_modules/vitest/vitest.mjs', ['run', ...filters], node, turns]);
 }
 const failed = checks.filter((check) => run(...check) !== 0).map(([name]) => name);
 if (failed.length > 0) {

@@ -213,7 +213,7 @@ describe('a custom resource', () => {
     const value = { ...gadget('a', { size: 1 }), kind: 'Service' };
     expect((await send(server, 'POST', services, value)).body).toMatchObject({ spec: { size: 1 } });
     expect((await send(server, 'GET', '/api/v1/namespaces/default/services/a')).status).toBe(404);
-    expect((await send(server, 'GET', '/readyz')).body).toBe('ok');
+    await expect.poll(async () => (await send(server, 'GET', '/readyz')).body).toBe('ok');
   });
 
   it('can own objects of built-in kinds, and is known to access reviews by its name', async () => {

@@ -324,7 +324,7 @@ describe('repair', () => {
 
   it('releases no node port while a service cannot be decoded', async () => {
     const { clock, store, server } = await damaged();
-    await store.commit([], [{ key: '/services/default/odd', value: Buffer.from('{') }]);
+    await store.commit([], [{ key: '/services/specs/default/odd', value: Buffer.from('{') }]);
     // The port that is known is entered again, the one that may be theirs stays.
     await store.commit([], [{ key: block, value: Buffer.from('2') }]);
     await server.client.create(addresses, address('10.0.0.60', 'odd'));

@@ -34,7 +34,7 @@ async function start(store: Store): Promise<OrchServer> {
   return server;
 }
 
-const flowKey = /^\/flowschemas\.flowcontrol\.apiserver\.orch\.io\//;
+const flowKey = /^\/flowschemas\//;
 const namespaceKey = (name: string) => `/namespaces/${name}`;
 
 describe('the bootstrap objects', () => {

@@ -22,6 +22,7 @@ async function start(store: Store, options: ServerOptions = {}, clock: Clock = s
 
 const kinds = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'];
 const placeOf = (resource: string) => ({ apiVersion: 'rbac.authorization.k8s.io/v1', resource });
+const rbacKey = /^\/(cluster)?role(binding)?s\//;
 const clusterRole = (name: string) => ({ ...placeOf('clusterroles'), name });
 const clusterRoleBinding = (name: string) => ({ ...placeOf('clusterrolebindings'), name });
 
@@ -36,7 +37,7 @@ function sharedStore() {
   const commits: string[][] = [];
   const shared = storeWith(store, {
     commit: (compares, writes) => {
-      const keys = writes.map(({ key }) => key).filter((key) => key.includes('rbac.authorization'));
+      const keys = writes.map(({ key }) => key).filter((key) => rbacKey.test(key));
       if (keys.length > 0) commits.push(keys);
       return store.commit(compares, writes);
     },
@@ -131,7 +132,7 @@ describe('the default roles and bindings', () => {
 
   it('are attempted again where a stored role cannot be read, and the server is not ready until then', async () => {
     const { store } = sharedStore();
-    const key = '/clusterroles.rbac.authorization.k8s.io/broken';
+    const key = '/clusterroles/broken';
     await store.commit([], [{ key, value: Buffer.from('{') }]);
     const clock = drivenClock();
     const server = await start(store, {}, clock);

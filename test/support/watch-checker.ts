@@ -17,7 +17,7 @@ export class Journal {
 
   constructor(store: Store, after: number) {
     this.#begins = after;
-    const watch = store.watch('', after, {
+    const sink: Parameters<Store['watch']>[2] = {
       batch: (revision, changes) => {
         for (const { key, entry, previous } of changes) {
           if (!/\/configmaps\/[^/]+\/[^/]+$/.test(key)) continue;
@@ -31,7 +31,8 @@ export class Journal {
       error: (error) => {
         throw error;
       },
-    });
+    };
+    const watch = store.watch('', after, sink, { previous: true });
     this.#stop = () => watch.close();
   }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { versionOf } from './check/objects.ts';
+import type { Answer, Ask, Endpoint } from './endpoint.ts';
 import type { Fields, Item, Outcome, Request, Selection } from './history.ts';
 import { type Random, randomOf } from './random.ts';
 import type { Recorder } from './recorder.ts';
-import type { Answer, Ask, Replica } from './replica.ts';
 import { listPath, objectOf, pathOf, randomKey, randomSelection, randomTier } from './target.ts';
 
 interface List {
@@ -39,14 +39,14 @@ const pageAttempts = 5;
 export class Client {
   readonly #name: string;
   readonly #recorder: Recorder;
-  readonly #replicas: readonly Replica[];
+  readonly #replicas: readonly Endpoint[];
   readonly #random: Random;
   /** Objects as they were seen last. */
   readonly #known = new Map<string, Item>();
-  #replica: Replica;
+  #replica: Endpoint;
   #isStopped = false;
 
-  constructor(seed: number, number: number, recorder: Recorder, replicas: readonly Replica[]) {
+  constructor(seed: number, number: number, recorder: Recorder, replicas: readonly Endpoint[]) {
     this.#name = `c${number}`;
     this.#recorder = recorder;
     this.#replicas = replicas;
@@ -68,7 +68,7 @@ export class Client {
   }
 
   /** The replica that it asks from now on. */
-  use(replica: Replica): void {
+  use(replica: Endpoint): void {
     this.#replica = replica;
   }
 

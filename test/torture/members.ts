@@ -91,6 +91,8 @@ export class Members {
       'initial-advertise-peer-urls': this.#cluster.find(([other]) => other === name)?.[1],
       'initial-cluster': this.#cluster.map(([other, url]) => `${other}=${url}`).join(','),
       'log-level': 'warn',
+      'heartbeat-interval': 50,
+      'election-timeout': 500,
     };
     const flags = Object.entries(options).map(([option, value]) => `--${option}=${value}`);
     // The machine itself does not fail: what is written is there for the next process.
@@ -111,6 +113,21 @@ export class Members {
 
   resume(name: string): void {
     this.#childOf(name).kill('SIGCONT');
+  }
+
+  /** Discards the history before a revision; resolves when that has been done, whatever becomes of single members. */
+  async compact(revision: number): Promise<void> {
+    for (;;) {
+      for (const name of memberNames) {
+        const isDone = await this.#post(name, '/v3/kv/compaction', { revision: String(revision) }).then(
+          () => true,
+          // An earlier request may have done it.
+          (error: Error) => error.message.includes('has been compacted'),
+        );
+        if (isDone) return;
+      }
+      await sleep(50);
+    }
   }
 
   /** The leader of the latest term that a member knows of. */

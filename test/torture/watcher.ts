@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { Item, Reached, Selection, WatchEvent, WatchSession } from './history.ts';
 import { type Random, randomOf } from './random.ts';
 import type { Recorder } from './recorder.ts';
-import type { Replica } from './replica.ts';
 import { listPath, randomSelection } from './target.ts';
 
 /** How long to wait for a watch to be accepted (ms). */
@@ -25,7 +25,7 @@ export class Watcher {
   readonly #name: string;
   readonly #selection: Selection;
   readonly #recorder: Recorder;
-  readonly #replicas: readonly Replica[];
+  readonly #replicas: readonly Endpoint[];
   readonly #random: Random;
   readonly #lists: Client;
   /** Everything up to it has been told; undefined: it must begin anew. */
@@ -34,7 +34,7 @@ export class Watcher {
   #phase: 'wandering' | 'staying' | 'leaving' = 'wandering';
 
   /** `lists` makes its lists. */
-  constructor(seed: number, number: number, recorder: Recorder, replicas: readonly Replica[], lists: Client) {
+  constructor(seed: number, number: number, recorder: Recorder, replicas: readonly Endpoint[], lists: Client) {
     this.#name = `w${number}`;
     this.#recorder = recorder;
     this.#replicas = replicas;
@@ -75,7 +75,7 @@ export class Watcher {
     this.#stream?.destroy();
   }
 
-  async #watch(replica: Replica): Promise<void> {
+  async #watch(replica: Endpoint): Promise<void> {
     const after = this.#position;
     const start = this.#recorder.now();
     const events: WatchEvent[] = [];
@@ -87,7 +87,7 @@ export class Watcher {
     this.#recorder.watches.push({ ...session, end, ending });
   }
 
-  async #follow(replica: Replica, events: WatchEvent[]): Promise<Ending> {
+  async #follow(replica: Endpoint, events: WatchEvent[]): Promise<Ending> {
     const stream = await replica.stream(listPath(this.#selection, this.#query()), patience);
     this.#stream = stream;
     if (this.#phase === 'leaving') stream.destroy();

@@ -69,7 +69,8 @@ export class Endpoint {
         clearTimeout(timer);
         reject(error);
       };
-      const request = this.#request(ask, (response) => {
+      const body = ask.body === undefined ? undefined : Buffer.from(JSON.stringify(ask.body));
+      const request = this.#request(ask, body, (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (piece: string) => {
@@ -83,14 +84,14 @@ export class Endpoint {
       });
       const timer = setTimeout(() => request.destroy(new Error(`no answer in ${patience} ms`)), patience);
       request.on('error', fail);
-      request.end(ask.body === undefined ? undefined : JSON.stringify(ask.body));
+      request.end(body);
     });
   }
 
   /** Opens a stream. @throws Error when there is no answer within `patience` (ms) */
   stream(path: string, patience: number): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const request = this.#request({ method: 'GET', path }, (response) => {
+      const request = this.#request({ method: 'GET', path }, undefined, (response) => {
         clearTimeout(timer);
         resolve(response);
       });
@@ -109,7 +110,7 @@ export class Endpoint {
     this.#agent = undefined;
   }
 
-  #request({ method, path, type, body }: Ask, answered: (response: IncomingMessage) => void) {
+  #request({ method, path, type }: Ask, body: Buffer | undefined, answered: (response: IncomingMessage) => void) {
     const options: RequestOptions = {
       host: '127.0.0.1',
       port: this.port,
@@ -119,7 +120,7 @@ export class Endpoint {
       headers: {
         authorization: `Bearer ${token}`,
         accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': type ?? 'application/json', 'content-length': body.length }),
       },
     };
     return https.request(options, (response) => {

@@ -96,10 +96,11 @@ export function pathOf(key: string): { readonly object: string; readonly collect
   return { collection, object: `${collection}/${name}` };
 }
 
-/** The path of a list or watch. */
+/** The path of a list or watch. Across namespaces it selects what has the label: there may be objects of others. */
 export function listPath({ resource, namespace, tier }: Selection, query: { readonly [name: string]: string }): string {
   const place = namespace === undefined ? '' : `/namespaces/${namespace}`;
-  const search = new URLSearchParams({ ...(tier === undefined ? {} : { labelSelector: `tier=${tier}` }), ...query });
+  const labels = tier === undefined ? (namespace === undefined ? 'tier' : undefined) : `tier=${tier}`;
+  const search = new URLSearchParams({ ...(labels === undefined ? {} : { labelSelector: labels }), ...query });
   return `${resourceOf(resource).path}${place}/${resource}?${search}`;
 }
 

@@ -25,7 +25,7 @@ export interface Trial {
 const clients = 6;
 const watchers = 6;
 /** The most time between two requests of a client (ms). */
-const pause = 60;
+const pause = 30;
 /** How long everything may take to come up, and to be whole again after the last fault (ms). */
 const patience = 30_000;
 const recoveryPatience = 15_000;

@@ -13,6 +13,15 @@ export default defineConfig({
   },
   platform: 'node',
   external: Object.keys(dependencies),
+  plugins: [
+    {
+      // Read beside the bundle when a store over etcd is opened.
+      name: 'messages',
+      generateBundle() {
+        this.emitFile({ type: 'asset', fileName: 'rpc.proto', source: readFileSync('src/store/etcd/rpc.proto') });
+      },
+    },
+  ],
   output: {
     dir: 'dist/server',
     format: 'esm',

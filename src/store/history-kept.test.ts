@@ -40,16 +40,6 @@ async function pass(store: Store, ms: number): Promise<void> {
   }
 }
 
-/** The first revision that is not compacted. */
-async function oldest(store: Store): Promise<number> {
-  try {
-    await store.list({ prefix: '', revision: 1, limit: 0 });
-    return 1;
-  } catch (error) {
-    return (error as { revision: number }).revision;
-  }
-}
-
 /** The number of records in the file of a closed store. */
 async function recordsIn(path: string): Promise<number> {
   const file = open({ path, noSubdir: false });
@@ -75,24 +65,24 @@ describe.each(Object.entries(drivers))('history: %s', (_, openStore) => {
     await pass(store, minute);
     const third = await write(store);
     await pass(store, 3 * minute);
-    expect(await oldest(store)).toBe(1);
+    expect(await store.oldest()).toBe(1);
     await pass(store, 20_000);
-    expect(await oldest(store)).toBe(first);
+    expect(await store.oldest()).toBe(first);
     await pass(store, 40_000);
-    expect(await oldest(store)).toBe(first);
+    expect(await store.oldest()).toBe(first);
     await pass(store, 20_000);
-    expect(await oldest(store)).toBe(second);
+    expect(await store.oldest()).toBe(second);
     await pass(store, minute);
-    expect(await oldest(store)).toBe(third);
+    expect(await store.oldest()).toBe(third);
   });
 
   test('is kept for historyMs', async () => {
     const store = await opening({ historyMs: minute });
     const revision = await write(store);
     await pass(store, minute);
-    expect(await oldest(store)).toBe(1);
+    expect(await store.oldest()).toBe(1);
     await pass(store, 10_000);
-    expect(await oldest(store)).toBe(revision);
+    expect(await store.oldest()).toBe(revision);
   });
 
   test('is kept forever when historyMs is 0', async () => {
@@ -100,7 +90,7 @@ describe.each(Object.entries(drivers))('history: %s', (_, openStore) => {
     await write(store);
     await pass(store, hour);
     await write(store);
-    expect(await oldest(store)).toBe(1);
+    expect(await store.oldest()).toBe(1);
   });
 });
 
@@ -118,7 +108,7 @@ describe('history in a file', () => {
       const { revision } = await store.get('a');
       expect(revision).toBe(1 + 10 * (i + 1));
       // The last five minutes can be read, and at most a quarter of a minute before them.
-      const kept = revision - (await oldest(store));
+      const kept = revision - (await store.oldest());
       expect(kept).toBeGreaterThanOrEqual(Math.min(50, revision - 1));
       expect(kept).toBeLessThanOrEqual(53);
       path = await restart(store, path);
@@ -155,9 +145,9 @@ describe('history in a file', () => {
     const store = await reopen(path);
     opened.push(store);
     await pass(store, 4 * minute);
-    expect(await oldest(store)).toBe(1);
+    expect(await store.oldest()).toBe(1);
     await pass(store, minute + 20_000);
-    expect(await oldest(store)).toBe(revision);
+    expect(await store.oldest()).toBe(revision);
   });
 
   test('ages while nothing is written, over restarts', async () => {
@@ -170,7 +160,7 @@ describe('history in a file', () => {
     }
     const store = await reopen(path);
     opened.push(store);
-    expect(await oldest(store)).toBe(2);
+    expect(await store.oldest()).toBe(2);
   });
 
   test.each([1, 128])('is removed at least as fast as it grows, under commits of %i writes', async (size) => {

@@ -1,4 +1,5 @@
 /** The backing store: the MVCC contract and its drivers. */
+export { type EtcdStoreOptions, openEtcdStore } from './etcd/etcd-store.ts';
 export { copyLmdbStore, type StoreCopy } from './lmdb/copy.ts';
 export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';

@@ -51,3 +51,9 @@ export function every(clock: Clock, ms: number, run: () => void): () => void {
   let cancel = wait();
   return () => cancel();
 }
+
+/** Resolves after this many milliseconds. */
+export const pause = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(ms, resolve);
+  });

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { networkInterfaces } from 'node:os';
+import { etcdProgram } from '../../scripts/etcd.mjs';
 
 /*
  * What some tests need of the machine. Where it is missing they are skipped with a line that says so. In CI, which sets
@@ -21,6 +22,13 @@ function meets(present: boolean, remedy: string): boolean {
 /** Whether a program is installed. */
 export const hasProgram = (name: string, ...versionCommand: string[]): boolean =>
   meets(spawnSync(name, versionCommand, { timeout: 10_000 }).status === 0, `install ${name} and put it on the PATH`);
+
+/** The path of an etcd; undefined where there is none. */
+export function etcdPath(): string | undefined {
+  const path = etcdProgram();
+  meets(path !== undefined, 'put etcd 3.5.8 or newer on the PATH, or give this machine package sources that have it');
+  return path;
+}
 
 export const hasKubectl = (): boolean => hasProgram('kubectl', 'version', '--client');
 

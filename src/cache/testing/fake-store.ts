@@ -19,10 +19,14 @@ interface Follower {
   readonly prefix: string;
   readonly sink: WatchSink;
   readonly previous: boolean;
+  /** The last revision that was delivered. */
+  position: number;
+  /** The revisions of the requests for progress that wait for it. */
+  awaited: number[];
   open: boolean;
 }
 
-/** A small store in memory with injected failures. Watches deliver within `commit`. */
+/** A small store in memory with injected failures. Watches deliver within `commit`, or when `advance` is called. */
 export class FakeStore implements Store {
   readonly maxValueBytes = 1024 * 1024;
   /** State by revision; the last is the current one. */
@@ -35,6 +39,8 @@ export class FakeStore implements Store {
   readonly watchFailures: StoreErrorCode[] = [];
   /** The number of calls. */
   readonly calls = { lists: 0, watches: 0, progress: 0 };
+  /** Whether watches deliver commits and progress only when `advance` is called. */
+  late = false;
   /** Holds progress notifications back until `releaseProgress`. */
   holdProgress = false;
   readonly #held: (() => void)[] = [];
@@ -98,8 +104,13 @@ export class FakeStore implements Store {
     this.#states.push({ revision, entries });
     if (this.#states.length > 50) this.#states.shift();
     this.#log.push({ revision, changes });
-    for (const follower of this.#followers) deliver(follower, revision, changes);
+    if (!this.late) this.advance();
     return revision;
+  }
+
+  /** Delivers to every watch the next `commits` that it has not had, and the progress that it asked for up to there. */
+  advance(commits = Number.POSITIVE_INFINITY): void {
+    for (const follower of this.#followers) this.#deliver(follower, Math.min(this.latest, follower.position + commits));
   }
 
   /** Fills the empty store with entries, without history. */
@@ -107,9 +118,14 @@ export class FakeStore implements Store {
     this.#states.splice(0, 1, { revision, entries: new Map(entries.map((entry) => [entry.key, entry])) });
   }
 
+  /** Notifies every watch of its progress, without a request. */
+  notify(): void {
+    for (const { sink, position } of this.#followers) sink.batch(position, []);
+  }
+
   watch(prefix: string, after: number, sink: WatchSink, { previous = false }: WatchOptions = {}): Watch {
     this.calls.watches++;
-    const follower = { prefix, sink, previous, open: true };
+    const follower: Follower = { prefix, sink, previous, position: after, awaited: [], open: true };
     const failure = this.watchFailures.shift();
     queueMicrotask(() => this.#start(follower, after, failure));
     return {
@@ -119,7 +135,8 @@ export class FakeStore implements Store {
         const notify = () => {
           if (follower.open) sink.batch(latest, []);
         };
-        if (this.holdProgress) this.#held.push(notify);
+        if (this.late) follower.awaited.push(latest);
+        else if (this.holdProgress) this.#held.push(notify);
         else queueMicrotask(notify);
       },
       close: () => {
@@ -140,6 +157,7 @@ export class FakeStore implements Store {
 
   async compact(revision: number): Promise<void> {
     this.#compacted = revision;
+    for (const follower of [...this.#followers]) if (follower.position < revision) this.#endCompacted(follower);
   }
 
   async close(): Promise<void> {
@@ -152,13 +170,31 @@ export class FakeStore implements Store {
     if (failure !== undefined) {
       this.#end(follower, new StoreError(failure, 'injected'));
     } else if (after < this.#compacted) {
-      this.#end(follower, new StoreError('compacted', 'injected', { revision: this.#compacted }));
+      this.#endCompacted(follower);
     } else if (after > latest) {
       this.#end(follower, new StoreError('future', 'injected', { revision: latest }));
     } else {
-      for (const { revision, changes } of this.#log) if (revision > after) deliver(follower, revision, changes);
+      if (!this.late) this.#deliver(follower, latest);
       if (follower.open) this.#followers.add(follower);
     }
+  }
+
+  #deliver(follower: Follower, until: number): void {
+    const { sink, prefix, previous } = follower;
+    for (const { revision, changes } of this.#log) {
+      if (revision <= follower.position || revision > until || !follower.open) continue;
+      follower.position = revision;
+      const concerned = changes.filter(({ key }) => key.startsWith(prefix));
+      const told = previous ? concerned : concerned.map((change) => ({ ...change, previous: undefined }));
+      if (told.length > 0) sink.batch(revision, told);
+    }
+    const reached = follower.awaited.filter((revision) => revision <= follower.position);
+    follower.awaited = follower.awaited.filter((revision) => revision > follower.position);
+    if (reached.length > 0 && follower.open) sink.batch(follower.position, []);
+  }
+
+  #endCompacted(follower: Follower): void {
+    this.#end(follower, new StoreError('compacted', 'injected', { revision: this.#compacted }));
   }
 
   #end(follower: Follower, error: StoreError): void {
@@ -175,13 +211,6 @@ export class FakeStore implements Store {
     }
     return state;
   }
-}
-
-function deliver({ prefix, sink, previous, open }: Follower, revision: number, changes: readonly Change[]): void {
-  if (!open) return;
-  const concerned = changes.filter(({ key }) => key.startsWith(prefix));
-  const told = previous ? concerned : concerned.map((change) => ({ ...change, previous: undefined }));
-  if (told.length > 0) sink.batch(revision, told);
 }
 
 function compareBytes(a: string, b: string): number {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import { commitCases } from './commit-cases.ts';
 import { keyCases } from './key-cases.ts';
+import { leaseCases } from './lease-cases.ts';
 import { lifetimeCases } from './lifetime-cases.ts';
 import { readCases } from './read-cases.ts';
 import { type OpenedStore, toolsFor } from './tools.ts';
@@ -20,6 +21,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     keyCases(tools);
     commitCases(tools);
     watchCases(tools);
+    leaseCases(tools);
     lifetimeCases(tools);
   });
 }

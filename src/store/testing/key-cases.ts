@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { StoreError } from '../store.ts';
 import { absent, bytes, put, type Tools } from './tools.ts';
 
 /** Valid keys and values, and key order. */
@@ -16,22 +17,34 @@ export function keyCases({ store, write, read, keys, watch }: Tools): void {
       expect(entry?.value.length).toBe(0);
       expect((await store.list({ prefix: 'a' })).entries[0]?.value.length).toBe(0);
     });
-    test('a value of 1.5 MB', async () => {
-      const value = Uint8Array.from({ length: 1_500_000 }, (_, i) => (i * 31) & 255);
-      const revision = await write({ key: 'big', value }, put('small'));
-      expect(Buffer.compare((await store.get('big')).entry?.value ?? bytes(''), value)).toBe(0);
+    test('the largest value is a MiB or more, and is kept', async () => {
+      expect(store.maxValueBytes).toBeGreaterThanOrEqual(1024 * 1024);
+      const [one, two] = [31, 37].map((n) => Uint8Array.from({ length: store.maxValueBytes }, (_, i) => (i * n) & 255));
+      const revision = await write({ key: 'big', value: one as Uint8Array });
+      expect(Buffer.compare((await store.get('big')).entry?.value ?? bytes(''), one as Uint8Array)).toBe(0);
       const { entries } = await store.list({ prefix: 'b' });
-      expect(Buffer.compare(entries[0]?.value ?? bytes(''), value)).toBe(0);
-      const seen = watch('big', revision - 1);
-      await seen.reached(revision);
-      expect(Buffer.compare(seen.batches[0]?.changes[0]?.entry?.value ?? bytes(''), value)).toBe(0);
+      expect(Buffer.compare(entries[0]?.value ?? bytes(''), one as Uint8Array)).toBe(0);
+      const last = await write({ key: 'big', value: two as Uint8Array });
+      const seen = watch('big', revision);
+      await seen.reached(last);
+      const [change] = seen.commits[0]?.changes ?? [];
+      expect(Buffer.compare(change?.entry?.value ?? bytes(''), two as Uint8Array)).toBe(0);
+      expect(Buffer.compare(change?.previous?.value ?? bytes(''), one as Uint8Array)).toBe(0);
     });
-    test('a value over 2 MiB is invalid and nothing is written', async () => {
+    test('a larger value is invalid and nothing is written', async () => {
       const before = await store.revision();
-      const value = new Uint8Array(2 * 1024 * 1024 + 1);
+      const value = new Uint8Array(store.maxValueBytes + 1);
       await expect(store.commit([], [put('a'), { key: 'b', value }])).rejects.toMatchObject({ code: 'invalid' });
       expect(await keys('')).toEqual([]);
       expect(await store.revision()).toBe(before);
+    });
+    test('several large values are committed at once, or are invalid and nothing is written', async () => {
+      const before = await store.revision();
+      const large = ['a', 'b', 'c'].map((key) => ({ key, value: new Uint8Array(store.maxValueBytes) }));
+      const result = await store.commit([], large).catch((error: unknown) => error);
+      if (result instanceof StoreError) expect(result.code).toBe('invalid');
+      else expect(result).toEqual({ ok: true, revision: before + 1 });
+      expect(await keys('')).toEqual(result instanceof StoreError ? [] : ['a', 'b', 'c']);
     });
     test('only the view of a larger buffer is stored', async () => {
       await write({ key: 'a', value: bytes('abcdef').subarray(2, 4) });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { absent, put, shown, type Tools, text } from './tools.ts';
+import type { ListResult, StoreError } from '../store.ts';
+import { absent, put, type Tools, text } from './tools.ts';
 
-/** Compaction, leases, close. */
+/** Compaction and close. */
 export function lifetimeCases({ store, advance, write, read, keys, watch }: Tools): void {
   describe('compact', () => {
     test('reads at an earlier revision fail as compacted with the first revision that can be read', async () => {
@@ -9,6 +10,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       const second = await write(put('a', 'two'));
       const third = await write(put('a', 'three'));
       await store.compact(second);
+      expect(await store.oldest()).toBe(second);
       const expected = { name: 'StoreError', code: 'compacted', revision: second };
       await expect(store.get('a', first)).rejects.toMatchObject(expected);
       await expect(store.list({ prefix: '', revision: first })).rejects.toMatchObject(expected);
@@ -56,8 +58,11 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
     test('a live watch continues', async () => {
       const start = await store.revision();
       const seen = watch('', start);
-      for (let i = 1; i <= 5; i++) await store.compact(await write(put('a', `${i}`)));
-      await seen.reached(start + 5);
+      for (let i = 1; i <= 5; i++) {
+        const revision = await write(put('a', `${i}`));
+        await seen.reached(revision);
+        await store.compact(revision);
+      }
       expect(seen.revisions).toEqual([1, 2, 3, 4, 5].map((i) => start + i));
     });
     test('to the same or an earlier revision does nothing', async () => {
@@ -66,6 +71,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       await store.compact(second);
       await store.compact(second);
       await store.compact(first);
+      expect(await store.oldest()).toBe(second);
       await expect(store.get('a', first)).rejects.toMatchObject({ code: 'compacted', revision: second });
       expect(await read('a', second)).toBe('two');
     });
@@ -81,10 +87,10 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
     });
     describe('while something reads', () => {
       const all = Array.from({ length: 40 }, (_, i) => `a/${String(i + 10)}`);
-      const size = 1_000_000;
+      const value = new Uint8Array(1_000_000);
       /** Writes much data, begins to read it, then replaces and compacts it. Returns the last revision below 'a/'. */
       async function replaceAndCompact(read: () => void): Promise<number> {
-        for (const key of all) await write({ key, value: new Uint8Array(size) });
+        for (const key of all) await write({ key, value });
         read();
         const last = await write(...all.map((key) => put(key, 'new')));
         await store.compact(last);
@@ -92,13 +98,17 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
         for (let i = 0; i < 3; i++) await write(put('other', `${i}`));
         return last;
       }
-      test('a list is consistent at its revision', async () => {
-        const listings: ReturnType<typeof store.list>[] = [];
-        await replaceAndCompact(() => listings.push(store.list({ prefix: 'a/' })));
-        for (const { entries, revision } of await Promise.all(listings)) {
+      test('a list is consistent at its revision or fails as compacted', async () => {
+        const listings: Promise<unknown>[] = [];
+        const compacted = ({ code }: StoreError) => code;
+        const last = await replaceAndCompact(() => listings.push(store.list({ prefix: 'a/' }).catch(compacted)));
+        for (const found of await Promise.all(listings)) {
+          if (found === 'compacted') continue;
+          const { entries, revision } = found as ListResult;
           expect(entries.length).toBeGreaterThan(0);
           expect(entries.map(({ key }) => key)).toEqual(all.slice(0, entries.length));
-          expect(entries.every(({ value }) => value.length === size)).toBe(true);
+          const size = revision < last ? value.length : 'new'.length;
+          expect(entries.every((entry) => entry.value.length === size)).toBe(true);
           expect(entries.every((entry) => entry.revision <= revision)).toBe(true);
         }
       });
@@ -142,73 +152,11 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
     });
   });
 
-  describe('lease', () => {
-    test('an expired key is deleted in a commit of its own, which watches deliver', async () => {
-      const start = await store.revision();
-      const seen = watch('', start);
-      const revision = await write({ ...put('a', 'short'), ttl: 5 }, put('b'));
-      await advance(3000);
-      expect(await read('a')).toBe('short');
-      await advance(4000);
-      await seen.until(() => seen.batches.length === 2);
-      expect(seen.batches[1]?.changes.map(shown)).toEqual([['a', undefined, 'short']]);
-      expect(seen.revisions).toEqual([revision, revision + 1]);
-      expect(await keys('')).toEqual(['b']);
-      expect(await read('a', revision)).toBe('short');
-    });
-    test('writing the key again renews or removes its lease', async () => {
-      await write({ ...put('renewed'), ttl: 5 }, { ...put('freed'), ttl: 5 });
-      await advance(3000);
-      await write({ ...put('renewed'), ttl: 10 }, put('freed'));
-      const seen = watch('', await store.revision());
-      await advance(5000);
-      expect(await keys('')).toEqual(['freed', 'renewed']);
-      await advance(7000);
-      await seen.until(() => seen.batches.length > 0);
-      expect(seen.changes).toEqual([['renewed', undefined, 'x']]);
-    });
-    test('a key that is deleted and recreated without a lease stays', async () => {
-      await write({ ...put('a'), ttl: 2 });
-      await write({ key: 'a' });
-      await write(put('a', 'stays'), { ...put('b'), ttl: 2 });
-      const seen = watch('b', await store.revision());
-      await advance(4000);
-      await seen.until(() => seen.batches.length > 0);
-      expect(await read('a')).toBe('stays');
-    });
-    test('of several writes of one key in flight the last lease counts', async () => {
-      const results = await Promise.all([
-        store.commit([], [{ ...put('a', '1'), ttl: 2 }]),
-        store.commit([], [{ ...put('a', '2'), ttl: 3 }]),
-        store.commit([], [put('a', '3'), { ...put('b'), ttl: 4 }]),
-      ]);
-      const seen = watch('', Math.max(...results.map(({ revision }) => revision)));
-      await advance(6000);
-      await seen.until(() => seen.batches.length > 0);
-      expect(seen.changes).toEqual([['b', undefined, 'x']]);
-      expect(await keys('')).toEqual(['a']);
-    });
-    test('many keys expire, each once', async () => {
-      const start = await store.revision();
-      await Promise.all(Array.from({ length: 700 }, (_, i) => store.commit([], [{ ...put(`a/${i}`), ttl: 1 }])));
-      const seen = watch('a/', start + 700);
-      await advance(3000);
-      await seen.until(() => seen.batches.length === 700);
-      expect(new Set(seen.batches.flatMap(({ changes }) => changes.map(({ key }) => key))).size).toBe(700);
-      expect(await keys('')).toEqual([]);
-    });
-    test.each([0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %s seconds is invalid', async (ttl) => {
-      await expect(store.commit([], [{ ...put('a'), ttl }])).rejects.toMatchObject({ code: 'invalid' });
-    });
-    test('on a deletion is invalid', async () => {
-      await expect(store.commit([], [{ key: 'a', ttl: 5 }])).rejects.toMatchObject({ code: 'invalid' });
-    });
-  });
-
   describe('close', () => {
     test('ends watches as closed, once, and delivers nothing more', async () => {
       const seen = [watch('', await store.revision()), watch('a', await store.revision())];
-      await write(put('a'));
+      const revision = await write(put('a'));
+      for (const each of seen) await each.reached(revision);
       await store.close();
       for (const each of seen) {
         expect(await each.failed()).toMatchObject({ name: 'StoreError', code: 'closed' });
@@ -216,7 +164,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
         each.close();
       }
       await new Promise(setImmediate);
-      expect(seen.map(({ errors, batches }) => [errors.length, batches.length])).toEqual([
+      expect(seen.map(({ errors, commits }) => [errors.length, commits.length])).toEqual([
         [1, 1],
         [1, 1],
       ]);
@@ -231,6 +179,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       await store.close();
       const closed = { name: 'StoreError', code: 'closed' };
       await expect(store.revision()).rejects.toMatchObject(closed);
+      await expect(store.oldest()).rejects.toMatchObject(closed);
       await expect(store.get('a')).rejects.toMatchObject(closed);
       await expect(store.list({ prefix: '' })).rejects.toMatchObject(closed);
       await expect(store.commit([], [put('a')])).rejects.toMatchObject(closed);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pageBytes } from '../store.ts';
 import { put, type Tools, text } from './tools.ts';
 
 /** Revisions, get and list. */
@@ -42,6 +43,12 @@ export function readCases({ store, write, read, keys }: Tools): void {
       }
       const taken = (await Promise.all(commits)).map(({ revision }) => revision);
       expect(await store.revision()).toBe(Math.max(...taken));
+    });
+    test('the oldest revision is one that can be read, and not later than the latest', async () => {
+      const oldest = await store.oldest();
+      expect(oldest).toBeGreaterThanOrEqual(1);
+      expect(oldest).toBeLessThanOrEqual(await store.revision());
+      expect((await store.get('a', oldest)).revision).toBe(oldest);
     });
     test('the revision includes every commit that has been answered', async () => {
       for (let i = 0; i < 10; i++) expect(await store.revision()).toBe(await write(put('a')).then((r) => r - 1));
@@ -190,6 +197,29 @@ export function readCases({ store, write, read, keys }: Tools): void {
       const page = await store.list({ prefix: 'a/', revision: past, after: 'a/1', limit: 1, count: true });
       expect(page).toMatchObject({ entries: [{ key: 'a/2' }], remaining: 1, revision: past });
     });
+    test('a page ends where its values reach 8 MiB', async () => {
+      const value = new Uint8Array(1_000_000);
+      const all = Array.from({ length: 20 }, (_, i) => `a/${i + 10}`);
+      for (const key of all) await write({ key, value });
+      await write({ key: 'a/10', value: new Uint8Array() });
+      const past = await store.revision();
+      for (const limit of [undefined, 100]) {
+        const seen: string[] = [];
+        for (let [more, after] = [true, ''] as [boolean, string | undefined]; more; ) {
+          const range = { prefix: 'a/', revision: past, ...(after && { after }), ...(limit && { limit }) };
+          const page = await store.list({ ...range, count: true });
+          seen.push(...page.entries.map(({ key }) => key));
+          expect(page.entries.length).toBeGreaterThan(0);
+          const sizes = page.entries.map((entry) => entry.value.length);
+          expect(sizes.slice(0, -1).reduce((sum, size) => sum + size, 0)).toBeLessThan(pageBytes);
+          expect([page.more, page.remaining]).toEqual([seen.length < all.length, all.length - seen.length]);
+          ({ more } = page);
+          after = seen.at(-1);
+          await write(put('a/29', 'later'), put(`a/30${seen.length}`));
+        }
+        expect(seen).toEqual(all);
+      }
+    });
     test('at a future revision', async () => {
       const latest = await store.revision();
       await expect(store.list({ prefix: '', revision: latest + 1 })).rejects.toMatchObject({
@@ -201,11 +231,20 @@ export function readCases({ store, write, read, keys }: Tools): void {
       const all = Array.from({ length: 3000 }, (_, i) => `a/${String(i).padStart(4, '0')}`);
       for (let i = 0; i < all.length; i += 100) await write(...all.slice(i, i + 100).map((key) => put(key, 'old')));
       const listing = store.list({ prefix: 'a/' });
-      const commits = all.slice(-50).map((key) => store.commit([], [put(key, 'new'), put(`${key}x`, 'new')]));
+      const changed = all.slice(-50);
+      const commits = changed.map((key) => store.commit([], [put(key, 'new'), put(`${key}x`, 'new')]));
       const { entries, revision } = await listing;
-      await Promise.all(commits);
-      expect(entries.map(({ key }) => key)).toEqual(all);
-      expect(entries.every((e) => text(e) === 'old' && e.revision <= revision)).toBe(true);
+      const seen = (await Promise.all(commits)).map((commit) => commit.revision <= revision);
+      const expected = all.flatMap((key) =>
+        seen[changed.indexOf(key)]
+          ? [
+              [key, 'new'],
+              [`${key}x`, 'new'],
+            ]
+          : [[key, 'old']],
+      );
+      expect(entries.map((entry) => [entry.key, text(entry)])).toEqual(expected);
+      expect(entries.every((entry) => entry.revision <= revision)).toBe(true);
     });
   });
 }

@@ -1,12 +1,20 @@
 import { expect } from 'vitest';
-import type { Change, Entry, Store, StoreError, Watch, WatchOptions } from '../store.ts';
+import type { Change, Entry, Store, StoreError, Watch, WatchOptions, WatchSink } from '../store.ts';
 
-/** A store under test: empty, at any revision. */
+/**
+ * A store under test: without keys, at any revision. What it is part of may have other keys, but nobody else writes
+ * meanwhile, so that commits take revisions without a gap.
+ */
 export interface OpenedStore {
   readonly store: Store;
-  /** Advances the clock of the store (ms). */
+  /** Lets `ms` milliseconds pass for the store, by its clock, or in fact with `realTime`. */
   advance(ms: number): Promise<void>;
-  /** Closes the store, if it is open, and removes its files. */
+  /**
+   * Leases run by real time. Their keys are then to be gone within some seconds of their time to live; without it, within
+   * the bounds of the contract exactly.
+   */
+  readonly realTime?: true;
+  /** Closes the store, if it is open, and removes its data. */
   cleanup(): Promise<void>;
 }
 
@@ -19,49 +27,72 @@ export const shown = ({ key, entry, previous }: Change) => [key, text(entry), te
 
 export const byKey = (a: Change, b: Change) => (a.key < b.key ? -1 : 1);
 
-/** Records what a watch delivers. */
-export class Recorder {
+/** Records what a watch delivers. Promises reject once a delivery has violated the contract. */
+export class Recorder implements WatchSink {
   readonly batches: { revision: number; changes: readonly Change[] }[] = [];
   readonly errors: StoreError[] = [];
-  readonly #waiting = new Set<{ done: () => boolean; resolve: () => void }>();
+  readonly #waiting = new Set<{ done: () => boolean; resolve: () => void; reject: (error: Error) => void }>();
+  /** Every change up to this revision has been delivered. */
+  #complete = 0;
+  #violation: Error | undefined;
 
   batch(revision: number, changes: readonly Change[]): void {
+    if (this.errors.length > 0) this.#violate(`revision ${revision} after the end`);
+    if (changes.length > 0 && revision <= this.#complete) this.#violate(`${revision} after ${this.#complete}`);
+    this.#complete = Math.max(this.#complete, revision);
     this.batches.push({ revision, changes });
     this.#wake();
   }
   error(error: StoreError): void {
+    if (this.errors.length > 0) this.#violate('a second end');
     this.errors.push(error);
     this.#wake();
   }
   /** Resolves once the condition holds; it is evaluated after every call to the sink. */
   until(done: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.add({ done, resolve });
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ done, resolve, reject });
       this.#wake();
     });
   }
-  /** Resolves once `revision` has been delivered; it must have a change. */
+  /** Resolves once every change up to `revision` has been delivered; without `progress` it must have a change. */
   reached(revision: number): Promise<void> {
-    return this.until(() => (this.batches.at(-1)?.revision ?? 0) >= revision);
+    return this.until(() => this.#complete >= revision);
   }
   async failed(): Promise<StoreError> {
     await this.until(() => this.errors.length > 0);
     return this.errors[0] as StoreError;
   }
+  /** Batches with changes; the others are progress notifications. */
+  get commits() {
+    return this.batches.filter(({ changes }) => changes.length > 0);
+  }
   get changes(): unknown[] {
     return this.batches.flatMap((batch) => batch.changes.map(shown));
   }
+  /** The revisions of commits. */
   get revisions(): number[] {
-    return this.batches.map(({ revision }) => revision);
+    return this.commits.map(({ revision }) => revision);
+  }
+  get notifications(): number[] {
+    return this.batches.filter(({ changes }) => changes.length === 0).map(({ revision }) => revision);
+  }
+  #violate(text: string): void {
+    this.#violation ??= new Error(`the watch delivered ${text}`);
   }
   #wake(): void {
     for (const waiter of this.#waiting) {
-      if (!waiter.done()) continue;
+      if (this.#violation === undefined && !waiter.done()) continue;
       this.#waiting.delete(waiter);
-      waiter.resolve();
+      if (this.#violation === undefined) waiter.resolve();
+      else waiter.reject(this.#violation);
     }
   }
 }
+
+type Recording = Recorder & Pick<Watch, 'progress' | 'close'>;
+
+const stepMs = 250;
 
 /** The store of the current case, with helpers. */
 export interface Tools {
@@ -73,11 +104,13 @@ export interface Tools {
   readonly read: (key: string, revision?: number) => Promise<string | undefined>;
   readonly keys: (prefix: string) => Promise<string[]>;
   /** Watches with previous entries unless told otherwise. */
-  readonly watch: (
-    prefix: string,
-    after: number,
-    options?: WatchOptions,
-  ) => Recorder & Pick<Watch, 'progress' | 'close'>;
+  readonly watch: (prefix: string, after: number, options?: WatchOptions) => Recording;
+  /** Lets time pass until `done` holds for what the watch has delivered. */
+  readonly passUntil: (seen: Recording, done: () => boolean) => Promise<void>;
+  /** The time that has passed for the store (ms). */
+  readonly elapsed: () => number;
+  /** Whether leases run by real time. */
+  readonly realTime: () => boolean;
 }
 
 /** Tools for the store that `opened` returns at the time of use. */
@@ -95,9 +128,26 @@ export function toolsFor(opened: () => OpenedStore): Tools {
     compact: (revision) => opened().store.compact(revision),
     close: () => opened().store.close(),
   };
+  let advanced = 0;
+  const advance = async (ms: number) => {
+    await opened().advance(ms);
+    advanced += ms;
+  };
+  const realTime = () => opened().realTime === true;
   return {
     store,
-    advance: (ms) => opened().advance(ms),
+    advance,
+    realTime,
+    elapsed: () => (realTime() ? performance.now() : advanced),
+    async passUntil(seen, done) {
+      while (!done()) {
+        await advance(stepMs);
+        // Commits are answered in order, so this one waits for those of the store itself.
+        const { revision } = await store.commit([], [{ key: 'absent' }]);
+        seen.progress();
+        await seen.reached(revision);
+      }
+    },
     async write(...writes) {
       const result = await store.commit([], writes);
       expect(result.ok).toBe(true);

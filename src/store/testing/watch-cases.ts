@@ -15,7 +15,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       ];
       await seen.reached(revisions[3] ?? 0);
       expect(seen.revisions).toEqual(revisions);
-      expect(seen.batches.map(({ changes }) => changes.toSorted(byKey).map(shown))).toEqual([
+      expect(seen.commits.map(({ changes }) => changes.toSorted(byKey).map(shown))).toEqual([
         [['a/1', 'one', undefined]],
         [
           ['a/1', 'two', 'one'],
@@ -24,10 +24,10 @@ export function watchCases({ store, write, watch }: Tools): void {
         [['a/1', undefined, 'two']],
         [['a/1', 'three', undefined]],
       ]);
-      expect(seen.batches[1]?.changes[0]).toMatchObject({
+      expect(seen.commits[1]?.changes[0]).toMatchObject({
         entry: { revision: revisions[1] },
       });
-      expect(seen.batches[1]?.changes.find(({ key }) => key === 'a/1')?.previous?.revision).toBe(revisions[0]);
+      expect(seen.commits[1]?.changes.find(({ key }) => key === 'a/1')?.previous?.revision).toBe(revisions[0]);
     });
     test('replays from a past revision, with previous entries', async () => {
       const start = await write(put('a', 'zero'));
@@ -42,6 +42,27 @@ export function watchCases({ store, write, watch }: Tools): void {
         ['a', 'two', undefined],
       ]);
       expect(seen.revisions).toEqual([start + 1, start + 2, start + 3]);
+    });
+    test('without the option changes have no previous entries, replayed or live, beside a watch that has them', async () => {
+      const start = await write(put('a', 'zero'));
+      await write(put('a', 'one'));
+      const watches = [watch('a', start, {}), watch('', start), watch('', start, { previous: false })];
+      for (const seen of watches) await seen.reached(start + 1);
+      await write(put('a', 'two'));
+      const last = await write({ key: 'a' });
+      for (const seen of watches) await seen.reached(last);
+      const values = [
+        ['a', 'one'],
+        ['a', 'two'],
+        ['a', undefined],
+      ];
+      const previous = ['zero', 'one', 'two'];
+      const plain = values.map((change) => [...change, undefined]);
+      expect(watches.map(({ changes }) => changes)).toEqual([
+        plain,
+        values.map((change, i) => [...change, previous[i]]),
+        plain,
+      ]);
     });
     test('continues after the replay without a gap or a duplicate', async () => {
       const start = await store.revision();
@@ -93,7 +114,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       await write(put('a0'));
       const last = await write(put('a/x/1'), put('b/2'), put('a/2'));
       await Promise.all(seen.slice(0, 4).map((each) => each.reached(last)));
-      const keysOf = seen.map(({ batches }) => batches.map(({ changes }) => changes.map(({ key }) => key).toSorted()));
+      const keysOf = seen.map(({ commits }) => commits.map(({ changes }) => changes.map(({ key }) => key).toSorted()));
       expect(keysOf).toEqual([
         [['a/1'], ['a/2', 'a/x/1']],
         [['b/1'], ['b/2']],
@@ -110,7 +131,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       const sink = new Recorder();
       store.watch('', start, {
         batch: (revision, changes) => {
-          early.push(!returned);
+          if (changes.length > 0) early.push(!returned);
           sink.batch(revision, changes);
         },
         error: () => early.push(!returned),
@@ -118,8 +139,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       store.watch('', start + 1000, { batch: () => undefined, error: () => early.push(!returned) });
       returned = true;
       await sink.reached(start + 1);
-      await new Promise(setImmediate);
-      expect(early).toEqual([false, false]);
+      await expect.poll(() => early).toEqual([false, false]);
     });
     test.each(['catching up', 'live'])('a sink that commits while %s is not called re-entrantly', async (when) => {
       const start = await store.revision();
@@ -183,7 +203,8 @@ export function watchCases({ store, write, watch }: Tools): void {
       for (let i = 0; i < 3; i++) await write(put('a'));
       const seen: number[] = [];
       const mine = store.watch('', start, {
-        batch(revision) {
+        batch(revision, changes) {
+          if (changes.length === 0) return;
           seen.push(revision);
           mine.close();
         },
@@ -213,26 +234,43 @@ export function watchCases({ store, write, watch }: Tools): void {
       const seen = watch('a/', await store.revision());
       const latest = await write(put('b/1'));
       seen.progress();
-      await seen.until(() => seen.batches.length > 0);
-      expect(seen.batches).toEqual([{ revision: latest, changes: [] }]);
+      await seen.reached(latest);
+      expect([seen.notifications.at(-1), seen.changes]).toEqual([latest, []]);
     });
     test('a progress notification follows every change up to the revision of the call', async () => {
       const start = await store.revision();
       for (let i = 0; i < 10; i++) await write(put(`a/${i}`));
       const seen = watch('a/', start);
       seen.progress();
-      await seen.until(() => seen.batches.some(({ changes }) => changes.length === 0));
-      const at = seen.batches.findIndex(({ changes }) => changes.length === 0);
-      expect(at).toBe(10);
-      expect(seen.batches[at]?.revision).toBe(start + 10);
+      const reached = ({ revision, changes }: (typeof seen.batches)[number]) =>
+        changes.length === 0 && revision >= start + 10;
+      await seen.until(() => seen.batches.some(reached));
+      const before = seen.batches.slice(0, seen.batches.findIndex(reached));
+      expect(before.flatMap(({ changes }) => changes.map(({ key }) => key))).toHaveLength(10);
     });
     test('every request for progress is notified', async () => {
       const seen = watch('a/', await store.revision());
       for (let i = 1; i <= 3; i++) {
+        const latest = await write(put('b'));
         seen.progress();
-        await seen.until(() => seen.batches.length === i);
+        await seen.reached(latest);
       }
-      expect(seen.batches.every(({ changes }) => changes.length === 0)).toBe(true);
+      for (let i = 0; i < 100; i++) seen.progress();
+      const latest = await write(put('b'));
+      seen.progress();
+      await seen.reached(latest);
+      expect(seen.changes).toEqual([]);
+    });
+    test('progress is notified of a watch that has still to begin, or to replay', async () => {
+      const start = await store.revision();
+      for (let i = 0; i < 1200; i += 100) {
+        await Promise.all(Array.from({ length: 100 }, (_, n) => store.commit([], [put(`a/${i + n}`)])));
+      }
+      const latest = await write(put('b'));
+      const watches = [watch('a/', start), watch('a/', start + 1190), watch('a/', latest), watch('c/', start)];
+      for (const seen of watches) seen.progress();
+      for (const seen of watches) await seen.until(() => (seen.notifications.at(-1) ?? 0) >= latest);
+      expect(watches.map(({ revisions }) => revisions.length)).toEqual([1200, 10, 0, 0]);
     });
     test('a commit in flight at the time of the call is delivered once', async () => {
       const start = await store.revision();

@@ -1,0 +1,185 @@
+import type { Clock } from '../../meta/index.ts';
+import type { KeyCompare, KeyWrite } from '../check.ts';
+import type { CommitResult } from '../store.ts';
+import { pause } from '../timers.ts';
+import { isLeaseLost, isRefusal, isUnsent, storeErrorOf, uncertainError } from './failure.ts';
+import type { KeySpace } from './key-space.ts';
+import type { Lease, Leases } from './leases.ts';
+import { attemptMs, type Members, patienceMs, roundMs } from './members.ts';
+import type { RequestOp, Rpc, TxnRequest, TxnResponse } from './rpc.ts';
+import type { Slot, Slots } from './slots.ts';
+
+export interface CommitTools {
+  readonly members: Members;
+  readonly keys: KeySpace;
+  readonly leases: Leases;
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly rpc: Rpc;
+}
+
+/** The operations that etcd accepts in a transaction by default, in each of its three parts. */
+const maxOperations = 128;
+
+const equalsRevision = (key: Buffer, modRevision: number) => ({ key, target: 2 as const, modRevision });
+const equalsVersion = (key: Buffer, version: number) => ({ key, target: 0 as const, version });
+
+/** What the first attempt of a commit may leave to be learnt: see {@link Commits}. */
+interface Attempt {
+  readonly slot: Slot | undefined;
+  /** Whether an earlier attempt may have been, or may yet be, carried out. */
+  readonly repeated: boolean;
+}
+
+/**
+ * Commits as transactions of etcd. When the answer to one is lost, the same transaction is sent again. Its slot
+ * (`slots.ts`) lets at most one of both take place, and tells whether it was the first one. The second one also writes
+ * the slot when it is refused, so that the first one cannot take place any more.
+ *
+ * A commit without a slot is sent once, and is uncertain when its answer is lost: one that may change nothing, because it
+ * must not take a revision then, and one whose transaction has no room for the slot.
+ */
+export class Commits {
+  readonly #tools: CommitTools;
+
+  constructor(tools: CommitTools) {
+    this.#tools = tools;
+  }
+
+  async commit(compares: readonly KeyCompare[], writes: readonly KeyWrite[]): Promise<CommitResult> {
+    const { leases } = this.#tools;
+    // The caller may change the bytes.
+    const copied = writes.map((write) => ({ ...write, value: write.value && Buffer.from(write.value) }));
+    for (;;) {
+      const taken = await this.#takeLeases(copied);
+      let used = true;
+      try {
+        const ops = copied.map((write) => this.#operation(write, taken.get(write.ttl)));
+        const result = await this.#carryOut(compares, copied, ops);
+        used = result.ok;
+        return result;
+      } catch (error) {
+        const failure = storeErrorOf(error);
+        used = failure.code === 'uncertain';
+        if (!isLeaseLost(error)) throw failure;
+        for (const lease of taken.values()) leases.drop(lease);
+      } finally {
+        for (const lease of taken.values()) leases.release(lease, used);
+      }
+    }
+  }
+
+  /** The leases of a commit by time to live. */
+  async #takeLeases(writes: readonly KeyWrite[]): Promise<Map<number, Lease>> {
+    const taken = new Map<number, Lease>();
+    try {
+      for (const { ttl } of writes) {
+        if (ttl > 0 && !taken.has(ttl)) taken.set(ttl, await this.#tools.leases.take(ttl));
+      }
+      return taken;
+    } catch (error) {
+      for (const lease of taken.values()) this.#tools.leases.release(lease, false);
+      throw storeErrorOf(error);
+    }
+  }
+
+  #operation({ key, value }: KeyWrite, lease: Lease | undefined): RequestOp {
+    const at = this.#tools.keys.key(key);
+    if (value === undefined) return { requestDeleteRange: { key: at } };
+    return { requestPut: { key: at, value: value as Buffer, ...(lease && { lease: lease.id }) } };
+  }
+
+  #carryOut(
+    compares: readonly KeyCompare[],
+    writes: readonly KeyWrite[],
+    ops: readonly RequestOp[],
+  ): Promise<CommitResult> {
+    const { slots, members, rpc } = this.#tools;
+    if (ops.length === 0) {
+      return members.read(rpc.txn, this.#request(compares, ops)).then((response) => this.#result(response, compares));
+    }
+    const guarded = new Set(compares.filter(({ revision }) => revision > 0).map(({ key }) => key));
+    const changes = writes.some(({ key, value }) => value !== undefined || guarded.has(key));
+    // The slot is read and written in addition.
+    const fits = compares.length <= maxOperations - 2 && ops.length < maxOperations;
+    return this.#try(compares, ops, changes && fits ? slots.take() : undefined);
+  }
+
+  /** Fails with the error of etcd when the commit has not taken place, and never will. */
+  async #try(
+    compares: readonly KeyCompare[],
+    ops: readonly RequestOp[],
+    slot: Slot | undefined,
+  ): Promise<CommitResult> {
+    const { members, clock, rpc, slots } = this.#tools;
+    const until = clock.monotonic() + patienceMs;
+    let repeated = false;
+    for (let failures = 0; ; ) {
+      try {
+        const request = this.#request(compares, ops, { slot, repeated });
+        const response = await members.send(rpc.txn, request, Math.min(attemptMs, until - clock.monotonic()));
+        if (slot === undefined) return this.#result(response, compares);
+        const result = this.#slotResult(response, compares, { slot, repeated });
+        if (result !== undefined) return result;
+        if (repeated) throw uncertainError('the slot has been removed');
+        slot = slots.take();
+      } catch (error) {
+        if (!isUnsent(error) && (!isRefusal(error) || repeated) && !isLeaseLost(error)) {
+          if (slot === undefined || isRefusal(error)) throw uncertainError(error);
+          repeated = true;
+        } else if (isRefusal(error)) {
+          throw error;
+        }
+        if (++failures % members.all.length === 0) await pause(clock, roundMs);
+        if (members.closed || clock.monotonic() >= until) throw repeated ? uncertainError(error) : error;
+      }
+    }
+  }
+
+  #request(compares: readonly KeyCompare[], ops: readonly RequestOp[], attempt?: Attempt): TxnRequest {
+    const { keys } = this.#tools;
+    const compare = compares.map(({ key, revision }) => equalsRevision(keys.key(key), revision));
+    const failure = compares.map(({ key }) => ({ requestRange: { key: keys.key(key) } }));
+    if (attempt?.slot === undefined) return { compare, success: ops, failure };
+    const { slot, repeated } = attempt;
+    const read = { requestRange: { key: slot.key } };
+    const write = { requestPut: { key: slot.key, value: Buffer.alloc(0) } };
+    return {
+      compare: [...compare, equalsVersion(slot.key, slot.version)],
+      success: [...ops, write],
+      failure: repeated ? [...failure, read, write] : [...failure, read],
+    };
+  }
+
+  /** The result of a commit with a slot; undefined when it has not taken place because the slot is another's. */
+  #slotResult(
+    response: TxnResponse,
+    compares: readonly KeyCompare[],
+    { slot, repeated }: { readonly slot: Slot; readonly repeated: boolean },
+  ): CommitResult | undefined {
+    const { slots } = this.#tools;
+    if (response.succeeded) {
+      slot.version++;
+      slots.giveBack(slot);
+      return this.#result(response, compares);
+    }
+    const found = response.responses[compares.length]?.responseRange?.kvs[0];
+    const version = found?.version ?? 0;
+    if (repeated && found !== undefined && version === slot.version + 1) {
+      return { ok: true, revision: found.modRevision };
+    }
+    if (version !== slot.version) return undefined;
+    if (!repeated) slots.giveBack(slot);
+    return this.#result(response, compares);
+  }
+
+  #result({ header, succeeded, responses }: TxnResponse, compares: readonly KeyCompare[]): CommitResult {
+    const { revision } = header;
+    if (succeeded) return { ok: true, revision };
+    const found = compares.map((_, i) => {
+      const kv = responses[i]?.responseRange?.kvs[0];
+      return kv && this.#tools.keys.entry(kv);
+    });
+    return { ok: false, revision, found };
+  }
+}

@@ -1,0 +1,83 @@
+import type { ServiceError } from '@grpc/grpc-js';
+import { StoreError } from '../store.ts';
+
+// Status codes of gRPC.
+const invalidArgument = 3;
+const deadlineExceeded = 4;
+const notFound = 5;
+const permissionDenied = 7;
+const resourceExhausted = 8;
+const failedPrecondition = 9;
+const outOfRange = 11;
+const unimplemented = 12;
+const unauthenticated = 16;
+
+/** What is to be done about refusals of etcd, by a part of their messages. */
+const remedies: readonly (readonly [part: string, remedy: string])[] = [
+  ['database space exceeded', 'compact and defragment etcd or raise its --quota-backend-bytes, then disarm the alarm'],
+  ['too many operations', 'raise --max-txn-ops of etcd to 128 or more'],
+];
+
+const isServiceError = (error: unknown): error is ServiceError => error instanceof Error && 'details' in error;
+
+const codeOf = (error: unknown): number => (isServiceError(error) ? error.code : -1);
+const detailsOf = (error: unknown): string => (isServiceError(error) ? error.details : '');
+
+/** The revision of the request has been compacted, or has not been reached. */
+export const isOutOfRange = (error: unknown): boolean => codeOf(error) === outOfRange;
+
+export const isTimeout = (error: unknown): boolean => codeOf(error) === deadlineExceeded;
+
+/** The response is larger than the client accepts. */
+export const isTooLarge = (error: unknown): boolean =>
+  codeOf(error) === resourceExhausted && detailsOf(error).startsWith('Received message larger');
+
+/** Failures before the request was carried out: no connection, or one of etcd's limits on what it takes on. */
+const unsent =
+  /^No connection established|^Name resolution failed|Waiting for LB pick|^etcdserver: (?:no leader|too many requests)/;
+
+/** Whether the request has certainly not been carried out, and may be later. */
+export const isUnsent = (error: unknown): boolean => unsent.test(detailsOf(error));
+
+export const isLeaseLost = (error: unknown): boolean =>
+  codeOf(error) === notFound && detailsOf(error).includes('lease not found');
+
+export const isLeaseGranted = (error: unknown): boolean =>
+  codeOf(error) === failedPrecondition && detailsOf(error).includes('lease already exists');
+
+/** Whether etcd has refused the request, which has not been carried out, and would refuse it again. */
+export function isRefusal(error: unknown): boolean {
+  switch (codeOf(error)) {
+    case permissionDenied:
+    case unauthenticated:
+    case unimplemented:
+      return true;
+    case resourceExhausted:
+      return /^etcdserver: mvcc|^grpc: received message larger|^Received message larger/.test(detailsOf(error));
+    case invalidArgument:
+    case notFound:
+    case failedPrecondition:
+    case outOfRange:
+      return detailsOf(error).startsWith('etcdserver: ');
+    default:
+      return false;
+  }
+}
+
+/** The StoreError of a call that has failed without effect. */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const details = detailsOf(error);
+  if (/request is too large|received message larger/.test(details)) {
+    return new StoreError('invalid', 'the commit is larger than etcd accepts in one request (--max-request-bytes)', {
+      cause: error,
+    });
+  }
+  const remedy = remedies.find(([part]) => details.includes(part))?.[1];
+  const message = `etcd has failed: ${details === '' ? String(error) : details}`;
+  return new StoreError('unavailable', remedy === undefined ? message : `${message}: ${remedy}`, { cause: error });
+}
+
+/** Of a commit whose outcome could not be learnt. */
+export const uncertainError = (cause: unknown): StoreError =>
+  new StoreError('uncertain', 'etcd has not told whether the commit took place', { cause });

@@ -1,0 +1,132 @@
+import type { Clock, Random } from '../../meta/index.ts';
+import { isLeaseGranted } from './failure.ts';
+import type { Members } from './members.ts';
+import type { Rpc } from './rpc.ts';
+
+/**
+ * A lease of etcd for the keys that are committed with the same time to live within a band of time. It expires when the
+ * band and the time to live have passed.
+ */
+export interface Lease {
+  readonly ttl: number;
+  readonly id: number;
+  /** The end of the band (ms of the monotonic clock). */
+  readonly until: number;
+  readonly granted: Promise<void>;
+  /** The commits that have taken it, and those of them that are in flight. */
+  taken: number;
+  pending: number;
+  /** Whether a key may have it. */
+  used: boolean;
+}
+
+/** The most keys of a lease: they are deleted in one commit. */
+const maxTaken = 500;
+/** The time to live that etcd accepts (s). */
+const maxTtl = 9_000_000_000;
+/** The most time before the end of the band in which no commit begins that might take place after it (ms). */
+const longestMarginMs = 500;
+const deadlineMs = 1_000;
+
+/** The length of the bands of a time to live (s). */
+const bandOf = (ttl: number): number => Math.max(1, Math.floor(ttl / 20));
+
+/** The leases of a store. */
+export class Leases {
+  readonly #members: Members;
+  readonly #rpc: Rpc;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** The current ones by their times to live. */
+  readonly #current = new Map<number, Lease>();
+  readonly #timers = new Map<Lease, () => void>();
+
+  constructor(members: Members, rpc: Rpc, clock: Clock, random: Random) {
+    this.#members = members;
+    this.#rpc = rpc;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** A lease for a commit, which must be released after it. */
+  async take(ttl: number): Promise<Lease> {
+    for (;;) {
+      const current = this.#current.get(ttl);
+      const fits = current !== undefined && current.taken < maxTaken && this.#clock.monotonic() < current.until;
+      const lease = fits ? current : this.#grant(ttl);
+      lease.taken++;
+      lease.pending++;
+      try {
+        await lease.granted;
+      } catch (error) {
+        this.drop(lease);
+        this.release(lease, false);
+        throw error;
+      }
+      // Granted too slowly: this commit might take place after the band.
+      if (this.#clock.monotonic() < lease.until) return lease;
+      this.release(lease, false);
+    }
+  }
+
+  /** `used`: whether the commit has, or may have, taken place. */
+  release(lease: Lease, used: boolean): void {
+    lease.pending--;
+    lease.used ||= used;
+    this.#revokeUnused(lease);
+  }
+
+  /** Gives a lease to no further commit. */
+  drop(lease: Lease): void {
+    if (this.#current.get(lease.ttl) === lease) this.#current.delete(lease.ttl);
+    this.#timers.get(lease)?.();
+    this.#timers.delete(lease);
+    this.#revokeUnused(lease);
+  }
+
+  /** Revokes the leases that no key has. Waits for that for a limited time. */
+  async close(): Promise<void> {
+    const leases = [...this.#timers.keys()];
+    for (const cancel of this.#timers.values()) cancel();
+    const revoked = leases.filter(({ used }) => !used).map((lease) => this.#revoke(lease));
+    await Promise.all(revoked);
+  }
+
+  #grant(ttl: number): Lease {
+    const seconds = bandOf(ttl);
+    const usableMs = seconds * 1_000 - Math.min(longestMarginMs, seconds * 500);
+    // Numbers up to 2^48 are exact here and there.
+    const id = Number.parseInt(this.#random.uuid().replaceAll('-', '').slice(0, 12), 16) + 1;
+    const until = this.#clock.monotonic() + usableMs;
+    const granted = this.#request(id, Math.min(ttl + seconds, maxTtl));
+    const lease = { ttl, id, until, granted, taken: 0, pending: 0, used: false };
+    const former = this.#current.get(ttl);
+    if (former !== undefined) this.drop(former);
+    this.#current.set(ttl, lease);
+    this.#timers.set(
+      lease,
+      this.#clock.after(usableMs, () => this.drop(lease)),
+    );
+    return lease;
+  }
+
+  async #request(id: number, ttl: number): Promise<void> {
+    try {
+      await this.#members.read(this.#rpc.grantLease, { ID: id, TTL: ttl });
+    } catch (error) {
+      // By an attempt whose answer was lost.
+      if (!isLeaseGranted(error)) throw error;
+    }
+  }
+
+  #revokeUnused(lease: Lease): void {
+    if (!lease.used && lease.pending === 0 && this.#current.get(lease.ttl) !== lease) void this.#revoke(lease);
+  }
+
+  /** A lease that cannot be revoked expires. */
+  async #revoke({ id }: Lease): Promise<void> {
+    try {
+      await this.#members.send(this.#rpc.revokeLease, { ID: id }, deadlineMs);
+    } catch {}
+  }
+}

@@ -1,0 +1,252 @@
+import type { Client, ClientDuplexStream } from '@grpc/grpc-js';
+import type { Clock } from '../../meta/index.ts';
+import { closedError } from '../check.ts';
+import { pause } from '../timers.ts';
+import { isRefusal, isTimeout } from './failure.ts';
+import type { Method, Rpc, WatchRequest, WatchResponse } from './rpc.ts';
+
+/** PEM of the connections to etcd. */
+export interface EtcdTls {
+  /** The authorities of the members' certificates; those of the system when absent. */
+  readonly ca: Buffer | undefined;
+  readonly cert: Buffer | undefined;
+  readonly key: Buffer | undefined;
+}
+
+export interface MemberOptions {
+  /** URLs of the members: `http` or `https`, a host and a port. */
+  readonly endpoints: readonly string[];
+  /** Called for every connection to an `https` endpoint, so that renewed files take effect. */
+  readonly tls: () => Promise<EtcdTls>;
+  /** The key that is read to learn the revision. */
+  readonly probe: Buffer;
+  readonly clock: Clock;
+  readonly rpc: Rpc;
+}
+
+export type WatchCall = ClientDuplexStream<WatchRequest, WatchResponse>;
+
+export interface Member {
+  readonly endpoint: string;
+  client: Client;
+  /** A call has failed, and none has succeeded since. */
+  suspect: boolean;
+}
+
+/** Deadline of one attempt of a request (ms). */
+export const attemptMs = 2_500;
+/** Deadline of a probe (ms). */
+const probeMs = 750;
+/** How long a request is tried on one member after another (ms). */
+export const patienceMs = 10_000;
+/** Interval of the probes of members that have failed (ms). */
+const probeIntervalMs = 500;
+/** The pause after every member has failed (ms). */
+export const roundMs = 100;
+
+const channelOptions = {
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
+  // A commit is never sent twice.
+  'grpc.enable_retries': 0,
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.enable_http_proxy': 0,
+  // A new client has a connection of its own.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.max_receive_message_length': 256 * 1024 * 1024,
+  'grpc.max_send_message_length': -1,
+};
+
+/** The members of an etcd cluster: connections, failover, deadlines. */
+export class Members {
+  readonly #options: MemberOptions;
+  readonly #members: readonly Member[];
+  readonly #metadata;
+  /** Keeps the process alive, which timers of the clock and idle connections do not. */
+  readonly #alive = setInterval(() => undefined, 2 ** 31 - 1);
+  #next = 0;
+  #closed = false;
+  #cancelProbe: (() => void) | undefined;
+  #reading: Promise<number> | undefined;
+  #readingNext: Promise<number> | undefined;
+
+  /** Throws `unavailable` when the TLS files cannot be used. */
+  static async open(options: MemberOptions): Promise<Members> {
+    const members = options.endpoints.map(async (endpoint) => {
+      return { endpoint, client: await connect(options, endpoint), suspect: false };
+    });
+    return new Members(options, await Promise.all(members));
+  }
+
+  private constructor(options: MemberOptions, members: readonly Member[]) {
+    this.#options = options;
+    this.#members = members;
+    this.#metadata = new options.rpc.grpc.Metadata();
+    // A member without a leader refuses at once.
+    this.#metadata.set('hasleader', 'true');
+  }
+
+  get all(): readonly Member[] {
+    return this.#members;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * The latest revision. Linearizable. Calls that begin while one is in flight share the next one.
+   */
+  revision(): Promise<number> {
+    if (this.#reading === undefined) {
+      const reading = this.#readRevision().finally(() => {
+        this.#reading = undefined;
+      });
+      this.#reading = reading;
+      return reading;
+    }
+    const again = () => {
+      this.#readingNext = undefined;
+      return this.revision();
+    };
+    this.#readingNext ??= this.#reading.then(again, again);
+    return this.#readingNext;
+  }
+
+  async #readRevision(): Promise<number> {
+    const { range } = this.#options.rpc;
+    return (await this.read(range, { key: this.#options.probe, countOnly: true })).header.revision;
+  }
+
+  /** Tries a request that may be repeated on one member after another. */
+  async read<Q, R>(method: Method<Q, R>, request: Q): Promise<R> {
+    const { clock } = this.#options;
+    const until = clock.monotonic() + patienceMs;
+    for (let failures = 0; ; ) {
+      try {
+        return await this.send(method, request, Math.min(attemptMs, until - clock.monotonic()));
+      } catch (error) {
+        if (isRefusal(error) || this.#closed) throw error;
+        if (++failures % this.#members.length === 0) await pause(clock, roundMs);
+        if (clock.monotonic() >= until) throw error;
+      }
+    }
+  }
+
+  /** Sends a request once. Fails with an error of gRPC, or as `closed`. */
+  send<Q, R>(method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
+    return this.sendTo(this.#pick(), method, request, timeoutMs);
+  }
+
+  async sendTo<Q, R>(member: Member, method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
+    if (this.#closed) throw closedError();
+    try {
+      const response = await this.#call(member, method, request, timeoutMs);
+      member.suspect = false;
+      return response;
+    } catch (error) {
+      if (!isRefusal(error)) this.suspect(member);
+      throw error;
+    }
+  }
+
+  /** Opens a watch stream on a member. */
+  watch(): { readonly member: Member; readonly call: WatchCall } {
+    if (this.#closed) throw closedError();
+    const member = this.#pick();
+    return { member, call: this.watchOn(member) };
+  }
+
+  watchOn({ client }: Member): WatchCall {
+    const { path, requestSerialize, responseDeserialize } = this.#options.rpc.watch;
+    return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, this.#metadata);
+  }
+
+  /** Avoids the member, while there are others, until a request to it has succeeded. */
+  suspect(member: Member): void {
+    member.suspect = true;
+    this.#probeSoon();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#alive);
+    this.#cancelProbe?.();
+    for (const { client } of this.#members) client.close();
+  }
+
+  /** The next member in turn, one that has not failed if there is any. */
+  #pick(): Member {
+    const order = this.#members.map((_, i) => this.#members[(this.#next + i) % this.#members.length] as Member);
+    const found = order.find(({ suspect }) => !suspect) ?? (order[0] as Member);
+    this.#next = this.#members.indexOf(found) + 1;
+    return found;
+  }
+
+  #call<Q, R>({ client }: Member, method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
+    const { path, requestSerialize, responseDeserialize } = method;
+    // gRPC measures deadlines on the clock of the system.
+    const options = { deadline: Date.now() + timeoutMs };
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        this.#metadata,
+        options,
+        (error, response) => {
+          if (response === undefined) reject(error ?? new Error('no response'));
+          else resolve(response);
+        },
+      );
+    });
+  }
+
+  #probeSoon(): void {
+    if (this.#closed) return;
+    this.#cancelProbe ??= this.#options.clock.after(probeIntervalMs, () => {
+      void Promise.all(this.#members.filter(({ suspect }) => suspect).map((member) => this.#probe(member))).then(() => {
+        this.#cancelProbe = undefined;
+        if (this.#members.some(({ suspect }) => suspect)) this.#probeSoon();
+      });
+    });
+  }
+
+  /** A connection that does not answer is replaced: TCP would try it again at long intervals only. */
+  async #probe(member: Member): Promise<void> {
+    try {
+      await this.sendTo(member, this.#options.rpc.range, { key: this.#options.probe, countOnly: true }, probeMs);
+    } catch (error) {
+      if (isTimeout(error)) await this.#reconnect(member);
+    }
+  }
+
+  async #reconnect(member: Member): Promise<void> {
+    try {
+      const client = await connect(this.#options, member.endpoint);
+      if (this.#closed) client.close();
+      else {
+        member.client.close();
+        member.client = client;
+      }
+    } catch {
+      // The files are being replaced: the connection stays.
+    }
+  }
+}
+
+/** A client with a connection of its own. */
+async function connect({ rpc, tls }: MemberOptions, endpoint: string): Promise<Client> {
+  const { Client: RpcClient, credentials } = rpc.grpc;
+  const { protocol, hostname, port } = new URL(endpoint);
+  if (protocol !== 'https:') {
+    return new RpcClient(`dns:${hostname}:${port || 80}`, credentials.createInsecure(), channelOptions);
+  }
+  const { ca = null, key = null, cert = null } = await tls();
+  const secure = credentials.createSsl(ca, key, cert);
+  return new RpcClient(`dns:${hostname}:${port || 443}`, secure, channelOptions);
+}

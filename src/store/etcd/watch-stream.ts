@@ -1,0 +1,238 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ByteString, Clock } from '../../meta/index.ts';
+import { keyText } from '../keys.ts';
+import { StoreError } from '../store.ts';
+import { every, pause } from '../timers.ts';
+import type { CommitChanges, KeyedChange } from '../watch-hub.ts';
+import type { KeySpace } from './key-space.ts';
+import type { Member, Members, WatchCall } from './members.ts';
+import { deleted, type Event, type WatchResponse } from './rpc.ts';
+
+/** What a stream delivers. No call throws. */
+export interface StreamSink {
+  /** All changes of one revision. */
+  commit(commit: CommitChanges): void;
+  /** Every change up to the position of the stream has been delivered. Called after each advance. */
+  advanced(): void;
+  /** The stream has ended: its position is compacted or has not been reached by the store. */
+  failed(error: StoreError): void;
+}
+
+export interface StreamStart {
+  readonly prefix: ByteString;
+  /** Changes after this revision are delivered. */
+  readonly after: number;
+  /** Whether changes have the entries before them. */
+  readonly previous: boolean;
+}
+
+// How long to wait for a change before progress is requested, and before it is requested again (ms).
+const firstRequestMs = 2;
+const nextRequestMs = 100;
+/** Interval at which streams are examined (ms). */
+const examineMs = 1_000;
+/** A member that has not been heard for this long is asked for progress (ms). */
+const quietMs = 2_000;
+/** A stream is resumed on another member when it has been behind, or has not been heard, for this long (ms). */
+const stuckMs = 5_000;
+/** The same before the stream has told progress for the first time: etcd looks through its history (ms). */
+const stuckReplayMs = 30_000;
+const shortestBackoffMs = 50;
+const longestBackoffMs = 1_000;
+// Limits of one turn of the event loop.
+const changesPerTurn = 256;
+const bytesPerTurn = 512 * 1024;
+
+/**
+ * A watch of a range of keys that outlives the streams of etcd: when one breaks, the next one resumes after the last
+ * delivered revision.
+ */
+export class WatchStream {
+  readonly #members: Members;
+  readonly #keys: KeySpace;
+  readonly #clock: Clock;
+  readonly #start: StreamStart;
+  readonly #sink: StreamSink;
+  readonly #stopExamining: () => void;
+  #position: number;
+  #closed = false;
+  #current: { readonly member: Member; readonly call: WatchCall } | undefined;
+  /** The changes of the last revision received, which may have more. */
+  #pending: { readonly revision: number; readonly changes: KeyedChange[] } | undefined;
+  /** The revision that the stream has to reach, and since when it has come no nearer. */
+  #wanted = 0;
+  #behindSince = 0;
+  #cancelRequest: (() => void) | undefined;
+  #begun = 0;
+  #heard = 0;
+  #hasProgressed = false;
+  #failures = 0;
+
+  constructor(members: Members, keys: KeySpace, clock: Clock, start: StreamStart, sink: StreamSink) {
+    this.#members = members;
+    this.#keys = keys;
+    this.#clock = clock;
+    this.#start = start;
+    this.#sink = sink;
+    this.#position = start.after;
+    this.#stopExamining = every(clock, examineMs, () => this.#examine());
+    void this.#run();
+  }
+
+  /** Every change up to this revision has been delivered. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Makes the position advance to this revision, which the store has reached, also without a change. */
+  reach(revision: number): void {
+    if (revision <= Math.max(this.#position, this.#wanted)) return;
+    if (this.#wanted <= this.#position) this.#behindSince = this.#clock.monotonic();
+    this.#wanted = revision;
+    this.#requestSoon(firstRequestMs);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stopExamining();
+    this.#cancelRequest?.();
+    this.#current?.call.cancel();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      try {
+        await this.#follow();
+      } catch (error) {
+        if (this.#closed) return;
+        if (error instanceof StoreError && error.code !== 'unavailable') {
+          this.close();
+          this.#sink.failed(error);
+          return;
+        }
+      }
+      await pause(this.#clock, Math.min(longestBackoffMs, shortestBackoffMs * 2 ** this.#failures++));
+    }
+  }
+
+  /** Delivers what one stream of etcd brings. */
+  async #follow(): Promise<void> {
+    const { prefix, previous } = this.#start;
+    const latest = await this.#members.revision();
+    const at = this.#position;
+    if (latest < at) {
+      throw new StoreError('future', `revision ${at} has not been reached; the latest is ${latest}`, {
+        revision: latest,
+      });
+    }
+    // A stream that begins at its own position is told when that is compacted; one behind the latest revision at once.
+    const startRevision = latest === at ? at + 1 : at;
+    const current = this.#members.watch();
+    this.#current = current;
+    this.#pending = undefined;
+    this.#begun = this.#clock.monotonic();
+    this.#heard = this.#begun;
+    this.#hasProgressed = latest === at;
+    const { call } = current;
+    // The iteration tells errors; one after its end is no one's.
+    call.on('error', () => undefined);
+    try {
+      const range = this.#keys.range(prefix);
+      call.write({ createRequest: { ...range, startRevision, prevKv: previous, fragment: true } });
+      for await (const response of call as AsyncIterable<WatchResponse>) {
+        this.#heard = this.#clock.monotonic();
+        await this.#take(response);
+        if (this.#closed) return;
+      }
+    } finally {
+      this.#current = undefined;
+      call.cancel();
+    }
+  }
+
+  async #take(response: WatchResponse): Promise<void> {
+    const { header, created, canceled, compactRevision, cancelReason, events, fragment } = response;
+    if (compactRevision > 0) {
+      const message = `revision ${this.#position} is no longer kept; the first that is kept is ${compactRevision}`;
+      throw new StoreError('compacted', message, { revision: compactRevision });
+    }
+    if (canceled) throw new Error(cancelReason);
+    this.#failures = 0;
+    if (created) return this.#requestSoon(firstRequestMs);
+    let [count, bytes] = [0, 0];
+    for (const event of events) {
+      if (this.#closed) return;
+      const { modRevision } = event.kv;
+      // A stream that begins at its position repeats it.
+      if (modRevision <= this.#position) continue;
+      if (this.#pending !== undefined && this.#pending.revision !== modRevision) {
+        this.#deliver();
+        if (count >= changesPerTurn || bytes >= bytesPerTurn) {
+          [count, bytes] = [0, 0];
+          await turn();
+        }
+      }
+      this.#pending ??= { revision: modRevision, changes: [] };
+      this.#pending.changes.push(this.#change(event));
+      count++;
+      bytes += event.kv.value.length;
+    }
+    if (!fragment) this.#deliver();
+    // A response without events tells progress.
+    if (events.length === 0) this.#advance(header.revision);
+  }
+
+  #change({ type, kv, prevKv }: Event): KeyedChange {
+    const bytes = this.#keys.bytes(kv);
+    const key = keyText(bytes);
+    const entry = type === deleted ? undefined : { key, value: kv.value, revision: kv.modRevision };
+    const previous = prevKv === null ? undefined : { key, value: prevKv.value, revision: prevKv.modRevision };
+    return { bytes, key, entry, previous };
+  }
+
+  #deliver(): void {
+    const commit = this.#pending;
+    this.#pending = undefined;
+    if (commit === undefined || this.#closed) return;
+    this.#sink.commit(commit);
+    this.#advance(commit.revision);
+  }
+
+  #advance(revision: number): void {
+    if (this.#closed) return;
+    this.#hasProgressed = true;
+    if (revision > this.#position) {
+      this.#position = revision;
+      this.#behindSince = this.#heard;
+    }
+    if (this.#position >= this.#wanted) {
+      this.#cancelRequest?.();
+      this.#cancelRequest = undefined;
+    }
+    this.#sink.advanced();
+  }
+
+  /** Requests progress, again and again until the stream has got where it has to be: etcd does not answer while it replays. */
+  #requestSoon(ms: number): void {
+    if (this.#position >= this.#wanted || this.#closed) return;
+    this.#cancelRequest ??= this.#clock.after(ms, () => {
+      this.#cancelRequest = undefined;
+      this.#current?.call.write({ progressRequest: {} });
+      this.#requestSoon(nextRequestMs);
+    });
+  }
+
+  #examine(): void {
+    if (this.#current === undefined) return;
+    const { member, call } = this.#current;
+    const now = this.#clock.monotonic();
+    const quiet = now - this.#heard;
+    const behind = this.#position < this.#wanted ? now - Math.max(this.#behindSince, this.#begun) : 0;
+    if (Math.max(quiet, behind) > (this.#hasProgressed ? stuckMs : stuckReplayMs)) {
+      this.#members.suspect(member);
+      call.cancel();
+    } else if (quiet > quietMs) {
+      call.write({ progressRequest: {} });
+    }
+  }
+}

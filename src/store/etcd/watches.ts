@@ -97,11 +97,21 @@ export class Watches {
     while (this.#open) {
       try {
         const latest = await this.#members.revision();
-        if (this.#open) this.#stream = this.#follow(latest);
+        if (this.#open) this.#goOn(latest);
         return;
       } catch {
         await pause(this.#clock, retryMs);
       }
+    }
+  }
+
+  /** Follows from a revision on. Watches that have begun meanwhile, from an earlier one, replay what lies between. */
+  #goOn(latest: number): void {
+    this.#stream = this.#follow(latest);
+    for (const watcher of [...this.#live]) {
+      this.#live.delete(watcher);
+      if (watcher.position < latest) this.#replay(watcher, false);
+      else this.#join(watcher);
     }
   }
 

@@ -107,8 +107,8 @@ function memberLane(members: Members, network: Network): Lane {
     return gates(network, pairs as [string, string][], gate);
   };
   return {
-    rest: 1_500,
-    length: 3_000,
+    rest: 1_000,
+    length: 2_500,
     faults: {
       'kill member': async (choice) => {
         const name = await victim(choice);
@@ -133,8 +133,8 @@ function replicaLane(replicas: readonly Replica[], supervisor: Supervisor, netwo
     names.flatMap((name) => [[replica.endpoint.name, name] as const, [name, replica.endpoint.name] as const]);
   const cut = (gate: Gate) => (choice: number) => gates(network, between(victim(choice), memberNames), gate);
   return {
-    rest: 1_500,
-    length: 3_000,
+    rest: 1_000,
+    length: 2_500,
     faults: {
       'kill replica': (choice) => supervisor.end(victim(choice), 'SIGKILL'),
       'stop replica': (choice) => supervisor.end(victim(choice), 'SIGTERM'),

@@ -30,7 +30,7 @@ for (const seed of seeds) {
   mkdirSync(own);
   const begin = performance.now();
   const cluster = program === undefined ? await startMemoryCluster(own, seed) : await startEtcdCluster(own, program);
-  const trial = await runTrial(cluster, seed, Number(values.seconds) * 1_000).finally(() => cluster.close());
+  const trial = await runTrial(cluster, seed, Number(values.seconds) * 1_000);
   console.log(summaryOf(trial, performance.now() - begin));
   if (trial.violations.length > 0) bad++;
   if (trial.violations.length > 0 || values.keep) keep(own, trial);

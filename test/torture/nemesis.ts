@@ -10,18 +10,20 @@ export interface Step {
   readonly length: number;
 }
 
-/** The faults of a lane within a time (ms), each kind as often as any other; the first one is early. */
+/** The faults of a lane within a time (ms), all cured by its end, each kind as often as any other. */
 export function scheduleOf({ faults, rest, length }: Lane, random: Random, time: number): Step[] {
   const steps: Step[] = [];
   let names: string[] = [];
   for (let at = random.integer(300); at < time; ) {
     if (names.length === 0) names = random.shuffled(Object.keys(faults));
+    // Now and then it is over at once. The first one takes long enough to be noticed.
+    const wanted = random.chance(6) && steps.length > 0 ? 0 : length / 4 + random.integer(0.75 * length);
     const step = {
       at,
       fault: names.pop() as string,
-      // Even, at first: the leader.
-      choice: steps.length === 0 ? 2 * random.integer(3) : random.integer(60),
-      length: random.chance(6) ? 0 : random.integer(length),
+      // Even at first: the leader.
+      choice: steps.length === 0 ? 2 * random.integer(30) : random.integer(60),
+      length: Math.round(Math.min(wanted, time - at)),
     };
     steps.push(step);
     at += step.length + 100 + random.integer(rest);

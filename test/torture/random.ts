@@ -2,11 +2,11 @@ import { seededRandom } from '../support/seeded-random.ts';
 
 export interface Random {
   /** A whole number from 0 to below `limit`. */
-  integer(limit: number): number;
-  pick<T>(from: readonly T[]): T;
+  readonly integer: (limit: number) => number;
+  readonly pick: <T>(from: readonly T[]) => T;
   /** True once in so many times. */
-  chance(of: number): boolean;
-  shuffled<T>(items: readonly T[]): T[];
+  readonly chance: (of: number) => boolean;
+  readonly shuffled: <T>(items: readonly T[]) => T[];
 }
 
 /** Choices of one party of a trial. */

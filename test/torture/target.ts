@@ -101,7 +101,7 @@ export function listPath({ resource, namespace, tier }: Selection, query: { read
   const place = namespace === undefined ? '' : `/namespaces/${namespace}`;
   const labels = tier === undefined ? (namespace === undefined ? 'tier' : undefined) : `tier=${tier}`;
   const search = new URLSearchParams({ ...(labels === undefined ? {} : { labelSelector: labels }), ...query });
-  return `${resourceOf(resource).path}${place}/${resource}?${search}`;
+  return `${resourceOf(resource).path}${place}/${resource}?${search.toString()}`;
 }
 
 /** An object with these fields; with those of another one that it replaces. */

@@ -22,7 +22,7 @@ export interface Trial {
   readonly recovery: number;
 }
 
-const clients = 6;
+const clients = 10;
 const watchers = 6;
 /** The most time between two requests of a client (ms). */
 const pause = 30;
@@ -30,8 +30,19 @@ const pause = 30;
 const patience = 30_000;
 const recoveryPatience = 15_000;
 
-/** Lets clients and watchers work for a time (ms) while the cluster is disturbed, and checks what they have seen. */
+/**
+ * Lets clients and watchers work for a time (ms) while the cluster is disturbed, and checks what they have seen. Closes the
+ * cluster.
+ */
 export async function runTrial(cluster: Cluster, seed: number, time: number): Promise<Trial> {
+  try {
+    return await disturbedWork(cluster, seed, time);
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function disturbedWork(cluster: Cluster, seed: number, time: number): Promise<Trial> {
   const { endpoints } = cluster;
   await prepare(endpoints);
   const recorder = new Recorder();

@@ -73,7 +73,7 @@ export class States {
 }
 
 /** Whether a key is one of a selection, whatever it holds. */
-export function isWithin({ resource, namespace }: Selection, key: string): boolean {
+function isWithin({ resource, namespace }: Selection, key: string): boolean {
   return key.startsWith(namespace === undefined ? `${resource}/` : `${resource}/${namespace}/`);
 }
 
@@ -84,7 +84,7 @@ export function isSelected(selection: Selection, { key, object }: State): boolea
 }
 
 /** Index of the last item for which a condition holds that holds for the first ones only; -1: for none. */
-export function lastIndex<T>(items: readonly T[], holds: (item: T) => boolean): number {
+function lastIndex<T>(items: readonly T[], holds: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
   while (low < high) {

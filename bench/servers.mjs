@@ -67,7 +67,7 @@ export async function orch(name, node = [], flags = []) {
       '--max-mutating-requests-inflight=3000',
       ...flags,
     ],
-    /https:\/\/127\.0\.0\.1:(\d+)/,
+    /is ready at https:\/\/127\.0\.0\.1:(\d+)/,
   );
   return { ...program, ca: join(folder, name, 'ca.crt') };
 }

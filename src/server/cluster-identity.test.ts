@@ -32,7 +32,7 @@ describe('the cluster identity', () => {
     await open(store, 'orch.io');
     await expect(open(store, 'k8s.io')).rejects.toThrow(
       new StartError(
-        'the store holds the objects of --api-domain=orch.io: start with --api-domain=orch.io, or choose another --data-dir for k8s.io',
+        'the store holds the objects of --api-domain=orch.io: start with --api-domain=orch.io, or choose another --data-dir or --etcd-prefix for k8s.io',
       ),
     );
   });
@@ -90,7 +90,7 @@ describe('a server over a data directory', () => {
     };
     const before = await contents();
     await expect(createServer({ ...settings, apiDomain: 'k8s.io' })).rejects.toThrow(
-      `the data directory ${dataDir} holds the objects of --api-domain=orch.io: start with --api-domain=orch.io, or choose another --data-dir`,
+      `the data directory ${dataDir} holds the objects of --api-domain=orch.io: start with --api-domain=orch.io, or choose another --data-dir or --etcd-prefix`,
     );
     expect(await contents()).toEqual(before);
   });

@@ -28,7 +28,7 @@ export async function openIdentity(
   const identity = (await storedIdentity(store, place)) ?? (await newIdentity(store, domain, random, place));
   if (identity.domain !== domain) {
     throw new StartError(
-      `${place} holds the objects of --api-domain=${identity.domain}: start with --api-domain=${identity.domain}, or choose another --data-dir for ${domain}`,
+      `${place} holds the objects of --api-domain=${identity.domain}: start with --api-domain=${identity.domain}, or choose another --data-dir or --etcd-prefix for ${domain}`,
     );
   }
   return identity;

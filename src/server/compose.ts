@@ -1,5 +1,4 @@
 import { isIPv4 } from 'node:net';
-import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
@@ -24,7 +23,7 @@ import {
 import { expandNames, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
-import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+import { type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
@@ -33,17 +32,17 @@ import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
-import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
 import { kindFinder } from './kind-finder.ts';
+import { openStore, placeOf } from './open-store.ts';
 import { parameterChecks } from './parameter-checks.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
-import { StartError, systemReason } from './start-error.ts';
+import { StartError } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
 import type { Tokens } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
@@ -98,8 +97,9 @@ export async function compose(
   const nodeProxy = await nodeProxyOf(settings, clock);
   const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
-  const store = given ?? (await openStore(settings, clock));
-  const { tokenKey } = await openClusterIdentity(store, settings, random);
+  const store = given ?? (await openStore(settings, { clock, random, log }));
+  const place = given === undefined ? placeOf(settings) : 'the store';
+  const { tokenKey } = await openClusterIdentity(store, settings.apiDomain, random, place);
   const inFlight = createInFlight(inFlightLimits(settings));
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
@@ -246,30 +246,15 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
   return (group, version, plural) => isServed(config, group, version, plural);
 }
 
-async function openStore(settings: ServerSettings, clock: Dependencies['clock']): Promise<Store> {
-  const historyMs = settings.etcdCompactionInterval;
-  if (settings.store === 'memory') return openMemoryStore({ clock, historyMs });
-  if (settings.dataDir === undefined) throw new StartError('the store "lmdb" needs a data directory');
-  try {
-    await ensureFolder(settings.dataDir);
-    return await openLmdbStore({ path: join(settings.dataDir, 'store'), clock, historyMs });
-  } catch (error) {
-    // The message of a StoreError already names the fix.
-    if (error instanceof StoreError) throw new StartError(error.message, error);
-    throw new StartError(`the folder ${settings.dataDir} cannot be used: ${systemReason(error)}`, error);
-  }
-}
-
 /** The identity of the store; closes the store on failure. @throws StartError */
 async function openClusterIdentity(
   store: Store,
-  settings: ServerSettings,
+  domain: string,
   random: Dependencies['random'],
+  place: string,
 ): Promise<ClusterIdentity> {
-  const { dataDir, apiDomain } = settings;
-  const place = settings.store === 'memory' || dataDir === undefined ? 'the store' : `the data directory ${dataDir}`;
   try {
-    return await openIdentity(store, apiDomain, random, place);
+    return await openIdentity(store, domain, random, place);
   } catch (error) {
     await store.close();
     throw error instanceof StoreError ? new StartError(error.message, error) : error;

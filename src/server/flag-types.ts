@@ -75,6 +75,17 @@ export const secureUrl: FlagType<string | undefined> = {
 
 export const folder: FlagType<string> = { ...text, placeholder: 'folder', form: 'The path of a folder.' };
 
+/** The beginning of keys: segments of a path. */
+export const keyPrefix: FlagType<string> = {
+  ...text,
+  placeholder: 'prefix',
+  form: "A text such as '/registry'.",
+  parse: (value) =>
+    value.length <= 1_000 && /^(?:\/[^/]+)+$/.test(value)
+      ? { value }
+      : { problem: 'must begin with a slash, not end with one, and be no longer than 1000, such as /registry' },
+};
+
 /** An address; undefined when not set. */
 export const optionalIpAddress: FlagType<string | undefined> = {
   placeholder: 'address',

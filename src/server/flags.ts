@@ -11,6 +11,7 @@ import * as type from './flag-types.ts';
 import { processFlags } from './process-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
+import { storeFlags, storeProblems } from './store-flags.ts';
 import { apiRelease } from './version.ts';
 
 const pluginNames = (on: boolean): string[] =>
@@ -234,24 +235,7 @@ const flags = {
     'Timeout for connecting to a kubelet, or to what runs on a node. 0 is no limit.',
   ),
 
-  store: flag(
-    'Store',
-    type.oneOf('lmdb', 'memory'),
-    'lmdb',
-    '`lmdb` keeps objects durably in the data directory, `memory` until the process ends.',
-  ),
-  dataDir: flag(
-    'Store',
-    type.folder,
-    './orch-data',
-    'Folder for objects, certificates and the kubeconfig. What is secret in it is for its owner alone.',
-  ),
-  etcdCompactionInterval: flag(
-    'Store',
-    type.duration,
-    300_000,
-    'For how long old versions of objects can be read and watched from, counted while the server runs; 0 keeps them for ever.',
-  ),
+  ...storeFlags,
 
   ...controllerFlags,
   fakeNodes: flag(
@@ -344,6 +328,7 @@ const pairs: readonly (readonly FlagKey[])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
   ['kubeletClientCertificate', 'kubeletClientKey'],
   ['clusterSigningCertFile', 'clusterSigningKeyFile'],
+  ['etcdCertfile', 'etcdKeyfile'],
 ];
 
 function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string): string[] {
@@ -356,6 +341,7 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
+    ...storeProblems(settings, nameOf),
     ...leaseProblems(settings, nameOf),
   ];
 }

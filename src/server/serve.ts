@@ -3,6 +3,7 @@ import { compatibleDomain } from '../meta/index.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
 import { createLog } from './log.ts';
+import { placeOf } from './open-store.ts';
 import { firstSignal, logFailures, runToEnd, settingsOf } from './process.ts';
 import { type OrchServer, startServer } from './server.ts';
 import { shellWord } from './shell-word.ts';
@@ -17,7 +18,9 @@ export async function serve(args: readonly string[]): Promise<void> {
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
-    const server = await start(settings);
+    const server = await Promise.race([start(settings), signal]);
+    // A server that is not ready yet, such as one that waits for its store, has nothing to finish.
+    if (server === undefined) return;
     await signal;
     await server.close();
   });
@@ -28,8 +31,7 @@ async function start(settings: Settings): Promise<OrchServer> {
   logFailures(log);
   const server = await startServer(settings, { log });
   const { url, kubeconfigPath } = await server.listen();
-  const where = settings.store === 'memory' ? 'objects in memory' : `objects in ${settings.dataDir}`;
-  process.stdout.write(`orch ${version} is ready at ${url} (${where})
+  process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
 administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
 ${[firstStep(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);

@@ -325,20 +325,53 @@ export interface ServerOptions {
    */
   readonly kubeletTimeout?: number | string | undefined;
   /**
-   * `lmdb` keeps objects durably in the data directory, `memory` until the process ends.
+   * `lmdb` keeps objects durably in the data directory, `memory` until the process ends, `etcd` in the cluster of
+   * `etcdServers`, which any number of servers may share.
    *
    * One of these words. `memory` by default. The flag `--store`.
    */
-  readonly store?: 'lmdb' | 'memory' | undefined;
+  readonly store?: 'lmdb' | 'memory' | 'etcd' | undefined;
   /**
-   * Folder for objects, certificates and the kubeconfig. What is secret in it is for its owner alone.
+   * Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. What is secret in it is for its owner
+   * alone. No two servers can share one.
    *
    * The path of a folder. Nothing by default. The flag `--data-dir`.
    */
   readonly dataDir?: string | undefined;
   /**
-   * For how long old versions of objects can be read and watched from, counted while the server runs; 0 keeps them for
-   * ever.
+   * URLs of the members of etcd, 3.5.8 or newer: all of them, so that any may fail.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--etcd-servers`.
+   */
+  readonly etcdServers?: string | readonly string[] | undefined;
+  /**
+   * Certificate authorities in PEM for the certificates of the members. Without them, those of the system are trusted.
+   * A changed file takes effect with the next connection.
+   *
+   * The path of a file. Nothing by default. The flag `--etcd-cafile`.
+   */
+  readonly etcdCafile?: string | undefined;
+  /**
+   * Client certificate in PEM for connections to etcd. A changed file takes effect with the next connection.
+   *
+   * The path of a file. Nothing by default. The flag `--etcd-certfile`.
+   */
+  readonly etcdCertfile?: string | undefined;
+  /**
+   * Private key of `etcdCertfile`, in PEM, closed to others.
+   *
+   * The path of a file. Nothing by default. The flag `--etcd-keyfile`.
+   */
+  readonly etcdKeyfile?: string | undefined;
+  /**
+   * What the keys of all objects begin with in etcd. Servers with the same prefix are replicas of one.
+   *
+   * A text such as '/registry'. `/registry` by default. The flag `--etcd-prefix`.
+   */
+  readonly etcdPrefix?: string | undefined;
+  /**
+   * For how long old versions of objects can be read and watched from, counted while a server runs; 0 keeps them for
+   * ever, and leaves compaction of etcd to others.
    *
    * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `5m` by default. The flag
    * `--etcd-compaction-interval`.

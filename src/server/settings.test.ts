@@ -47,6 +47,45 @@ describe('readSettings', () => {
     ]);
   });
 
+  it('checks the settings of a store over etcd, and that they are for one', async () => {
+    const servers = '--etcd-servers=https://10.0.0.1:2379,https://10.0.0.2:2379';
+    const secure = ['--store=etcd', servers, '--etcd-cafile=ca', '--etcd-certfile=cert', '--etcd-keyfile=key'];
+    expect(await read(secure)).toMatchObject({
+      store: 'etcd',
+      etcdServers: ['https://10.0.0.1:2379', 'https://10.0.0.2:2379'],
+      etcdPrefix: '/registry',
+      etcdCompactionInterval: 300_000,
+    });
+    const plain = '--etcd-servers=http://[::1]:2379';
+    expect(await read(['--store=etcd', plain, '--etcd-prefix=/a/b'])).toMatchObject({ etcdPrefix: '/a/b' });
+    const wrong: readonly (readonly [flags: readonly string[], ...expected: readonly string[]])[] = [
+      [['--store=etcd'], '--store=etcd needs --etcd-servers, such as https://10.0.0.1:2379'],
+      [
+        [plain, '--etcd-cafile=ca'],
+        '--etcd-servers is for --store=etcd only',
+        '--etcd-cafile is for --store=etcd only',
+      ],
+      [secure.slice(0, -1), '--etcd-certfile and --etcd-keyfile must be given together'],
+      [
+        ['--store=etcd', plain, ...secure.slice(2)],
+        '--etcd-cafile needs https in --etcd-servers',
+        '--etcd-certfile needs https in --etcd-servers',
+      ],
+    ];
+    for (const [flags, ...expected] of wrong) expect(await problems([...flags])).toEqual(expected);
+    const urls = ['10.0.0.1:2379', 'unix:///run/etcd', 'https://user:pass@10.0.0.1:2379', 'https://10.0.0.1:2379/v3'];
+    for (const url of urls) {
+      expect(await problems(['--store=etcd', `--etcd-servers=${url}`])).toContainEqual(
+        `--etcd-servers=${JSON.stringify(url)} must be URLs such as https://10.0.0.1:2379; ${JSON.stringify(url)} is not`,
+      );
+    }
+    for (const prefix of ['registry', '/', '/registry/', '/a//b', '']) {
+      expect((await problems(['--store=etcd', plain, `--etcd-prefix=${prefix}`]))[0]).toContain(
+        'must begin with a slash, not end with one',
+      );
+    }
+  });
+
   it('switches controllers on and off', async () => {
     const name = 'clusterrole-aggregation-controller';
     const all = allControllers.map((controller) => controller.name);
@@ -158,7 +197,7 @@ describe('readSettings', () => {
     [['--secure-port=65536'], '--secure-port="65536" must be a whole number from 0 to 65535'],
     [['--secure-port=1e3'], '--secure-port="1e3" must be a whole number from 0 to 65535'],
     [['--anonymous-auth=yes'], '--anonymous-auth="yes" must be true or false'],
-    [['--store=lmbd'], '--store="lmbd" must be one of lmdb, memory; did you mean "lmdb"?'],
+    [['--store=lmbd'], '--store="lmbd" must be one of lmdb, memory, etcd; did you mean "lmdb"?'],
     [
       ['--bind-address=localhost'],
       '--bind-address="localhost" must be an IP address, such as 127.0.0.1, 0.0.0.0 or ::',
@@ -209,7 +248,7 @@ describe('readSettings', () => {
       'data-dir in x.yaml must be a text, a number, true or false',
       'config in x.yaml would name another file: there can be one only',
       'ORCH_SECURE_PORT="no" must be a whole number from 0 to 65535',
-      'store in x.yaml="disk" must be one of lmdb, memory',
+      'store in x.yaml="disk" must be one of lmdb, memory, etcd',
     ]);
     expect(await problems(['--config=x.yaml'], {}, ['a'])).toEqual([
       'x.yaml must hold a map of settings, such as "secure-port: 6443"',

@@ -80,7 +80,7 @@ export async function kubeletTrustOf(
 }
 
 /** The pair of two files, which are both given or neither. @throws StartError */
-async function readGivenPair(
+export async function readGivenPair(
   certFlag: string,
   certPath: string | undefined,
   keyFlag: string,
@@ -99,7 +99,7 @@ async function readGivenPair(
 }
 
 /** The certificates of a file, without other text. @throws StartError */
-async function readAuthorities(flag: string, path: string): Promise<string> {
+export async function readAuthorities(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
   const where = `--${flag}=${JSON.stringify(path)}`;
   const blocks = pemBlocks(text).filter(({ type }) => type === 'CERTIFICATE');

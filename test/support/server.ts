@@ -56,8 +56,8 @@ export async function startServer(
   const port = await new Promise<number>((resolve, reject) => {
     const read = (piece: Buffer) => {
       printed += piece.toString();
-      const found = /https:\/\/127\.0\.0\.1:(\d+)/.exec(printed);
-      if (found !== null && /ready/i.test(printed)) resolve(Number(found[1]));
+      const found = /is ready at https:\/\/127\.0\.0\.1:(\d+)/.exec(printed);
+      if (found !== null) resolve(Number(found[1]));
     };
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);

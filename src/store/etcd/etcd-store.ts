@@ -51,8 +51,8 @@ const maxValueBytes = 1_500 * 1_024;
 const closingMs = 1_000;
 
 /**
- * A store over a cluster of etcd 3.5.8 or newer. Fails as `unavailable` when no member answers, when a member is older, or
- * when a file cannot be read, and as `invalid` when an option is not as described.
+ * A store over a cluster of etcd 3.5.8 or newer. Fails as `unavailable` when no member answers or a file cannot be read,
+ * and as `invalid` when a member is older or an option is not as described.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const { clock, servers } = options;

@@ -5,8 +5,8 @@ import type { Rpc } from './rpc.ts';
 /** The oldest etcd whose progress notifications follow every change before them. */
 const oldest = [3, 5, 8] as const;
 
-/** Fails as `unavailable` when a member that answers is too old, or with the error of etcd when none answers. */
-export async function checkVersions(members: Members, rpc: Rpc): Promise<void> {
+/** Fails as `invalid` when a member that answers is too old, or with the error of etcd when none answers. */
+export async function checkVersions(members: Pick<Members, 'all' | 'read' | 'sendTo'>, rpc: Rpc): Promise<void> {
   await members.read(rpc.status, {});
   const statuses = members.all.map((member) =>
     members.sendTo(member, rpc.status, {}, attemptMs).catch(() => undefined),
@@ -14,7 +14,7 @@ export async function checkVersions(members: Members, rpc: Rpc): Promise<void> {
   for (const [i, status] of (await Promise.all(statuses)).entries()) {
     if (status === undefined || isNewEnough(status.version)) continue;
     const message = `etcd at ${members.all[i]?.endpoint} has version ${status.version}; it must be ${oldest.join('.')} or newer`;
-    throw new StoreError('unavailable', message);
+    throw new StoreError('invalid', message);
   }
 }
 

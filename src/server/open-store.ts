@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { openEtcdStore, openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+import type { Dependencies } from './dependencies.ts';
+import { ensureFolder } from './files.ts';
+import type { ServerSettings } from './flags.ts';
+import { StartError, systemReason } from './start-error.ts';
+import { readAuthorities, readGivenPair } from './tls.ts';
+
+type OpenDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'>;
+
+/** Interval at which a store is tried again that is not available (ms). */
+const retryMs = 1_000;
+
+/** The store of the settings. Waits for etcd for as long as it is not available. @throws StartError */
+export async function openStore(settings: ServerSettings, dependencies: OpenDependencies): Promise<Store> {
+  const { clock } = dependencies;
+  const { store, dataDir, etcdCompactionInterval: historyMs } = settings;
+  if (store === 'memory') return openMemoryStore({ clock, historyMs });
+  if (store === 'etcd') return waitForEtcd(settings, dependencies);
+  if (dataDir === undefined) throw new StartError('the store "lmdb" needs a data directory');
+  try {
+    await ensureFolder(dataDir);
+    return await openLmdbStore({ path: join(dataDir, 'store'), clock, historyMs });
+  } catch (error) {
+    // The message of a StoreError already names the fix.
+    if (error instanceof StoreError) throw new StartError(error.message, error);
+    throw new StartError(`the folder ${dataDir} cannot be used: ${systemReason(error)}`, error);
+  }
+}
+
+/** Where objects are, for messages. */
+export function placeOf({ store, dataDir, etcdServers, etcdPrefix }: ServerSettings): string {
+  if (store === 'etcd') return `etcd at ${etcdServers.join(',')} below ${etcdPrefix}`;
+  return store === 'memory' || dataDir === undefined ? 'memory' : `the data directory ${dataDir}`;
+}
+
+async function waitForEtcd(settings: ServerSettings, { clock, random, log }: OpenDependencies): Promise<Store> {
+  const { etcdServers: servers, etcdCafile: cafile, etcdCertfile: certfile, etcdKeyfile: keyfile } = settings;
+  if (cafile !== undefined) await readAuthorities('etcd-cafile', cafile);
+  await readGivenPair('etcd-certfile', certfile, 'etcd-keyfile', keyfile);
+  const options = {
+    ...{ servers, clock, random, prefix: settings.etcdPrefix, historyMs: settings.etcdCompactionInterval },
+    ...(cafile === undefined ? {} : { cafile }),
+    ...(certfile === undefined || keyfile === undefined ? {} : { certfile, keyfile }),
+    warn: log.warn,
+  };
+  log.info('connecting to etcd', { servers });
+  for (;;) {
+    try {
+      return await openEtcdStore(options);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (error.code !== 'unavailable') throw new StartError(error.message, error);
+      log.warn('the store is not available: it is tried again until it is', { servers, error: error.message });
+    }
+    await new Promise<void>((resolve) => {
+      clock.after(retryMs, resolve);
+    });
+  }
+}

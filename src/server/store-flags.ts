@@ -1,0 +1,72 @@
+import { flag, type SettingsOf } from './flag.ts';
+import * as type from './flag-types.ts';
+
+/** The problem of the URL of a member of etcd. Credentials in it would reach logs. */
+function serverProblem(server: string): string | undefined {
+  const valid = URL.canParse(server) && /^https?:\/\/[^/@?#]+\/?$/.test(server);
+  return valid ? undefined : `must be URLs such as https://10.0.0.1:2379; ${JSON.stringify(server)} is not`;
+}
+
+/** The flags of the backing store. */
+export const storeFlags = {
+  store: flag(
+    'Store',
+    type.oneOf('lmdb', 'memory', 'etcd'),
+    'lmdb',
+    '`lmdb` keeps objects durably in the data directory, `memory` until the process ends, `etcd` in the cluster of `--etcd-servers`, which any number of servers may share.',
+  ),
+  dataDir: flag(
+    'Store',
+    type.folder,
+    './orch-data',
+    'Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. What is secret in it is for its owner alone. No two servers can share one.',
+  ),
+  etcdServers: flag(
+    'Store',
+    type.texts('url', serverProblem),
+    [],
+    'URLs of the members of etcd, 3.5.8 or newer: all of them, so that any may fail.',
+  ),
+  etcdCafile: flag(
+    'Store',
+    type.file,
+    undefined,
+    'Certificate authorities in PEM for the certificates of the members. Without them, those of the system are trusted. A changed file takes effect with the next connection.',
+  ),
+  etcdCertfile: flag(
+    'Store',
+    type.file,
+    undefined,
+    'Client certificate in PEM for connections to etcd. A changed file takes effect with the next connection.',
+  ),
+  etcdKeyfile: flag('Store', type.file, undefined, 'Private key of `--etcd-certfile`, in PEM, closed to others.'),
+  etcdPrefix: flag(
+    'Store',
+    type.keyPrefix,
+    '/registry',
+    'What the keys of all objects begin with in etcd. Servers with the same prefix are replicas of one.',
+  ),
+  etcdCompactionInterval: flag(
+    'Store',
+    type.duration,
+    300_000,
+    'For how long old versions of objects can be read and watched from, counted while a server runs; 0 keeps them for ever, and leaves compaction of etcd to others.',
+  ),
+};
+
+type StoreSettings = Omit<SettingsOf<typeof storeFlags>, 'dataDir'>;
+
+/** The problems of store settings that do not fit together; `nameOf` spells a setting. */
+export function storeProblems(settings: StoreSettings, nameOf: (key: keyof StoreSettings) => string): string[] {
+  const { store, etcdServers: servers, etcdCafile, etcdCertfile } = settings;
+  const files = [etcdCafile && nameOf('etcdCafile'), etcdCertfile && nameOf('etcdCertfile')].filter(Boolean);
+  if (store !== 'etcd') {
+    const given = [...(servers.length > 0 ? [nameOf('etcdServers')] : []), ...files];
+    return given.map((name) => `${name} is for ${nameOf('store')}=etcd only`);
+  }
+  if (servers.length === 0) {
+    return [`${nameOf('store')}=etcd needs ${nameOf('etcdServers')}, such as https://10.0.0.1:2379`];
+  }
+  if (servers.some((server) => server.startsWith('https:'))) return [];
+  return files.map((name) => `${name} needs https in ${nameOf('etcdServers')}`);
+}

@@ -35,7 +35,10 @@ const choices = actions.flatMap(([weight, action]) => Array.from({ length: weigh
 const patiences = [1_000, 3_000, 3_000, 8_000];
 const pageAttempts = 5;
 
-/** One user of all replicas, who makes one request after the other and records them. */
+/**
+ * One user of all replicas, who makes one request after the other and records them, but for those that no replica has
+ * taken: their outcome is undefined.
+ */
 export class Client {
   readonly #name: string;
   readonly #recorder: Recorder;
@@ -85,7 +88,7 @@ export class Client {
     return Math.max(1, this.latest - this.#random.integer(this.#random.pick([10, 100, 1_000])));
   }
 
-  create(key: string): Promise<Outcome> {
+  create(key: string): Promise<Outcome | undefined> {
     return this.#write('create', key, (fields) => ({
       method: 'POST',
       path: pathOf(key).collection,
@@ -105,7 +108,7 @@ export class Client {
     }));
   }
 
-  patch(key: string): Promise<Outcome> {
+  patch(key: string): Promise<Outcome | undefined> {
     return this.#write('patch', key, ({ tier, data }) => ({
       method: 'PATCH',
       path: pathOf(key).object,
@@ -114,7 +117,7 @@ export class Client {
     }));
   }
 
-  apply(key: string): Promise<Outcome> {
+  apply(key: string): Promise<Outcome | undefined> {
     return this.#write('apply', key, (fields) => ({
       method: 'PATCH',
       path: `${pathOf(key).object}?fieldManager=${this.#name}&force=true`,
@@ -123,7 +126,7 @@ export class Client {
     }));
   }
 
-  delete(key: string): Promise<Outcome> {
+  delete(key: string): Promise<Outcome | undefined> {
     const known = this.#known.get(key);
     const choice = known === undefined ? 0 : this.#random.integer(3);
     const request = {
@@ -141,7 +144,7 @@ export class Client {
     return this.#perform(this.#recorder.nextId(), request, { method: 'DELETE', path: pathOf(key).object, body });
   }
 
-  get(key: string, version?: number): Promise<Outcome> {
+  get(key: string, version?: number): Promise<Outcome | undefined> {
     const query = version === undefined ? '' : `?resourceVersion=${version}`;
     const request = { verb: 'get', key, ...(version === undefined ? {} : { version }) } as const;
     return this.#perform(this.#recorder.nextId(), request, { method: 'GET', path: `${pathOf(key).object}${query}` });
@@ -151,10 +154,11 @@ export class Client {
   async list(
     how: { version?: number; isExact?: boolean; limit?: number },
     selection = randomSelection(this.#random),
-  ): Promise<Outcome> {
+  ): Promise<Outcome | undefined> {
     const [start, id, { name: replica }] = [this.#recorder.now(), this.#recorder.nextId(), this.#replica];
     const request = { verb: 'list', selection, ...how } as const;
     const outcome = await this.#pages(selection, request);
+    if (outcome === undefined) return this.#refused();
     if (outcome.type === 'list') this.#recorder.see(outcome.version);
     const end = this.#recorder.now();
     this.#recorder.operations.push({ id, client: this.#name, replica, request, start, end, outcome });
@@ -164,7 +168,7 @@ export class Client {
   async #pages(
     selection: Selection,
     { version, isExact, limit }: Extract<Request, { verb: 'list' }>,
-  ): Promise<Outcome> {
+  ): Promise<Outcome | undefined> {
     const first = {
       ...(version === undefined ? {} : { resourceVersion: String(version) }),
       ...(version === undefined || version === 0
@@ -178,6 +182,7 @@ export class Client {
       const query = next === undefined ? first : { continue: next };
       const path = listPath(selection, { ...query, ...(limit === undefined ? {} : { limit: String(limit) }) });
       const page = await this.#page(path, next === undefined ? 1 : pageAttempts);
+      if (page === undefined) return undefined;
       if ('type' in page) return { ...page, ...(shown === undefined ? {} : { version: Number(shown) }) };
       const { resourceVersion } = page.metadata;
       shown ??= resourceVersion;
@@ -190,16 +195,16 @@ export class Client {
   }
 
   /** Asks for a page until there is an answer. */
-  async #page(path: string, attempts: number): Promise<List | Exclude<Outcome, { type: 'list' }>> {
-    let outcome: Outcome | undefined;
+  async #page(path: string, attempts: number): Promise<List | Exclude<Outcome, { type: 'list' }> | undefined> {
+    let outcome: Exclude<Outcome, { type: 'list' }> | undefined;
     for (let i = 0; i < attempts; i++) {
       const answer = await this.#ask({ method: 'GET', path });
       if ('status' in answer && answer.status === 200) return JSON.parse(answer.text) as List;
       outcome = outcomeOf(answer);
-      if (outcome.type === 'refused') break;
-      this.#change();
+      if (outcome?.type === 'refused') break;
+      if (attempts > 1) await this.#wander();
     }
-    return outcome as Exclude<Outcome, { type: 'list' }>;
+    return outcome;
   }
 
   async #wander(): Promise<void> {
@@ -211,7 +216,11 @@ export class Client {
     this.#replica = this.#random.pick(this.#replicas);
   }
 
-  #write(verb: 'create' | 'update' | 'patch' | 'apply', key: string, askOf: (fields: Fields) => Ask): Promise<Outcome> {
+  #write(
+    verb: 'create' | 'update' | 'patch' | 'apply',
+    key: string,
+    askOf: (fields: Fields) => Ask,
+  ): Promise<Outcome | undefined> {
     const id = this.#recorder.nextId();
     const known = verb === 'update' ? this.#known.get(key) : undefined;
     const own = { write: String(id), [this.#name]: String(id) };
@@ -221,10 +230,11 @@ export class Client {
   }
 
   /** Makes a request and records it. */
-  async #perform(id: number, request: Exclude<Request, { verb: 'list' }>, ask: Ask): Promise<Outcome> {
+  async #perform(id: number, request: Exclude<Request, { verb: 'list' }>, ask: Ask): Promise<Outcome | undefined> {
     const { name: replica } = this.#replica;
     const start = this.#recorder.now();
     const outcome = outcomeOf(await this.#ask(ask));
+    if (outcome === undefined) return this.#refused();
     const end = this.#recorder.now();
     this.#recorder.operations.push({ id, client: this.#name, replica, request, start, end, outcome });
     if (outcome.type === 'object') {
@@ -235,13 +245,19 @@ export class Client {
     return outcome;
   }
 
+  /** No replica has taken the request: another one may. */
+  async #refused(): Promise<undefined> {
+    await this.#wander();
+  }
+
   async #ask(ask: Ask): Promise<Answer | Error> {
     return this.#replica.ask(ask, this.#random.pick(patiences)).catch((error: Error) => error);
   }
 }
 
-/** What an answer to a request for one object says. */
-function outcomeOf(answer: Answer | Error): Exclude<Outcome, { type: 'list' }> {
+/** What an answer to a request for one object says; undefined: it was not sent. */
+function outcomeOf(answer: Answer | Error): Exclude<Outcome, { type: 'list' }> | undefined {
+  if (answer instanceof Error && 'code' in answer && answer.code === 'ECONNREFUSED') return undefined;
   if (answer instanceof Error) return { type: 'unknown', message: answer.message };
   const { status, text } = answer;
   let body: { kind?: string; reason?: string; message?: string; details?: { uid?: string } };

@@ -26,7 +26,7 @@ export interface Cluster {
   /** Resolves when the history before a revision has been discarded. */
   compact(revision: number): Promise<void>;
   /** Resolves when everything is in the journal that was written before the call. @throws Error when it is incomplete */
-  finish(): Promise<void>;
+  sync(): Promise<void>;
   /** What no server should have done so far, such as to end by itself. */
   complaints(): readonly string[];
   close(): Promise<void>;

@@ -45,7 +45,7 @@ export async function startEtcdCluster(folder: string, program: string): Promise
       return journal.revision;
     },
     compact: (revision) => members.compact(revision),
-    finish: () => journal.finish(),
+    sync: () => journal.sync(),
     complaints: () => supervisor.complaints,
     close: async () => {
       supervisor.stop();

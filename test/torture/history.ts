@@ -99,16 +99,21 @@ export interface WatchSession {
   readonly start: number;
   readonly events: readonly WatchEvent[];
   readonly end: number;
-  /** `closed`: by the watcher; `broken`: by anything else; `expired`: 410, instead of a stream or in it. */
-  readonly ending: 'closed' | 'broken' | 'expired';
+  /**
+   * `closed`: by the watcher; `expired`: 410, instead of a stream or in it; `wrong`: by another 4xx, or by something that is
+   * no event; `broken`: by anything else.
+   */
+  readonly ending: 'closed' | 'expired' | 'wrong' | 'broken';
 }
 
 /** How far a watcher had come at the end of the trial, when all had been given time to catch up. */
 export interface Reached {
   readonly watcher: string;
   readonly selection: Selection;
-  /** Everything up to this version had been told. */
+  /** Everything up to this version had been told… */
   readonly position: number;
+  /** …and everything up to this one had to be. */
+  readonly due: number;
 }
 
 /** A version of an object, or its deletion, as the store itself tells it. */

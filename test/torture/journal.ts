@@ -7,6 +7,10 @@ interface EtcdEvent {
   readonly kv: { readonly key: string; readonly mod_revision: string; readonly value?: string };
 }
 
+interface Put {
+  readonly header: { readonly revision: string };
+}
+
 interface WatchAnswer {
   readonly result?: {
     readonly header: { readonly revision: string };
@@ -21,7 +25,7 @@ const decode = (text: string): string => Buffer.from(text, 'base64').toString();
 
 /** How long a member may tell nothing before another one is asked (ms). */
 const patience = 1_000;
-const lastKey = 'torture/last';
+const barrier = 'torture/barrier';
 
 /**
  * Follows all changes of all keys as the members of etcd tell them, whatever becomes of single members. Every change takes
@@ -32,17 +36,17 @@ export class Journal {
   readonly #members: Members;
   readonly #keyOf: (key: string) => string | undefined;
   readonly #stop = new AbortController();
-  readonly #following: Promise<void>;
   #revision = 1;
-  #isOver = false;
+  #failure: Error | undefined;
 
   /** `keyOf`: what the journal calls a key of etcd; undefined: it is not of interest. */
   constructor(members: Members, keyOf: (key: string) => string | undefined) {
     this.#members = members;
     this.#keyOf = keyOf;
-    this.#following = this.#follow();
     // Whoever waits for it is told.
-    this.#following.catch(() => {});
+    this.#follow().catch((error: Error) => {
+      this.#failure = error;
+    });
   }
 
   /** Everything up to it is in the journal. */
@@ -51,10 +55,17 @@ export class Journal {
   }
 
   /** Resolves when everything is in the journal that was written before the call. @throws Error when it is incomplete */
-  async finish(): Promise<void> {
-    const put = { key: encode(lastKey), value: '' };
-    while ((await this.#members.ask('/v3/kv/put', put)) === undefined) await sleep(50);
-    await this.#following;
+  async sync(): Promise<void> {
+    const put = { key: encode(barrier), value: '' };
+    let done: Put | undefined;
+    while (done === undefined) {
+      done = (await this.#members.ask('/v3/kv/put', put)) as Put | undefined;
+      if (done === undefined) await sleep(50);
+    }
+    while (this.#revision < Number(done.header.revision)) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await sleep(10);
+    }
   }
 
   close(): void {
@@ -62,7 +73,7 @@ export class Journal {
   }
 
   async #follow(): Promise<void> {
-    for (let i = 0; !this.#isOver && !this.#stop.signal.aborted; i++) {
+    for (let i = 0; !this.#stop.signal.aborted; i++) {
       const turn = new AbortController();
       const signal = AbortSignal.any([turn.signal, this.#stop.signal]);
       await this.#read(memberNames[i % memberNames.length] as string, signal).catch((error) => {
@@ -87,7 +98,6 @@ export class Journal {
         const lines = (rest + Buffer.from(piece).toString()).split('\n');
         rest = lines.pop() as string;
         for (const line of lines) this.#take(JSON.parse(line) as WatchAnswer);
-        if (this.#isOver) return;
       }
     } finally {
       clearTimeout(timer);
@@ -103,7 +113,6 @@ export class Journal {
       if (revision > this.#revision + 1) throw new IncompleteError(`${revision} comes after ${this.#revision}`);
       this.#revision = revision;
       const name = decode(kv.key);
-      if (name === lastKey) this.#isOver = true;
       const key = this.#keyOf(name);
       if (key === undefined) continue;
       const object = type === 'DELETE' ? undefined : (JSON.parse(decode(kv.value ?? '')) as Item);

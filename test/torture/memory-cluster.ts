@@ -31,7 +31,7 @@ export async function startMemoryCluster(folder: string, seed: number): Promise<
       return journal.revision;
     },
     compact: (revision) => store.compact(revision),
-    finish: () => journal.finish(),
+    sync: () => journal.sync(),
     complaints: () => [],
     close: async () => {
       await Promise.all(replicas.map((replica) => replica.stop()));
@@ -129,7 +129,7 @@ class MemoryJournal {
     return this.#revision;
   }
 
-  async finish(): Promise<void> {
+  async sync(): Promise<void> {
     const revision = await this.#store.revision();
     while (this.#revision < revision) await new Promise((resolve) => setImmediate(resolve));
   }

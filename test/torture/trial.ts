@@ -67,11 +67,14 @@ async function disturbedWork(cluster: Cluster, seed: number, time: number): Prom
     auditor.use(endpoint);
     for (const selection of collections) await auditor.list({}, selection);
   }
-  await cluster.finish();
-  await caughtUp(cluster, observers);
-  const reached = observers.map((observer) => observer.reached);
+  await cluster.sync();
+  const due = cluster.revision;
+  await caughtUp(cluster, observers, due);
+  const reached = observers.map((observer) => observer.reached(due));
   for (const observer of observers) observer.leave();
   await watching;
+  // Writes whose clients have given up may have taken place after all, and be told.
+  await cluster.sync();
   const { operations, watches } = recorder;
   const history = { operations, watches, reached, journal: cluster.journal, compactions: compactor.compactions };
   const ill = endpoints.filter((_, i) => whole[i] !== true).map(({ name }) => `${name} is not ready again`);
@@ -109,11 +112,11 @@ async function prepare(endpoints: readonly Endpoint[]): Promise<void> {
   }
 }
 
-/** Waits until each watcher has been told everything, or until it has had time enough. */
-async function caughtUp({ journal }: Cluster, observers: readonly Watcher[]): Promise<void> {
+/** Waits until each watcher has been told everything up to a revision, or until it has had time enough. */
+async function caughtUp({ journal }: Cluster, observers: readonly Watcher[], due: number): Promise<void> {
   const states = new States(journal);
   const begin = performance.now();
-  while (observers.some(({ reached }) => untold(reached, states) !== undefined)) {
+  while (observers.some((observer) => untold(observer.reached(due), states) !== undefined)) {
     if (performance.now() - begin > recoveryPatience) return;
     await sleep(20);
   }

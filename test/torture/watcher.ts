@@ -43,9 +43,9 @@ export class Watcher {
     this.#selection = randomSelection(this.#random);
   }
 
-  /** What it watches, and how far it has come. */
-  get reached(): Reached {
-    return { watcher: this.#name, selection: this.#selection, position: this.#position ?? 0 };
+  /** What it watches, and how far it has come when everything up to the revision `due` has been told. */
+  reached(due: number): Reached {
+    return { watcher: this.#name, selection: this.#selection, position: this.#position ?? 0, due };
   }
 
   /** Watches until `leave` is called. */
@@ -55,7 +55,7 @@ export class Watcher {
       if (this.#position === undefined && this.#random.chance(2)) {
         this.#lists.use(replica);
         const outcome = await this.#lists.list({}, this.#selection);
-        if (outcome.type === 'list') this.#position = outcome.version;
+        if (outcome?.type === 'list') this.#position = outcome.version;
         else continue;
       }
       await this.#watch(replica);
@@ -98,7 +98,7 @@ export class Watcher {
       if (isClosed) stream.destroy();
     }, time);
     try {
-      if (stream.statusCode !== 200) return stream.statusCode === 410 ? 'expired' : 'broken';
+      if (stream.statusCode !== 200) return endingOf(stream.statusCode);
       stream.setEncoding('utf8');
       let rest = '';
       for await (const piece of stream) {
@@ -106,12 +106,13 @@ export class Watcher {
         rest = lines.pop() as string;
         for (const line of lines) {
           const { type, object } = JSON.parse(line) as Line;
-          if (type === 'ERROR') return object.code === 410 ? 'expired' : 'broken';
+          if (type === 'ERROR') return endingOf(object.code);
           this.#take(type, object, events);
         }
       }
-    } catch {
-      // It broke off.
+    } catch (error) {
+      // Otherwise it broke off.
+      if (error instanceof SyntaxError) return 'wrong';
     } finally {
       clearTimeout(timer);
       stream.destroy();
@@ -141,4 +142,9 @@ export class Watcher {
       ...(this.#random.chance(3) ? { timeoutSeconds: String(1 + this.#random.integer(5)) } : {}),
     };
   }
+}
+
+function endingOf(status = 0): Ending {
+  if (status === 410) return 'expired';
+  return status >= 400 && status < 500 && status !== 429 ? 'wrong' : 'broken';
 }

@@ -24,9 +24,10 @@ export function checkWatches(
   }
 }
 
-/** The first change that has not been told to a watcher. */
-export function untold({ selection, position }: Reached, states: States): State | undefined {
-  return states.changes.slice(states.indexAfter(position)).find((state) => typeOf(selection, state) !== undefined);
+/** The first change that has not been told to a watcher, and had to be. */
+export function untold({ selection, position, due }: Reached, states: States): State | undefined {
+  const changes = states.changes.slice(states.indexAfter(position), states.indexAfter(due));
+  return changes.find((state) => typeOf(selection, state) !== undefined);
 }
 
 class WatchCheck {
@@ -73,6 +74,7 @@ class WatchCheck {
 
   ending(compactions: readonly Compaction[]): void {
     const { ending, end } = this.#session;
+    if (ending === 'wrong') this.#fail('unexpected answer', `at ${this.#position}`);
     if (ending === 'expired' && (this.#position === undefined || !isCompacted(this.#position, end, compactions))) {
       this.#fail('not compacted', `410 at ${this.#position}`);
     }

@@ -1,4 +1,4 @@
-// npm run torture [-- --seeds=20 --seed=N --seconds=15 --cluster=etcd|memory --keep]: disturbs a cluster and checks what its
+// npm run torture [-- --seeds=20 --seed=N --seconds=15 --cluster=etcd|memory --plant=NAME --keep]: disturbs a cluster and checks what its
 // clients have seen. Exits with status 1 when something is wrong; history and logs are then kept.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { etcdProgram } from '../../scripts/etcd.mjs';
 import { startEtcdCluster } from './etcd-cluster.ts';
 import { startMemoryCluster } from './memory-cluster.ts';
+import { plants } from './plants.ts';
 import { runTrial, type Trial } from './trial.ts';
 
 const { values } = parseArgs({
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seconds: { type: 'string', default: '15' },
     cluster: { type: 'string', default: 'etcd' },
+    plant: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -29,7 +31,10 @@ for (const seed of seeds) {
   const own = join(folder, `seed-${seed}`);
   mkdirSync(own);
   const begin = performance.now();
-  const cluster = program === undefined ? await startMemoryCluster(own, seed) : await startEtcdCluster(own, program);
+  const cluster =
+    program === undefined
+      ? await startMemoryCluster(own, seed, plants[values.plant ?? ''])
+      : await startEtcdCluster(own, program);
   const trial = await runTrial(cluster, seed, Number(values.seconds) * 1_000);
   console.log(summaryOf(trial, performance.now() - begin));
   if (trial.violations.length > 0) bad++;

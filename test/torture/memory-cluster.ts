@@ -7,20 +7,22 @@ import { type DistantStore, distantStore } from './distant-store.ts';
 import { Endpoint } from './endpoint.ts';
 import type { Item, JournalEntry } from './history.ts';
 import { freePorts } from './network.ts';
+import type { Plant } from './plants.ts';
 import { type Random, randomOf } from './random.ts';
 import { keyOf } from './target.ts';
 
 const replicaNames = ['r0', 'r1'];
 
-/** Two replicas in this process over one memory store, which each of them sees from a distance. */
-export async function startMemoryCluster(folder: string, seed: number): Promise<Cluster> {
+/** Two replicas in this process over one memory store, which each of them sees from a distance. `plant`: makes it wrong. */
+export async function startMemoryCluster(folder: string, seed: number, plant?: Plant): Promise<Cluster> {
   const store = openMemoryStore({ clock: systemClock });
   const journal = new MemoryJournal(store);
+  const seen = plant === undefined ? store : plant(store, randomOf(seed, 500));
   const ports = await freePorts(replicaNames.length);
   const replicas = replicaNames.map((name, i) => {
     const own = join(folder, name);
     mkdirSync(own);
-    return new LocalReplica(new Endpoint(name, own, ports[i] as number), store, randomOf(seed, 300 + i));
+    return new LocalReplica(new Endpoint(name, own, ports[i] as number), seen, randomOf(seed, 300 + i));
   });
   await Promise.all(replicas.map((replica) => replica.start()));
   return {

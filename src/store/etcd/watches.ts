@@ -93,7 +93,7 @@ export class Watches {
 
   /** Goes on at the latest revision when the changes after the position of the stream are lost to the live watches. */
   async #restart(error: StoreError): Promise<void> {
-    for (const watcher of this.#live) this.#fail(watcher, error);
+    for (const watcher of [...this.#live]) this.#fail(watcher, error);
     while (this.#open) {
       try {
         const latest = await this.#members.revision();
@@ -105,13 +105,13 @@ export class Watches {
     }
   }
 
-  /** Follows from a revision on. Watches that have begun meanwhile, from an earlier one, replay what lies between. */
   #goOn(latest: number): void {
     this.#stream = this.#follow(latest);
+    // Watches that have begun meanwhile.
     for (const watcher of [...this.#live]) {
+      if (watcher.position >= latest) continue;
       this.#live.delete(watcher);
-      if (watcher.position < latest) this.#replay(watcher, false);
-      else this.#join(watcher);
+      this.#replay(watcher, false);
     }
   }
 
@@ -137,6 +137,7 @@ export class Watches {
       },
     );
     watcher.own = own;
+    for (const revision of watcher.awaited) own.reach(revision);
     // Where nothing changes, the stream gets there by progress alone.
     if (!previous) own.reach(this.#stream.position);
   }

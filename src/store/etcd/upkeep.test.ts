@@ -81,21 +81,21 @@ describe.skipIf(program === undefined)('etcd', () => {
     });
   });
 
-    test('a store with an older member among others is refused', async () => {
-      const rpc = await loadRpc();
-      const server = new Server();
-      const answer = (_: unknown, callback: (error: null, response: object) => void) =>
-        callback(null, { version: '3.5.7' });
-      server.addService({ status: rpc.status } as never, { status: answer } as never);
-      const port = await new Promise<number>((resolve) => {
-        server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (_, bound) => resolve(bound));
-      });
-      await expect(open({ servers: [...etcd.servers, `http://127.0.0.1:${port}`] })).rejects.toMatchObject({
-        code: 'invalid',
-        message: `etcd at http://127.0.0.1:${port} has version 3.5.7; it must be 3.5.8 or newer`,
-      });
-      server.forceShutdown();
+  test('a store with an older member among others is refused', async () => {
+    const rpc = await loadRpc();
+    const server = new Server();
+    const answer = (_: unknown, callback: (error: null, response: object) => void) =>
+      callback(null, { version: '3.5.7' });
+    server.addService({ status: rpc.status } as never, { status: answer } as never);
+    const port = await new Promise<number>((resolve) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (_, bound) => resolve(bound));
     });
+    await expect(open({ servers: [...etcd.servers, `http://127.0.0.1:${port}`] })).rejects.toMatchObject({
+      code: 'invalid',
+      message: `etcd at http://127.0.0.1:${port} has version 3.5.7; it must be 3.5.8 or newer`,
+    });
+    server.forceShutdown();
+  });
 
   test('every five minutes one of all stores compacts to the revision of one interval before', async () => {
     const historyMs = 400;

@@ -46,21 +46,6 @@ export const plants: { readonly [name: string]: Plant } = {
         return result;
       },
     }),
-  'early-progress': (store) =>
-    storeWith(store, {
-      watch: (prefix, after, sink, options) => {
-        const watch = store.watch(prefix, after, sink, options);
-        let isOpen = true;
-        return {
-          // It tells of progress before it tells the changes on their way.
-          progress: () => void store.revision().then((revision) => isOpen && sink.batch(revision, [])),
-          close: () => {
-            isOpen = false;
-            watch.close();
-          },
-        };
-      },
-    }),
   'missing-event': told((batch, sink, random) => {
     if (!random.chance(rarely)) sink.batch(...batch);
   }),

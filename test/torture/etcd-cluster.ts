@@ -33,6 +33,7 @@ export async function startEtcdCluster(folder: string, program: string): Promise
         `--etcd-servers=${servers.join(',')}`,
         '--controllers=-*',
         '--api-domain=k8s.io',
+        '--feature-gates=WatchList=true',
       ]);
     }),
   );

@@ -67,7 +67,7 @@ class LocalReplica {
     this.#server = await createServer(
       {
         ...{ securePort: port, dataDir: folder, tokenAuthFile: tokens, apiDomain: 'k8s.io' },
-        ...{ controllers: '-*', shutdownGracePeriod: '1s' },
+        ...{ controllers: '-*', featureGates: 'WatchList=true', shutdownGracePeriod: '1s' },
       },
       { store: this.#distant },
     );

@@ -72,6 +72,7 @@ interface Flow {
 class Link {
   readonly #flows: readonly [Flow, Flow];
   readonly #over: () => void;
+  #isEnded = false;
 
   constructor(there: Flow, back: Flow, over: () => void) {
     this.#flows = [there, back];
@@ -95,13 +96,16 @@ class Link {
     if (gates.includes('reset')) this.end();
     for (const { source, sink, gate } of this.#flows) {
       if (gate() === 'held') source.pause();
-      else if (source.destroyed) sink.destroySoon();
-      else if (!sink.writableNeedDrain) source.resume();
+      else if (!source.destroyed) {
+        if (!sink.writableNeedDrain) source.resume();
+      } else if (!sink.writableEnded) sink.destroySoon();
     }
     if (this.#flows.every(({ source }) => source.destroyed)) this.#over();
   }
 
   end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     for (const { source } of this.#flows) source.resetAndDestroy();
   }
 }

@@ -30,6 +30,18 @@ let bad = 0;
 for (const seed of seeds) {
   const own = join(folder, `seed-${seed}`);
   mkdirSync(own);
+  try {
+    if (!(await holds(seed, own))) bad++;
+  } catch (error) {
+    bad++;
+    console.log(`seed ${seed}: not carried out, logs are kept in ${own}: ${String(error)}`);
+  }
+}
+if (bad === 0 && !values.keep) rmSync(folder, { recursive: true });
+process.exit(bad === 0 ? 0 : 1);
+
+/** Carries out a trial, and tells whether nothing was wrong. */
+async function holds(seed: number, own: string): Promise<boolean> {
   const begin = performance.now();
   const cluster =
     program === undefined
@@ -37,12 +49,11 @@ for (const seed of seeds) {
       : await startEtcdCluster(own, program);
   const trial = await runTrial(cluster, seed, Number(values.seconds) * 1_000);
   console.log(summaryOf(trial, performance.now() - begin));
-  if (trial.violations.length > 0) bad++;
-  if (trial.violations.length > 0 || values.keep) keep(own, trial);
+  const isRight = trial.violations.length === 0;
+  if (!isRight || values.keep) keep(own, trial);
   else rmSync(own, { recursive: true });
+  return isRight;
 }
-if (bad === 0 && !values.keep) rmSync(folder, { recursive: true });
-process.exit(bad === 0 ? 0 : 1);
 
 function summaryOf({ seed, history, violations, deeds, recovery }: Trial, time: number): string {
   const { operations, watches, compactions } = history;

@@ -55,7 +55,10 @@ const closingMs = 1_000;
  * and as `invalid` when a member is older or an option is not as described.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
-  const { clock, servers } = options;
+  const { clock, servers, certfile, keyfile } = options;
+  if ((certfile === undefined) !== (keyfile === undefined)) {
+    throw new StoreError('invalid', 'a client certificate for etcd and its key are given both or not at all');
+  }
   const rpc = await loadRpc();
   const keys = new KeySpace(checkPrefix(options.prefix));
   const { key: probe } = keys.range(checkPrefix(''));
@@ -65,12 +68,12 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
     probe,
     clock,
     rpc,
-  });
+  }).catch(fail);
   try {
     await checkVersions(members, rpc);
     return new EtcdStore(options, members, keys, rpc, await members.revision());
   } catch (error) {
-    members.close();
+    await members.close();
     throw storeErrorOf(error);
   }
 }
@@ -154,7 +157,7 @@ class EtcdStore implements Store {
     this.#watches.close();
     await Promise.allSettled(this.#inFlight);
     await Promise.allSettled([this.#leases.close(), this.#slots.close(this.#members, this.#rpc, closingMs)]);
-    this.#members.close();
+    await this.#members.close();
   }
 
   #checkOpen(): void {
@@ -179,9 +182,6 @@ function checkServers(servers: readonly string[]): readonly string[] {
 }
 
 async function readTls({ cafile, certfile, keyfile }: EtcdStoreOptions): Promise<EtcdTls> {
-  if ((certfile === undefined) !== (keyfile === undefined)) {
-    throw new StoreError('invalid', 'a client certificate and its key are given both or not at all');
-  }
   const read = async (file: string | undefined) => (file === undefined ? undefined : readFile(file));
   try {
     return { ca: await read(cafile), cert: await read(certfile), key: await read(keyfile) };

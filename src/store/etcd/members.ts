@@ -31,24 +31,29 @@ export interface Member {
   client: Client;
   /** A call has failed, and none has succeeded since. */
   suspect: boolean;
+  /** Those in flight over the current connection. */
+  readonly calls: Set<{ cancel(): void }>;
 }
 
 /** Deadline of one attempt of a request (ms). */
 export const attemptMs = 2_500;
 /** Deadline of a probe (ms). */
-const probeMs = 750;
+const probeMs = 500;
 /** How long a request is tried on one member after another (ms). */
 export const patienceMs = 10_000;
-/** Interval of the probes of members that have failed (ms). */
-const probeIntervalMs = 500;
+/** Interval between the probes of members that have failed (ms). */
+const probeIntervalMs = 250;
 /** The pause after every member has failed (ms). */
 export const roundMs = 100;
+
+/** The longest pause between two attempts to connect (ms). */
+const longestBackoffMs = 400;
 
 const channelOptions = {
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.max_reconnect_backoff_ms': longestBackoffMs,
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   // A commit is never sent twice.
   'grpc.enable_retries': 0,
@@ -76,7 +81,7 @@ export class Members {
   /** Throws `unavailable` when the TLS files cannot be used. */
   static async open(options: MemberOptions): Promise<Members> {
     const members = options.endpoints.map(async (endpoint) => {
-      return { endpoint, client: await connect(options, endpoint), suspect: false };
+      return { endpoint, client: await connect(options, endpoint), suspect: false, calls: new Set<WatchCall>() };
     });
     return new Members(options, await Promise.all(members));
   }
@@ -157,12 +162,14 @@ export class Members {
   watch(): { readonly member: Member; readonly call: WatchCall } {
     if (this.#closed) throw closedError();
     const member = this.#pick();
-    return { member, call: this.watchOn(member) };
+    return { member, call: this.#watchOn(member) };
   }
 
-  watchOn({ client }: Member): WatchCall {
+  #watchOn({ client, calls }: Member): WatchCall {
     const { path, requestSerialize, responseDeserialize } = this.#options.rpc.watch;
-    return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, this.#metadata);
+    const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, this.#metadata);
+    calls.add(call);
+    return call.once('status', () => calls.delete(call));
   }
 
   /** Avoids the member, while there are others, until a request to it has succeeded. */
@@ -171,11 +178,12 @@ export class Members {
     this.#probeSoon();
   }
 
-  close(): void {
+  /** Lets calls in flight go on. */
+  async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#alive);
     this.#cancelProbe?.();
-    for (const { client } of this.#members) client.close();
+    await Promise.all(this.#members.map(({ client }) => this.#disconnect(client)));
+    clearInterval(this.#alive);
   }
 
   /** The next member in turn, one that has not failed if there is any. */
@@ -186,12 +194,12 @@ export class Members {
     return found;
   }
 
-  #call<Q, R>({ client }: Member, method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
+  #call<Q, R>({ client, calls }: Member, method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
     const { path, requestSerialize, responseDeserialize } = method;
     // gRPC measures deadlines on the clock of the system.
     const options = { deadline: Date.now() + timeoutMs };
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
+      const call = client.makeUnaryRequest(
         path,
         requestSerialize,
         responseDeserialize,
@@ -199,10 +207,12 @@ export class Members {
         this.#metadata,
         options,
         (error, response) => {
+          calls.delete(call);
           if (response === undefined) reject(error ?? new Error('no response'));
           else resolve(response);
         },
       );
+      calls.add(call);
     });
   }
 
@@ -216,26 +226,48 @@ export class Members {
     });
   }
 
-  /** A connection that does not answer is replaced: TCP would try it again at long intervals only. */
+  /**
+   * Lifts the suspicion when the member serves again. A connection over which it does not even answer for itself is
+   * replaced: TCP would try it again at long intervals only.
+   */
   async #probe(member: Member): Promise<void> {
-    try {
-      await this.sendTo(member, this.#options.rpc.range, { key: this.#options.probe, countOnly: true }, probeMs);
-    } catch (error) {
-      if (isTimeout(error)) await this.#reconnect(member);
-    }
+    const { rpc, probe } = this.#options;
+    const [connected] = await Promise.allSettled([
+      this.#call(member, rpc.status, {}, probeMs),
+      this.sendTo(member, rpc.range, { key: probe, countOnly: true }, probeMs),
+    ]);
+    if (connected.status === 'rejected' && isTimeout(connected.reason)) await this.#reconnect(member);
   }
 
   async #reconnect(member: Member): Promise<void> {
+    if (this.#isWaiting(member.client)) return;
     try {
       const client = await connect(this.#options, member.endpoint);
       if (this.#closed) client.close();
       else {
-        member.client.close();
+        void this.#disconnect(member.client);
         member.client = client;
+        for (const call of member.calls) call.cancel();
       }
     } catch {
       // The files are being replaced: the connection stays.
     }
+  }
+
+  /** Whether the client waits before it tries to connect again. */
+  #isWaiting(client: Client): boolean {
+    const { connectivityState } = this.#options.rpc.grpc;
+    return client.getChannel().getConnectivityState(false) === connectivityState.TRANSIENT_FAILURE;
+  }
+
+  /** A client that is closed while it waits would still connect once more, and stay connected: its attempt is awaited. */
+  async #disconnect(client: Client): Promise<void> {
+    if (this.#isWaiting(client)) {
+      const state = this.#options.rpc.grpc.connectivityState.TRANSIENT_FAILURE;
+      const until = Date.now() + 2 * longestBackoffMs;
+      await new Promise((resolve) => client.getChannel().watchConnectivityState(state, until, resolve));
+    }
+    client.close();
   }
 }
 

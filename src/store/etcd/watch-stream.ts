@@ -194,6 +194,8 @@ export class WatchStream {
     const commit = this.#pending;
     this.#pending = undefined;
     if (commit === undefined || this.#closed) return;
+    // Before the delivery: a watch that begins within it, after an earlier revision, is not to join.
+    this.#moveTo(commit.revision);
     this.#sink.commit(commit);
     this.#advance(commit.revision);
   }
@@ -201,15 +203,18 @@ export class WatchStream {
   #advance(revision: number): void {
     if (this.#closed) return;
     this.#hasProgressed = true;
-    if (revision > this.#position) {
-      this.#position = revision;
-      this.#behindSince = this.#heard;
-    }
+    this.#moveTo(revision);
     if (this.#position >= this.#wanted) {
       this.#cancelRequest?.();
       this.#cancelRequest = undefined;
     }
     this.#sink.advanced();
+  }
+
+  #moveTo(revision: number): void {
+    if (revision <= this.#position) return;
+    this.#position = revision;
+    this.#behindSince = this.#heard;
   }
 
   /** Requests progress, again and again until the stream has got where it has to be: etcd does not answer while it replays. */

@@ -93,15 +93,25 @@ export class Watches {
 
   /** Goes on at the latest revision when the changes after the position of the stream are lost to the live watches. */
   async #restart(error: StoreError): Promise<void> {
-    for (const watcher of this.#live) this.#fail(watcher, error);
+    for (const watcher of [...this.#live]) this.#fail(watcher, error);
     while (this.#open) {
       try {
         const latest = await this.#members.revision();
-        if (this.#open) this.#stream = this.#follow(latest);
+        if (this.#open) this.#goOn(latest);
         return;
       } catch {
         await pause(this.#clock, retryMs);
       }
+    }
+  }
+
+  #goOn(latest: number): void {
+    this.#stream = this.#follow(latest);
+    // Watches that have begun meanwhile.
+    for (const watcher of [...this.#live]) {
+      if (watcher.position >= latest) continue;
+      this.#live.delete(watcher);
+      this.#replay(watcher, false);
     }
   }
 
@@ -127,6 +137,7 @@ export class Watches {
       },
     );
     watcher.own = own;
+    for (const revision of watcher.awaited) own.reach(revision);
     // Where nothing changes, the stream gets there by progress alone.
     if (!previous) own.reach(this.#stream.position);
   }

@@ -68,7 +68,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
     probe,
     clock,
     rpc,
-  });
+  }).catch(fail);
   try {
     await checkVersions(members, rpc);
     return new EtcdStore(options, members, keys, rpc, await members.revision());

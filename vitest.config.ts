@@ -31,6 +31,7 @@ const longest = [
   'test/kubectl-auth.test.ts',
   'test/kubectl-operators.test.ts',
   'test/kubectl.test.ts',
+  'test/torture/torture.test.ts',
   'test/fuzz.test.ts',
   'src/store/etcd/members.test.ts',
   'src/store/etcd/failures.test.ts',

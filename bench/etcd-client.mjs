@@ -28,12 +28,21 @@ const create = () =>
     });
   });
 
-const started = process.hrtime.bigint();
-const stop = Date.now() + Number(seconds) * 1_000;
-await Promise.all(
-  Array.from({ length: Number(calls) }, async () => {
-    while (Date.now() < stop) await create();
-  }),
-);
-console.log(JSON.stringify({ rate: (count * 1e9) / Number(process.hrtime.bigint() - started), count }));
+/** Transactions a second, and the CPU time of each (s). @param {number} ms */
+async function measure(ms) {
+  const [before, started, computing] = [count, process.hrtime.bigint(), process.cpuUsage()];
+  const stop = Date.now() + ms;
+  await Promise.all(
+    Array.from({ length: Number(calls) }, async () => {
+      while (Date.now() < stop) await create();
+    }),
+  );
+  const made = count - before;
+  const { user, system } = process.cpuUsage(computing);
+  const rate = (made * 1e9) / Number(process.hrtime.bigint() - started);
+  return { rate, computed: (user + system) / 1e6 / made };
+}
+
+await measure(Number(seconds) * 300);
+console.log(JSON.stringify(await measure(Number(seconds) * 1_000)));
 process.exit(0);

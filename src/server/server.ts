@@ -210,6 +210,8 @@ async function shutDown(
 /** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
 const reconcileMs = 10_000;
 const repairMs = 3 * 60_000;
+/** Until the first repair has succeeded, when it is attempted again (ms): the server is not ready before. */
+const repairRetryMs = 1_000;
 /** When the default policy is attempted again that could not be ensured at startup (ms). */
 const policyRetryMs = 10_000;
 /** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
@@ -232,11 +234,13 @@ function startTasks(
 ): () => Promise<unknown> {
   const services = registry.find('', 'v1', 'services');
   const addresses = registry.find(`networking.${names.domain}`, 'v1', 'ipaddresses');
+  let isRepaired = false;
   const repairOnce = async () => {
     try {
       if (services !== undefined && addresses !== undefined) {
         await repair({ store, registry, services, addresses, warn: log.warn });
       }
+      isRepaired = true;
       hooks.done('start-service-ip-repair-controllers');
     } catch (error) {
       log.error('failed to repair the allocation of cluster IPs and node ports', { error });
@@ -245,7 +249,8 @@ function startTasks(
   const stops = [
     repeat(clock, reconcileMs, service.reconcile),
     repeat(clock, registrationMs, register, firstRegistrationMs),
-    repeat(clock, repairMs, repairOnce, 0),
+    repeat(clock, repairMs, repairOnce),
+    repeat(clock, repairRetryMs, async () => (isRepaired ? undefined : repairOnce()), 0),
     repeat(clock, policyRetryMs, ensurePolicy),
   ];
   // `closing` is set by now: the last call of `register` only waits for those in progress.

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { inProcessTransport } from '../client/index.ts';
+import { openMemoryStore, StoreError } from '../store/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
 import { canFailMetaWrites, failMetaWrites } from '../store/testing/fail-meta-writes.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { createServer, type OrchServer } from './server.ts';
 
 const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
@@ -46,4 +49,23 @@ it.skipIf(!canFailMetaWrites)('a store that cannot be written fails the health c
   await client.create(configMaps, configMap('b'));
   const { items } = await client.list(configMaps);
   expect(items.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+});
+
+it('a failed first comparison of allocations with services is repeated soon, so that the server becomes ready', async () => {
+  const clock = drivenClock();
+  const store = openMemoryStore({ clock });
+  let failures = 0;
+  const list: typeof store.list = async (range) => {
+    if (range.revision === undefined || range.prefix !== '/services/specs/' || failures > 0) return store.list(range);
+    failures++;
+    throw new StoreError('compacted', 'compacted by another server meanwhile');
+  };
+  server = await createServer({ securePort: 0, apiDomain: 'k8s.io' }, { clock, store: storeWith(store, { list }) });
+  const { client } = server;
+  const ready = async () => (await client.request({ method: 'GET', url: '/readyz', headers: {} })).status;
+  clock.advance(0);
+  await expect.poll(() => failures).toBe(1);
+  expect(await ready()).toBe(500);
+  clock.advance(1_000);
+  await expect.poll(ready).toBe(200);
 });

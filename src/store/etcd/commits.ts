@@ -21,6 +21,10 @@ export interface CommitTools {
 /** The operations that etcd accepts in a transaction by default, in each of its three parts. */
 const maxOperations = 128;
 
+// What a slot holds: whether the attempt that wrote it was carried out.
+const carriedOut = Buffer.alloc(0);
+const refused = Buffer.from('refused');
+
 const equalsRevision = (key: Buffer, modRevision: number) => ({ key, target: 2 as const, modRevision });
 const equalsVersion = (key: Buffer, version: number) => ({ key, target: 0 as const, version });
 
@@ -34,7 +38,7 @@ interface Attempt {
 /**
  * Commits as transactions of etcd. When the answer to one is lost, the same transaction is sent again. Its slot
  * (`slots.ts`) lets at most one of both take place, and tells whether it was the first one. The second one also writes
- * the slot when it is refused, so that the first one cannot take place any more.
+ * the slot when it is refused, so that the first one cannot take place any more; the value tells a third one which it was.
  *
  * A commit without a slot is sent once, and is uncertain when its answer is lost: one that may change nothing, because it
  * must not take a revision then, and one whose transaction has no room for the slot.
@@ -100,8 +104,8 @@ export class Commits {
     }
     const guarded = new Set(compares.filter(({ revision }) => revision > 0).map(({ key }) => key));
     const changes = writes.some(({ key, value }) => value !== undefined || guarded.has(key));
-    // The slot is read and written in addition.
-    const fits = compares.length <= maxOperations - 2 && ops.length < maxOperations;
+    // The slot is read and written in addition, the latter by a transaction in the transaction, which counts as well.
+    const fits = compares.length <= maxOperations - 3 && ops.length <= maxOperations - 2;
     return this.#try(compares, ops, changes && fits ? slots.take() : undefined);
   }
 
@@ -115,14 +119,10 @@ export class Commits {
     const until = clock.monotonic() + patienceMs;
     let repeated = false;
     for (let failures = 0; ; ) {
+      let response: TxnResponse;
       try {
         const request = this.#request(compares, ops, { slot, repeated });
-        const response = await members.send(rpc.txn, request, Math.min(attemptMs, until - clock.monotonic()));
-        if (slot === undefined) return this.#result(response, compares);
-        const result = this.#slotResult(response, compares, { slot, repeated });
-        if (result !== undefined) return result;
-        if (repeated) throw uncertainError('the slot has been removed');
-        slot = slots.take();
+        response = await members.send(rpc.txn, request, Math.min(attemptMs, until - clock.monotonic()));
       } catch (error) {
         if (!isUnsent(error) && (!isRefusal(error) || repeated) && !isLeaseLost(error)) {
           if (slot === undefined || isRefusal(error)) throw uncertainError(error);
@@ -132,7 +132,13 @@ export class Commits {
         }
         if (++failures % members.all.length === 0) await pause(clock, roundMs);
         if (members.closed || clock.monotonic() >= until) throw repeated ? uncertainError(error) : error;
+        continue;
       }
+      if (slot === undefined) return this.#result(response, compares);
+      const result = this.#slotResult(response, compares, { slot, repeated });
+      if (result !== undefined) return result;
+      slot = slots.take();
+      repeated = false;
     }
   }
 
@@ -143,15 +149,17 @@ export class Commits {
     if (attempt?.slot === undefined) return { compare, success: ops, failure };
     const { slot, repeated } = attempt;
     const read = { requestRange: { key: slot.key } };
-    const write = { requestPut: { key: slot.key, value: Buffer.alloc(0) } };
+    const isUnused = equalsVersion(slot.key, slot.version);
+    const write = (value: Buffer) => ({ requestPut: { key: slot.key, value } });
+    const refuse = { requestTxn: { compare: [isUnused], success: [write(refused)], failure: [] } };
     return {
-      compare: [...compare, equalsVersion(slot.key, slot.version)],
-      success: [...ops, write],
-      failure: repeated ? [...failure, read, write] : [...failure, read],
+      compare: [...compare, isUnused],
+      success: [...ops, write(carriedOut)],
+      failure: repeated ? [...failure, read, refuse] : [...failure, read],
     };
   }
 
-  /** The result of a commit with a slot; undefined when it has not taken place because the slot is another's. */
+  /** The result of a commit with a slot; undefined when it has not taken place, and never will with this slot. */
   #slotResult(
     response: TxnResponse,
     compares: readonly KeyCompare[],
@@ -165,12 +173,13 @@ export class Commits {
     }
     const found = response.responses[compares.length]?.responseRange?.kvs[0];
     const version = found?.version ?? 0;
-    if (repeated && found !== undefined && version === slot.version + 1) {
-      return { ok: true, revision: found.modRevision };
+    if (version === slot.version) {
+      if (!repeated) slots.giveBack(slot);
+      return this.#result(response, compares);
     }
-    if (version !== slot.version) return undefined;
-    if (!repeated) slots.giveBack(slot);
-    return this.#result(response, compares);
+    if (!repeated) return undefined;
+    if (found === undefined || version !== slot.version + 1) throw uncertainError('the slot has been removed');
+    return found.value.equals(refused) ? undefined : { ok: true, revision: found.modRevision };
   }
 
   #result({ header, succeeded, responses }: TxnResponse, compares: readonly KeyCompare[]): CommitResult {

@@ -86,7 +86,7 @@ export async function connectEtcd(options: EtcdStoreOptions): Promise<EtcdConnec
     probe,
     clock,
     rpc,
-  });
+  }).catch(fail);
   try {
     await checkVersions(members, rpc);
     return { members, keys, rpc };

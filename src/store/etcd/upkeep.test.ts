@@ -12,6 +12,8 @@ import { loadRpc } from './rpc.ts';
 
 const program = etcdPath();
 
+const pair = (file: string) => ({ certfile: file, keyfile: file });
+
 describe.skipIf(program === undefined)('etcd', () => {
   let etcd: TestEtcd;
   beforeAll(async () => {
@@ -74,6 +76,14 @@ describe.skipIf(program === undefined)('etcd', () => {
     );
     test('a client certificate without its key is invalid', async () => {
       await expect(open({ certfile: 'client.crt' })).rejects.toMatchObject({ code: 'invalid' });
+    });
+    test('a file that is no certificate is refused', async () => {
+      const wrong = open({
+        servers: ['https://127.0.0.1:1'],
+        cafile: import.meta.filename,
+        ...pair(import.meta.filename),
+      });
+      await expect(wrong).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
     });
     test('a file that does not exist is named', async () => {
       const missing = open({ servers: ['https://127.0.0.1:1'], cafile: '/missing/ca.crt' });

@@ -1,0 +1,15 @@
+// npm run torture [-- FLAGS]: builds the server, then disturbs clusters of it and checks what their clients have seen.
+import { spawnSync } from 'node:child_process';
+import { build, root, run } from './setup.mjs';
+
+build();
+const rolldown = [
+  'node_modules/rolldown/bin/cli.mjs',
+  '--config',
+  'test/torture/rolldown.config.mjs',
+  '--logLevel',
+  'warn',
+];
+const { status } = spawnSync(process.execPath, rolldown, { cwd: root, stdio: ['ignore', 'ignore', 2] });
+if (status !== 0) process.exit(status ?? 1);
+process.exit(run('torture', 'dist/torture/main.js', process.argv.slice(2)));

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { etcdPath } from '../../../test/support/requirements.ts';
+import type { ByteString } from '../../meta/index.ts';
+import { checkCommit } from '../check.ts';
+import type { Store } from '../store.ts';
+import { startEtcd, type TestEtcd } from '../testing/etcd.ts';
+import { realClock, realRandom } from '../testing/real-time.ts';
+import { absent, put, text } from '../testing/tools.ts';
+import { Commits } from './commits.ts';
+import { openEtcdStore } from './etcd-store.ts';
+import { KeySpace } from './key-space.ts';
+import type { Leases } from './leases.ts';
+import { Members } from './members.ts';
+import { loadRpc } from './rpc.ts';
+import { Slots } from './slots.ts';
+
+const program = etcdPath();
+const clock = realClock();
+const prefix = '/registry' as ByteString;
+
+describe.skipIf(program === undefined)('a commit over etcd', () => {
+  let etcd: TestEtcd;
+  let others: Store;
+  let members: Members;
+  let commits: Commits;
+  /** What becomes of the next requests; the others arrive, and are answered. */
+  const fates: ('request lost' | 'answer lost')[] = [];
+  beforeAll(async () => {
+    etcd = await startEtcd(program ?? '');
+    const { servers: endpoints } = etcd;
+    others = await openEtcdStore({ servers: endpoints, prefix, clock, random: realRandom });
+    const rpc = await loadRpc();
+    const keys = new KeySpace(prefix);
+    const tls = async () => ({ ca: undefined, cert: undefined, key: undefined });
+    members = await Members.open({ endpoints, tls, probe: keys.range('' as ByteString).key, clock, rpc });
+    const send = members.send.bind(members);
+    members.send = async (...request) => {
+      const fate = fates.shift();
+      if (fate === 'request lost') throw new Error(fate);
+      const answer = await send(...request);
+      if (fate === 'answer lost') throw new Error(fate);
+      return answer as never;
+    };
+    const slots = new Slots(prefix, realRandom);
+    commits = new Commits({ members, keys, slots, clock, rpc, leases: undefined as unknown as Leases });
+  });
+  afterAll(async () => {
+    await members.close();
+    await others.close();
+    await etcd.stop();
+  });
+  const commit: Store['commit'] = (...given) => {
+    const { compares, writes } = checkCommit(...given, 1_000_000);
+    return commits.commit(compares, writes);
+  };
+
+  it('that did not arrive is no success when the answer to its refusal is lost', async () => {
+    const theirs = await others.commit([absent('/a')], [put('/a', 'theirs')]);
+    fates.push('request lost', 'answer lost');
+    const result = await commit([absent('/a')], [put('/a', 'mine')]);
+    expect(result).toMatchObject({ ok: false, found: [{ revision: theirs.revision }] });
+    expect(text((await others.get('/a')).entry)).toBe('theirs');
+  });
+
+  it('that took place is answered with its revision, however many answers are lost', async () => {
+    fates.push('answer lost');
+    const told = await commit([absent('/b')], [put('/b')]);
+    expect(told).toEqual({ ok: true, revision: (await others.get('/b')).entry?.revision });
+    fates.push('answer lost', 'answer lost', 'request lost', 'answer lost');
+    const late = await commit([absent('/c')], [put('/c')]);
+    expect(late).toEqual({ ok: true, revision: (await others.get('/c')).entry?.revision });
+  });
+});

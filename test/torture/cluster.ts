@@ -1,0 +1,33 @@
+import type { Endpoint } from './endpoint.ts';
+import type { JournalEntry } from './history.ts';
+
+/** Ends a fault. */
+export type Cure = () => Promise<void> | void;
+
+/** Does something to a cluster. `choice`: a whole number that decides to whom, where there is a choice. */
+export type Fault = (choice: number) => Promise<Cure> | Cure;
+
+/** Faults of one sort, by what they are called: at any time there is at most one of them. */
+export interface Lane {
+  readonly faults: { readonly [name: string]: Fault };
+  /** The longest time between two of them, and the longest that one lasts (ms). */
+  readonly rest: number;
+  readonly length: number;
+}
+
+/** What a trial is about: servers over one store, and how to disturb them. */
+export interface Cluster {
+  readonly endpoints: readonly Endpoint[];
+  readonly lanes: readonly Lane[];
+  /** The changes of the objects of the trial so far, as the store itself tells them. */
+  readonly journal: readonly JournalEntry[];
+  /** The latest revision up to which the journal is complete. */
+  readonly revision: number;
+  /** Resolves when the history before a revision has been discarded. */
+  compact(revision: number): Promise<void>;
+  /** Resolves when everything is in the journal that was written before the call. @throws Error when it is incomplete */
+  sync(): Promise<void>;
+  /** What no server should have done so far, such as to end by itself. */
+  complaints(): readonly string[];
+  close(): Promise<void>;
+}

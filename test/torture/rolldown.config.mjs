@@ -1,0 +1,12 @@
+// Bundles the trials with the sources of the server.
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'rolldown';
+
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+export default defineConfig({
+  input: 'test/torture/main.ts',
+  platform: 'node',
+  external: [...Object.keys(dependencies), /scripts\/etcd\.mjs$/],
+  output: { file: 'dist/torture/main.js', format: 'esm', sourcemap: true },
+});

@@ -37,7 +37,7 @@ export async function openEtcdSnapshot(options: EtcdStoreOptions, revision?: num
       close: async () => members.close(),
     };
   } catch (error) {
-    members.close();
+    await members.close();
     throw errorOf(error);
   }
 }
@@ -51,7 +51,7 @@ export async function openEtcdImport(options: EtcdStoreOptions): Promise<StoreIm
       try {
         yield* pagesAt(connection, options.clock, await connection.members.revision());
       } finally {
-        connection.members.close();
+        await connection.members.close();
       }
     };
     return await openCommitImport({ store, clock: options.clock, pages });

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../meta/index.ts';
 import type { KeyRange, Readable } from '../check.ts';
+import type { CommitChanges, KeyedChange } from '../fan-out.ts';
 import { keyText } from '../keys.ts';
 import type { LeasedEntry } from '../snapshot.ts';
 import { type Entry, type ListResult, pageBytes } from '../store.ts';
-import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
+import type { Replay } from '../watch-hub.ts';
 import type { Tables } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';

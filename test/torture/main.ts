@@ -1,5 +1,5 @@
-// npm run torture [-- --seeds=20 --seed=N --seconds=15 --cluster=etcd|memory --plant=NAME --keep]: disturbs a cluster and checks what its
-// clients have seen. Exits with status 1 when something is wrong; history and logs are then kept.
+// npm run torture [-- --seeds=20 --seed=N --seconds=15 --cluster=etcd|memory --plant=NAME --keep]: disturbs a cluster and
+// checks what its clients have seen. Exits with status 1 when something is wrong; history and logs are then kept.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,10 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
+if (values.plant !== undefined && (values.cluster !== 'memory' || plants[values.plant] === undefined)) {
+  console.error(`--plant needs --cluster=memory, and is one of ${Object.keys(plants).join(', ')}`);
+  process.exit(2);
+}
 const seeds =
   values.seed === undefined ? Array.from({ length: Number(values.seeds) }, (_, i) => i + 1) : [Number(values.seed)];
 const folder = mkdtempSync(join(tmpdir(), 'orch-torture-'));

@@ -172,19 +172,8 @@ export function createMetrics(
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{
-      identity,
-      series,
-      authentication,
-      users,
-      authorization,
-      admission,
-      conversions,
-      webhooks,
-      rules,
-      audit,
-      tokens,
-    },
+    ...{ identity, series, authentication, users, authorization, admission },
+    ...{ conversions, webhooks, rules, audit, tokens },
     ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
   };
 

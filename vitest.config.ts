@@ -20,6 +20,7 @@ const longest = [
   'test/abuse.test.ts',
   'test/crash-controllers.test.ts',
   'test/replay.test.ts',
+  'src/store/etcd/etcd.test.ts',
   'test/kubectl-workloads.test.ts',
   'test/replay-controllers.test.ts',
   'test/large-objects.test.ts',
@@ -31,6 +32,8 @@ const longest = [
   'test/kubectl-operators.test.ts',
   'test/kubectl.test.ts',
   'test/fuzz.test.ts',
+  'src/store/etcd/members.test.ts',
+  'src/store/etcd/failures.test.ts',
   'src/store/lmdb/crash.test.ts',
 ];
 

@@ -8,7 +8,7 @@ import tls from 'node:tls';
  * @typedef {{ port: number, token: string, ca: string }} Server
  * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string }} Requests
  * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
- * @typedef {Server & { kind: 'fanout', watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
+ * @typedef {Server & { kind: 'fanout', others?: Server[], watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
  */
 
 /** @param {Server} server @param {string} [protocol] @returns {Promise<tls.TLSSocket>} */
@@ -109,15 +109,19 @@ async function requests(job) {
   return { rate: count / seconds, count, failed };
 }
 
-/** Latency from a write until its event has reached the last of many watchers. @param {Fanout} job */
+/** Latency from a write until its event has reached the last of many watchers, of this server and others. @param {Fanout} job */
 async function fanout(job) {
   const marker = '"fan"';
   let arrived = 0;
   let wanted = Number.POSITIVE_INFINITY;
   let reached = () => {};
+  /** @type {tls.TLSSocket[]} */
   const watchers = [];
+  const servers = [job, ...(job.others ?? [])];
+  const connectTo = (/** @type {number} */ i) => connect(servers[i % servers.length] ?? job);
   for (let i = 0; i < job.watchers; i += 50) {
-    watchers.push(...(await Promise.all(Array.from({ length: Math.min(50, job.watchers - i) }, () => connect(job)))));
+    const some = Array.from({ length: Math.min(50, job.watchers - i) }, (_, n) => connectTo(i + n));
+    watchers.push(...(await Promise.all(some)));
   }
   await Promise.all(
     watchers.map(
@@ -132,6 +136,9 @@ async function fanout(job) {
         }),
     ),
   );
+  const lost = new Promise((_, reject) => {
+    for (const socket of watchers) socket.once('close', () => reject(new Error('a watch has ended')));
+  });
   const writer = await connect(job);
   let answered = () => {};
   responses(writer, () => answered());
@@ -146,7 +153,7 @@ async function fanout(job) {
       answered = () => resolve(undefined);
     });
     writer.write(request(job, job.method, job.path, job.body.replace('$I', String(i))));
-    await Promise.all([all, answer]);
+    await Promise.race([lost, Promise.all([all, answer])]);
     times.push(Number(process.hrtime.bigint() - started) / 1e6);
   }
   for (const socket of [...watchers, writer]) socket.destroy();

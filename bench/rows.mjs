@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { customTypes } from './definitions.mjs';
+import { etcdRows } from './etcd.mjs';
 import {
   bare,
   bind,
@@ -385,4 +386,5 @@ export const rows = {
   language,
   many,
   customTypes,
+  ...etcdRows,
 };

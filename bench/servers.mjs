@@ -2,10 +2,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { etcdProgram } from '../scripts/etcd.mjs';
 
 /**
  * @typedef {{ child: import('node:child_process').ChildProcess, pid: number, ms: number, port: number }} Program
@@ -70,6 +72,46 @@ export async function orch(name, node = [], flags = []) {
     /is ready at https:\/\/127\.0\.0\.1:(\d+)/,
   );
   return { ...program, ca: join(folder, name, 'ca.crt') };
+}
+
+/**
+ * An etcd of one member that syncs its files, with the flags of a server over it; undefined where there is no etcd.
+ * @param {string} name @returns {Promise<{ url: string, flags: string[], end: () => void } | undefined>}
+ */
+export async function etcd(name) {
+  const program = etcdProgram();
+  if (program === undefined) return undefined;
+  const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`);
+  const args = [
+    `--data-dir=${join(folder, name)}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+  ];
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  children.push(child);
+  await new Promise((resolve, reject) => {
+    let text = '';
+    child.stderr.on('data', (piece) => {
+      text = (text + piece).slice(-4_000);
+      if (text.includes('serving client traffic')) resolve(undefined);
+    });
+    child.on('exit', (code) => reject(new Error(`etcd ended with ${code}: ${text}`)));
+  });
+  const flags = ['--store=etcd', `--etcd-servers=${client}`];
+  return { url: String(client), flags, end: () => child.kill() };
+}
+
+/** @returns {Promise<number>} */
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      server.close(() => resolve(port));
+    });
+  });
 }
 
 /** A server with the probe of its event loop loaded. @param {string} name */
@@ -154,8 +196,12 @@ export const configMap = (name, size, part = 0) => ({
 export async function fill(server, count, size) {
   const metadata = { name: 'bench' };
   await call(server, 'POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
-  await repeat(count, (i) => call(server, 'POST', configMaps, configMap(`obj-${String(i).padStart(7, '0')}`, size, i)));
+  await fillMore(server, count, size);
 }
+
+/** Creates `count` objects in the namespace. @param {Server} server @param {number} count @param {number} size */
+export const fillMore = (server, count, size) =>
+  repeat(count, (i) => call(server, 'POST', configMaps, configMap(`obj-${String(i).padStart(7, '0')}`, size, i)));
 
 /** Does the work for each number below `count`, 64 at a time. @param {number} count @param {(i: number) => Promise<unknown>} work */
 async function repeat(count, work) {

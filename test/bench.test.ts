@@ -3,14 +3,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { etcdPath } from './support/requirements.ts';
 
+const program = etcdPath();
 const root = join(import.meta.dirname, '..');
 
 it('the benchmark reports a figure for each row', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-smoke-'));
   const results = join(folder, 'results.json');
   const flags = [
-    '--only=get,roles,create,patch',
+    '--only=get,roles,create,patch,etcdCreate',
     '--seconds=0.1',
     '--rounds=1',
     '--bindings=200',
@@ -32,6 +34,7 @@ it('the benchmark reports a figure for each row', { timeout: 120_000 }, () => {
       ['CREATE 2.5 KB, durable, 64 clients', true],
       ['merge PATCH of one field of 2.5 KB, durable, 64 clients', true],
       ['apply PATCH of one field of 2.5 KB, durable, 64 clients', true],
+      ...(program === undefined ? [] : [['CREATE 2.5 KB over etcd, 64 clients, against a bare client of etcd', true]]),
     ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });

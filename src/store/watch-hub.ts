@@ -1,5 +1,6 @@
 import type { ByteString } from '../meta/index.ts';
 import { checkPrefix, checkReadable, closedError, type Readable } from './check.ts';
+import { call, deliver, FanOut, type Follower } from './fan-out.ts';
 import { type Change, StoreError, type Watch, type WatchOptions, type WatchSink } from './store.ts';
 
 /**
@@ -27,15 +28,11 @@ export interface WatchSource {
 /** What the live watches want of a change. */
 export type Wanted = 'nothing' | 'entry' | 'previous';
 
-interface Watcher {
-  readonly prefix: ByteString;
-  readonly sink: WatchSink;
+/** Its position is also the revision up to which its replay is complete. */
+interface Watcher extends Follower {
   readonly previous: boolean;
-  /** The last commit delivered to it, or up to which its replay is complete. */
-  position: number;
   /** Has replayed the history and gets every commit when it is published. */
   live: boolean;
-  open: boolean;
   progressRequested: boolean;
 }
 
@@ -43,8 +40,7 @@ interface Watcher {
 export class WatchHub {
   readonly #source: WatchSource;
   readonly #watchers = new Set<Watcher>();
-  /** The live watches by the first segment of their prefixes, so that a commit looks at few of them. */
-  readonly #live = new Map<string, Set<Watcher>>();
+  readonly #live = new FanOut<Watcher>();
   /** The last commit that has been delivered to all live watches. */
   #delivered = 0;
   readonly #published: CommitChanges[] = [];
@@ -80,7 +76,7 @@ export class WatchHub {
   /** What the live watches that cover this key want of its change. */
   wants(key: ByteString): Wanted {
     let wanted: Wanted = 'nothing';
-    for (const group of this.#groups([{ bytes: key }])) {
+    for (const group of this.#live.covering([{ bytes: key }])) {
       for (const { prefix, previous } of group) {
         if (!key.startsWith(prefix)) continue;
         if (previous) return 'previous';
@@ -107,22 +103,12 @@ export class WatchHub {
     this.#delivering = true;
     for (let next = this.#published.shift(); next !== undefined; next = this.#published.shift()) {
       const plain = withoutPrevious(next);
-      for (const group of this.#groups(next.changes)) {
+      for (const group of this.#live.covering(next.changes)) {
         for (const watcher of group) deliver(watcher, watcher.previous ? next : plain);
       }
       this.#delivered = next.revision;
     }
     this.#delivering = false;
-  }
-
-  /** The live watches that may cover one of the changes; each is in one group. */
-  #groups(changes: readonly Pick<KeyedChange, 'bytes'>[]): Iterable<Set<Watcher>> {
-    const groups = new Set<Set<Watcher>>();
-    for (const segment of ['', ...changes.map(({ bytes }) => firstSegment(bytes))]) {
-      const group = this.#live.get(segment);
-      if (group !== undefined) groups.add(group);
-    }
-    return groups;
   }
 
   /** Ends every watch as `closed`; later watches fail the same way. */
@@ -142,10 +128,7 @@ export class WatchHub {
   #remove(watcher: Watcher): void {
     watcher.open = false;
     this.#watchers.delete(watcher);
-    const segment = firstSegment(watcher.prefix);
-    const group = this.#live.get(segment);
-    group?.delete(watcher);
-    if (group?.size === 0) this.#live.delete(segment);
+    this.#live.delete(watcher);
   }
 
   #requestProgress(watcher: Watcher): void {
@@ -167,17 +150,11 @@ export class WatchHub {
     this.#drain();
     if (watcher.position === this.#source.readable().latest) {
       watcher.live = true;
-      if (watcher.open) this.#join(watcher);
+      if (watcher.open) this.#live.add(watcher);
       this.#sendProgress(watcher);
     } else if (watcher.open) {
       setImmediate(() => this.#catchUp(watcher));
     }
-  }
-
-  #join(watcher: Watcher): void {
-    const segment = firstSegment(watcher.prefix);
-    const group = this.#live.get(segment) ?? new Set();
-    this.#live.set(segment, group.add(watcher));
   }
 
   #sendProgress(watcher: Watcher): void {
@@ -188,33 +165,10 @@ export class WatchHub {
   }
 }
 
-/** What keys with the same resource begin with; empty for a prefix that does not reach as far. */
-const firstSegment = (key: ByteString): string => key.slice(0, key.indexOf('/', 1) + 1);
-
 /** The same object when no change has a previous entry. */
 function withoutPrevious(commit: CommitChanges): CommitChanges {
   if (commit.changes.every(({ previous }) => previous === undefined)) return commit;
   return { ...commit, changes: commit.changes.map((change) => ({ ...change, previous: undefined })) };
-}
-
-function deliver(watcher: Watcher, { revision, changes }: CommitChanges): void {
-  if (!watcher.open) return;
-  watcher.position = revision;
-  const { prefix, sink } = watcher;
-  const all = changes.every(({ bytes }) => bytes.startsWith(prefix));
-  const mine = all ? changes : changes.filter(({ bytes }) => bytes.startsWith(prefix));
-  if (mine.length > 0) call(() => sink.batch(revision, mine));
-}
-
-/** Calls a sink. What it throws becomes an uncaught error and does not affect other watches. */
-function call(sink: () => void): void {
-  try {
-    sink();
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-  }
 }
 
 function asStoreError(error: unknown): StoreError {

@@ -55,7 +55,10 @@ const closingMs = 1_000;
  * and as `invalid` when a member is older or an option is not as described.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
-  const { clock, servers } = options;
+  const { clock, servers, certfile, keyfile } = options;
+  if ((certfile === undefined) !== (keyfile === undefined)) {
+    throw new StoreError('invalid', 'a client certificate for etcd and its key are given both or not at all');
+  }
   const rpc = await loadRpc();
   const keys = new KeySpace(checkPrefix(options.prefix));
   const { key: probe } = keys.range(checkPrefix(''));
@@ -65,7 +68,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
     probe,
     clock,
     rpc,
-  });
+  }).catch(fail);
   try {
     await checkVersions(members, rpc);
     return new EtcdStore(options, members, keys, rpc, await members.revision());
@@ -179,9 +182,6 @@ function checkServers(servers: readonly string[]): readonly string[] {
 }
 
 async function readTls({ cafile, certfile, keyfile }: EtcdStoreOptions): Promise<EtcdTls> {
-  if ((certfile === undefined) !== (keyfile === undefined)) {
-    throw new StoreError('invalid', 'a client certificate and its key are given both or not at all');
-  }
   const read = async (file: string | undefined) => (file === undefined ? undefined : readFile(file));
   try {
     return { ca: await read(cafile), cert: await read(certfile), key: await read(keyfile) };

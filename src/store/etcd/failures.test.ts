@@ -132,6 +132,22 @@ describe.skipIf(program === undefined)('etcd fails', () => {
     }
   });
 
+  test('a connection over which nothing comes is replaced, and all goes on when the network is back', async () => {
+    const seen = new Recorder();
+    store.watch('', await store.revision(), seen);
+    const before = relay.accepted;
+    relay.halt();
+    const commit = store.commit([absent('a')], [put('a', 'mine')]);
+    await direct.commit([], [put('b', 'theirs')]);
+    await expect.poll(() => relay.accepted).toBeGreaterThan(before);
+    relay.resume();
+    const result = await commit;
+    expect(result).toEqual({ ok: true, revision: (await entryOf('a'))?.revision });
+    await seen.reached(result.revision);
+    expect(seen.changes).toHaveLength(2);
+    expect(await store.revision()).toBeGreaterThanOrEqual(result.revision);
+  });
+
   test('without a connection every call fails as unavailable, and works when it is back', async () => {
     const cut = await open({ servers: [relay.url], clock: fast });
     relay.refusing = true;

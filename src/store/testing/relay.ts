@@ -9,8 +9,11 @@ export class Relay {
   /** Whether what clients send, and what the server answers, arrives. Else it is lost. */
   requests = true;
   answers = true;
-  /** The connections that are refused: all that are made while it is set. */
+  /** Whether new connections are refused. */
   refusing = false;
+  #halted = false;
+  /** The connections so far. */
+  accepted = 0;
   port = 0;
 
   private constructor(target: number) {
@@ -34,10 +37,22 @@ export class Relay {
     return this.#pairs.size;
   }
 
+  /** Keeps what is sent over all connections, new ones too, until `resume`. */
+  halt(): void {
+    this.#halted = true;
+    for (const socket of [...this.#pairs].flat()) socket.pause();
+  }
+
+  resume(): void {
+    this.#halted = false;
+    for (const socket of [...this.#pairs].flat()) socket.resume();
+  }
+
   /** Ends every connection, and lets new ones work. */
   cut(): void {
     this.requests = true;
     this.answers = true;
+    this.#halted = false;
     for (const [client, server] of this.#pairs) {
       client.destroy();
       server.destroy();
@@ -55,6 +70,7 @@ export class Relay {
       client.destroy();
       return;
     }
+    this.accepted++;
     const server = connect(this.#target, '127.0.0.1');
     const pair = [client, server] as const;
     this.#pairs.add(pair);
@@ -64,6 +80,7 @@ export class Relay {
     server.on('data', (data) => {
       if (this.answers) client.write(data);
     });
+    if (this.#halted) for (const socket of pair) socket.pause();
     for (const socket of pair) {
       socket.on('error', () => undefined);
       socket.on('close', () => {

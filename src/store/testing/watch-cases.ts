@@ -202,13 +202,16 @@ export function watchCases({ store, write, watch }: Tools): void {
       const start = await store.revision();
       for (let i = 0; i < 3; i++) await write(put('a'));
       const seen: number[] = [];
-      const mine = store.watch('', start, {
-        batch(revision, changes) {
-          if (changes.length === 0) return;
-          seen.push(revision);
-          mine.close();
-        },
-        error: () => undefined,
+      await new Promise<void>((resolve) => {
+        const mine = store.watch('', start, {
+          batch(revision, changes) {
+            if (changes.length === 0) return;
+            seen.push(revision);
+            mine.close();
+            resolve();
+          },
+          error: () => undefined,
+        });
       });
       const other = watch('', start);
       await other.reached(start + 3);

@@ -54,47 +54,13 @@ export function createConnections(clock: Clock): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const requests = new Set<NodeRequest>();
-      const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
-      let finishing = false;
-      const finish = () => {
-        finishing = true;
-        ends.finish();
-      };
-      const end = (request: NodeRequest) => {
-        if (!requests.delete(request)) return;
-        request.end();
-        if (finishing) ends.finish();
-      };
-      const connection: Connection = {
-        peer: peerOf(socket),
-        requests,
-        begin: (request) => void requests.add(request),
-        end,
-        allowPause: ends.allowPause,
-        cutOff: ends.cutOff,
-        destroy: ends.destroy,
-        finish,
-        get ended() {
-          return ends.ended();
-        },
-        get busy() {
-          return (finishing && ends.opens()) || [...requests].some(({ answered }) => !answered);
-        },
-      };
-      // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
-      // the streams that still come while it reads them, which corrupts its memory or ends the process: a session is never
-      // closed, but destroyed once it is idle, and never while it is reading.
-      if (session !== undefined) {
-        session.close = finish;
-        destroyLater(session);
-      }
+      const connection = createConnection(socket, session, clock);
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
         open.delete(key);
         // Responses that wait for their turn on an HTTP/1.1 connection are not notified of its end by Node.
-        for (const request of requests) end(request);
+        for (const request of connection.requests) connection.end(request);
         if (open.size === 0) whenEmpty?.();
       });
       if (closing) connection.finish();
@@ -114,6 +80,45 @@ export function createConnections(clock: Clock): Connections {
       cancel();
     },
   };
+}
+
+function createConnection(socket: TLSSocket, session: ServerHttp2Session | undefined, clock: Clock): Connection {
+  const requests = new Set<NodeRequest>();
+  const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
+  let finishing = false;
+  const finish = () => {
+    finishing = true;
+    ends.finish();
+  };
+  const end = (request: NodeRequest) => {
+    if (!requests.delete(request)) return;
+    request.end();
+    if (finishing) ends.finish();
+  };
+  const connection: Connection = {
+    peer: peerOf(socket),
+    requests,
+    begin: (request) => void requests.add(request),
+    end,
+    allowPause: ends.allowPause,
+    cutOff: ends.cutOff,
+    destroy: ends.destroy,
+    finish,
+    get ended() {
+      return ends.ended();
+    },
+    get busy() {
+      return (finishing && ends.opens()) || [...requests].some(({ answered }) => !answered);
+    },
+  };
+  // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
+  // the streams that still come while it reads them, which corrupts its memory or ends the process: a session is never
+  // closed, but destroyed once it is idle, and never while it is reading.
+  if (session !== undefined) {
+    session.close = finish;
+    destroyLater(session);
+  }
+  return connection;
 }
 
 interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'finish' | 'destroy'> {

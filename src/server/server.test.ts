@@ -236,7 +236,7 @@ describe('the options of createServer', () => {
       'dataDir must be a text, a number, true or false',
       'featureGates="APIResponseCompresion=false" names an unknown feature "APIResponseCompresion"; did you mean "APIResponseCompression"?',
       'kubeletTimeout="-1ms" must be a duration such as 30s, 500ms or 1h30m',
-      'store="lmbd" must be one of lmdb, memory; did you mean "lmdb"?',
+      'store="lmbd" must be one of lmdb, memory, etcd; did you mean "lmdb"?',
       'minRequestTimeout="1.5" must be a whole number from 1 to 2000000',
       'shutdownGracePeriod="30" must be a duration such as 30s, 500ms or 1h30m',
       'tlsCertFile and tlsPrivateKeyFile must be given together',

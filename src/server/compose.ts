@@ -31,7 +31,7 @@ import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
-import { encrypted } from './encryption.ts';
+import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
@@ -98,10 +98,7 @@ export async function compose(
   const nodeProxy = await nodeProxyOf(settings, clock);
   const configured = await readAdmission(settings, names, log);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
-  const bare = given ?? (await openStore(settings, { clock, random, log }));
-  const { store, checks } = await encrypted(bare, settings, { names, clock, random, log, counts });
-  const place = given === undefined ? placeOf(settings) : 'the store';
-  const { tokenKey } = await openClusterIdentity(store, settings.apiDomain, random, place);
+  const { store, checks, tokenKey } = await openStores(settings, given, { names, clock, random, log, counts });
   const inFlight = createInFlight(inFlightLimits(settings));
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
@@ -248,15 +245,21 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
   return (group, version, plural) => isServed(config, group, version, plural);
 }
 
-/** The identity of the store; closes the store on failure. @throws StartError */
-async function openClusterIdentity(
-  store: Store,
-  domain: string,
-  random: Dependencies['random'],
-  place: string,
-): Promise<ClusterIdentity> {
+/**
+ * The given store or that of the settings, encrypted as they say, with the health checks and the key of tokens that belong
+ * to it. @throws StartError
+ */
+async function openStores(
+  settings: ServerSettings,
+  given: Store | undefined,
+  dependencies: Parameters<typeof encrypted>[2],
+): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
+  const bare = given ?? (await openStore(settings, dependencies));
+  const { store, checks } = await encrypted(bare, settings, dependencies);
+  const place = given === undefined ? placeOf(settings) : 'the store';
   try {
-    return await openIdentity(store, domain, random, place);
+    const { tokenKey } = await openIdentity(store, settings.apiDomain, dependencies.random, place);
+    return { store, checks, tokenKey };
   } catch (error) {
     await store.close();
     throw error instanceof StoreError ? new StartError(error.message, error) : error;

@@ -48,7 +48,15 @@ const patch = (/** @type {number} */ i, /** @type {number} */ value) =>
 let open = 0;
 let delivered = 0;
 
-const revision = async () => JSON.parse(String(await send('GET', `${path}/${nameOf(0)}`))).metadata.resourceVersion;
+/** The body of an object. @param {string} url */
+async function text(url) {
+  const body = await send('GET', url);
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  throw new Error(`${url} is answered with a stream`);
+}
+
+const revision = async () => JSON.parse(await text(`${path}/${nameOf(0)}`)).metadata.resourceVersion;
 
 /** Watches from a version, and reads every event. @param {string} from @param {string} query */
 async function watch(from, query) {
@@ -86,7 +94,7 @@ for (let i = 0; i < objects; i += 50) {
   await Promise.all(made);
 }
 const filled = used();
-const stored = String(await send('GET', `${path}/${nameOf(0)}`));
+const stored = await text(`${path}/${nameOf(0)}`);
 report('bytes of one object as JSON', stored.length, 'B');
 report('memory of an object in the store in memory and in the cache', (filled - empty) / objects, 'B');
 

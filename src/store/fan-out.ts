@@ -1,7 +1,17 @@
 import type { ByteString } from '../meta/index.ts';
-import type { WatchSink } from './store.ts';
-import type { CommitChanges, KeyedChange } from './watch-hub.ts';
+import type { Change, WatchSink } from './store.ts';
 
+/**
+ * A change together with the bytes of its key. It has the previous entry where a watch wants it; watches without
+ * `previous` do not get it.
+ */
+export interface KeyedChange extends Change {
+  readonly bytes: ByteString;
+}
+export interface CommitChanges {
+  readonly revision: number;
+  readonly changes: readonly KeyedChange[];
+}
 /** A watch that is handed every commit. */
 export interface Follower {
   readonly prefix: ByteString;

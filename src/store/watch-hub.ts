@@ -1,19 +1,8 @@
 import type { ByteString } from '../meta/index.ts';
 import { checkPrefix, checkReadable, closedError, type Readable } from './check.ts';
-import { call, deliver, FanOut, type Follower } from './fan-out.ts';
-import { type Change, StoreError, type Watch, type WatchOptions, type WatchSink } from './store.ts';
+import { type CommitChanges, call, deliver, FanOut, type Follower } from './fan-out.ts';
+import { StoreError, type Watch, type WatchOptions, type WatchSink } from './store.ts';
 
-/**
- * A change together with the bytes of its key. It has the previous entry where a watch wants it; watches without
- * `previous` do not get it.
- */
-export interface KeyedChange extends Change {
-  readonly bytes: ByteString;
-}
-export interface CommitChanges {
-  readonly revision: number;
-  readonly changes: readonly KeyedChange[];
-}
 export interface Replay {
   /** The revision that the replay has reached: `commits` is complete up to it. */
   readonly revision: number;

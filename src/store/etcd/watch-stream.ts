@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ByteString, Clock } from '../../meta/index.ts';
+import type { CommitChanges, KeyedChange } from '../fan-out.ts';
 import { keyText } from '../keys.ts';
 import { StoreError } from '../store.ts';
 import { every, pause } from '../timers.ts';
-import type { CommitChanges, KeyedChange } from '../watch-hub.ts';
 import type { KeySpace } from './key-space.ts';
 import type { Member, Members, WatchCall } from './members.ts';
 import { deleted, type Event, type WatchResponse } from './rpc.ts';

@@ -1,9 +1,8 @@
 import type { ByteString, Clock } from '../../meta/index.ts';
 import { checkPrefix, checkReached, closedError } from '../check.ts';
-import { call, deliver, FanOut, type Follower } from '../fan-out.ts';
+import { type CommitChanges, call, deliver, FanOut, type Follower } from '../fan-out.ts';
 import type { StoreError, Watch, WatchOptions, WatchSink } from '../store.ts';
 import { pause } from '../timers.ts';
-import type { CommitChanges } from '../watch-hub.ts';
 import type { KeySpace } from './key-space.ts';
 import type { Members } from './members.ts';
 import { WatchStream } from './watch-stream.ts';

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../meta/index.ts';
 import type { KeyRange, Readable } from '../check.ts';
+import type { CommitChanges, KeyedChange } from '../fan-out.ts';
 import { keyText } from '../keys.ts';
 import { type Entry, type ListResult, pageBytes } from '../store.ts';
-import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
+import type { Replay } from '../watch-hub.ts';
 import type { Environment } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';

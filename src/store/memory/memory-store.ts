@@ -11,6 +11,7 @@ import {
   type KeyWrite,
   maxValueBytes,
 } from '../check.ts';
+import type { CommitChanges, KeyedChange } from '../fan-out.ts';
 import { age, defaultHistoryMs, type Mark, markingMs } from '../history.ts';
 import { keyText } from '../keys.ts';
 import {
@@ -28,7 +29,7 @@ import {
   type Write,
 } from '../store.ts';
 import { Alarm, every } from '../timers.ts';
-import { type CommitChanges, type KeyedChange, type Replay, WatchHub } from '../watch-hub.ts';
+import { type Replay, WatchHub } from '../watch-hub.ts';
 
 export interface MemoryStoreOptions {
   readonly clock: Clock;

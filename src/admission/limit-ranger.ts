@@ -14,26 +14,23 @@ import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializ
 
 /** Applies the defaults and enforces the constraints of the LimitRange objects of a namespace. */
 export function limitRanger({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
-  /** The limits of each LimitRange. */
-  const limitsFor = async (
-    { namespace, oldObject }: AdmissionRequest,
-    latest = false,
-  ): Promise<(readonly LimitRangeItem[])[]> => {
+  /** The limits of each LimitRange. The object is stored only if they are those of every write answered before. */
+  const limitsFor = async (request: AdmissionRequest): Promise<(readonly LimitRangeItem[])[]> => {
+    const { namespace, oldObject } = request;
     // An object that is being deleted is not checked.
     if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
-    const ranges = await objects.list(LimitRange, namespace, latest);
+    const { objects: ranges, revision } = await objects.cached(LimitRange, namespace);
+    request.guardList?.(LimitRange, revision);
     return ranges.map(({ spec }) => spec?.limits ?? []);
   };
   return {
     name: 'LimitRanger',
     handles: handlesLimits,
     mutate: async (request) => {
-      // The latest, for pods and claims: validation then finds at least as new ones in the cache.
-      const limits = await limitsFor(request, true);
       if (request.resource.resource !== 'pods') return;
       const { object: pod, operation } = typedRequest(Pod, request);
       if (pod === undefined) return;
-      for (const limit of limits.flat()) {
+      for (const limit of (await limitsFor(request)).flat()) {
         const notes = applyDefaults(pod.spec ?? {}, limit);
         if (notes.length === 0 || operation !== 'CREATE') continue;
         pod.metadata.annotations ??= {};

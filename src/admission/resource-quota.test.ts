@@ -25,6 +25,7 @@ function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => 
     objects: {
       ...fakeInitializer().objects,
       list: (resource, _, latest) => (latest ? Promise.resolve(list(resource)) : list(resource)),
+      cached: (resource) => ({ objects: list(resource), revision }),
     } as ObjectLookup,
     updateQuotaStatus: async (quota, used) => {
       await pause();
@@ -53,6 +54,18 @@ const ask = (quotas: JsonObject[], resource: string, object: JsonObject, part: P
 };
 
 describe('resource quota', () => {
+  it('guards a write that no quota concerns against a quota that is missing in the cache', async () => {
+    const guards: unknown[] = [];
+    const part = { guardList: (key: ResourceKey, revision: number) => void guards.push([pluralOf(key), revision]) };
+    const { initializer, stored, put } = quotaStore([quota({ pods: '10' }, { pods: '9' })]);
+    stored.clear();
+    await outcome(resourceQuota(initializer), requestFor('pods', podOf(), part));
+    expect(guards).toEqual([['resourcequotas', 1]]);
+    put(quota({ pods: '10' }, { pods: '9' }));
+    await outcome(resourceQuota(initializer), requestFor('pods', podOf(), part));
+    expect(guards).toHaveLength(1);
+  });
+
   it('charges the usage, and rejects what would exceed the quota', async () => {
     const found = await ask([quota({ pods: '10' }, { pods: '9' })], 'pods', podOf());
     expect(found).toEqual({ refused: undefined, used: { pods: '10' } });

@@ -42,7 +42,13 @@ export function resourceQuota(initializer: Initializer): AdmissionPlugin {
       const evaluator = evaluatorOf(request);
       if (oldObject !== undefined && subresource === '' && evaluator.changesScope?.(object, oldObject) === false)
         return;
-      // The latest: a quota that is missing in the cache would let the write pass uncharged.
+      const { objects: held, revision } = await objects.cached(ResourceQuota, namespace);
+      if (held.length === 0 && limits.length === 0) {
+        // A quota that is missing in the cache must not let the write pass uncharged.
+        request.guardList?.(ResourceQuota, revision);
+        return;
+      }
+      // Charges write quotas all the time, so that they are read consistently instead of being guarded.
       const quotas = await objects.list(ResourceQuota, namespace, true);
       if (limits.length > 0) requireCoverage(limits, request, object, evaluator, quotas);
       const matches = quotas.some((quota) => matchesQuota(quota, evaluator, object));

@@ -59,6 +59,11 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly onAbandon?: (undo: () => Promise<void>) => void;
   /** The object is stored only if its namespace is still at this revision; otherwise the request is attempted again. */
   readonly guardNamespace?: (revision: number) => void;
+  /**
+   * The object is stored only if no object of this resource has been written in its namespace after the revision; otherwise
+   * the request is attempted again.
+   */
+  readonly guardList?: (resource: ResourceKey, revision: number) => void;
 }
 
 /** The second run of the mutating phase: later mutations may concern plugins that ran before. */
@@ -288,6 +293,11 @@ export interface ObjectLookup extends VersionedLookup {
     latest?: boolean,
   ) => Awaitable<readonly Stored<R>[]>;
   /**
+   * The objects of a namespace as the cache has them, sorted by name, and the revision that it has reached.
+   * @throws StatusError 504 when the cache does not load, 500 when an object cannot be read.
+   */
+  readonly cached: <R extends ResourceKey>(resource: R, namespace: string) => Awaitable<CachedList<Stored<R>>>;
+  /**
    * What `compute` makes of all objects of a resource that is declared as followed, without those that are corrupt; computed
    * again only when one has changed. Includes the writes that this server has answered. `compute` must not throw.
    */
@@ -295,6 +305,11 @@ export interface ObjectLookup extends VersionedLookup {
     resource: R,
     compute: (objects: readonly Stored<R>[]) => T,
   ) => () => Awaitable<T>;
+}
+
+export interface CachedList<T> {
+  readonly objects: readonly T[];
+  readonly revision: number;
 }
 
 /** A request for a resource, for the authorizer. */

@@ -69,6 +69,12 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     if (short) known.byNamespace.set(namespace, list);
     return list;
   };
+  const readableNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
+    for (const held of resource.cache.snapshot().range(rangeOf(resource, { namespace }))) {
+      if (isCorrupt(held)) throw unreadable(held);
+    }
+    return listNow(resource, namespace);
+  };
   const namespaces = findResource('namespaces');
   return {
     get: (id, namespace, name) => {
@@ -87,12 +93,14 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
       if (resource === undefined) return [];
       if (resource.format.custom?.webhook !== undefined) return convertedList(registry, resource, namespace);
       if (resource.cache.revision > 0 && !latest) return listNow(resource, namespace);
-      return consistentCache(registry, resource).then((cache) => {
-        for (const held of cache.snapshot().range(rangeOf(resource, { namespace }))) {
-          if (isCorrupt(held)) throw unreadable(held);
-        }
-        return listNow(resource, namespace);
-      });
+      return consistentCache(registry, resource).then(() => readableNow(resource, namespace));
+    },
+    cached: (id, namespace) => {
+      const resource = findResource(id);
+      if (resource === undefined) return { objects: [], revision: 0 };
+      const { cache } = resource;
+      const now = () => ({ objects: readableNow(resource, namespace), revision: cache.snapshot().revision });
+      return cache.revision > 0 ? now() : consistentCache(registry, resource).then(now);
     },
     namespace: (name, latest = false) => {
       if (namespaces === undefined) return { terminating: false, revision: 0 };

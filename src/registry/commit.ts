@@ -1,9 +1,9 @@
 import type { CachedObject } from '../cache/index.ts';
 import { type ApiObject, atOnce, formatGroupResource, StatusError } from '../meta/index.ts';
-import type { CommitResult, Compare, Write } from '../store/index.ts';
+import type { CommitResult, Write } from '../store/index.ts';
 import type { Allocations } from './allocator.ts';
-import { type RegistryContext, waitForRevision } from './context.ts';
-
+import type { RegistryContext } from './context.ts';
+import { catchUp, comparesOf } from './guards.ts';
 import { keyOf, objectKey } from './selection.ts';
 import { inStoredVersion } from './stored/convert.ts';
 import { describe, describeDeleted, describeText } from './stored/describe.ts';
@@ -19,8 +19,8 @@ export type Outcome =
   /** Another writer was first; `found` is the object stored now. */
   | { readonly kind: 'conflict'; readonly pending: PendingObject; readonly found: CachedObject | undefined }
   /**
-   * What the attempt depends on besides the object has changed: a value that was allocated for it, or its namespace. This
-   * server has seen the change.
+   * What the attempt depends on besides the object has changed: a value that was allocated for it, or what a guard
+   * requires. This server has seen the change.
    */
   | { readonly kind: 'outdated'; readonly pending: PendingObject };
 
@@ -48,7 +48,7 @@ export async function commit(
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { compares, writes } = allocations?.changes() ?? { compares: [], writes: [] };
   const cascaded = pending.remove ? cascadeDeletes(request, pending) : [];
-  const guards = [{ key, revision }, ...namespaceGuard(request, pending), ...compares];
+  const guards = [{ key, revision }, ...comparesOf(pending), ...compares];
   const commit = () => registry.store.commit(guards, [write, ...writes, ...cascaded]);
   const answer = await (dryRun
     ? dryRunCommit(registry, key, revision)
@@ -60,7 +60,8 @@ export async function commit(
     if ((entry?.revision ?? 0) !== revision) {
       return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
     }
-    await catchUp(request, pending, allocations, answer.revision);
+    await catchUp(pending, answer.revision);
+    await allocations?.catchUp(answer.revision);
     return { kind: 'outdated', pending };
   }
   const stored = dryRun ? revision : answer.revision;
@@ -82,26 +83,6 @@ export async function commit(
   const cached = dryRun ? undefined : target.resource.cache.get(key);
   const written = cached?.revision === stored ? cached : describeStored();
   return { kind: 'stored', result: resultOf(request, pending, old, written), revision: stored };
-}
-
-const namespacesOf = ({ registry }: WriteRequest) => registry.catalog.findResource('namespaces');
-
-function namespaceGuard(request: WriteRequest, { namespaceRevision: revision }: PendingObject): Compare[] {
-  const namespaces = revision === undefined ? undefined : namespacesOf(request);
-  if (revision === undefined || namespaces === undefined) return [];
-  return [{ key: namespaces.keyPrefix + request.target.namespace, revision }];
-}
-
-/** Resolves once this server has seen what refused a commit. @throws StatusError 504 */
-async function catchUp(
-  request: WriteRequest,
-  { namespaceRevision }: PendingObject,
-  allocations: Allocations | undefined,
-  revision: number,
-): Promise<void> {
-  const namespaces = namespaceRevision === undefined ? undefined : namespacesOf(request);
-  if (namespaces !== undefined) await waitForRevision(namespaces, revision);
-  await allocations?.catchUp(revision);
 }
 
 /** How much a deletion may add to an object, in bytes: other writes leave room for it. */

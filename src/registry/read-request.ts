@@ -4,6 +4,7 @@ import type { RegistryContext } from './context.ts';
 import { conversionsOf } from './conversions.ts';
 import { projectionOf } from './convert.ts';
 import { readDeleteOptions, warnWithoutPolicy } from './delete-options.ts';
+import { guardsOf } from './guards.ts';
 import { checkPatchFormat } from './patch.ts';
 import { ObjectVersions, servedKind } from './request-versions.ts';
 import { checkName } from './selection.ts';
@@ -72,9 +73,7 @@ export function admissionRequest(
     warn: (text) => options.warnings.add(text),
     annotate: options.annotate,
     onAbandon: (step) => undo.push(step),
-    guardNamespace: (revision) => {
-      pending.namespaceRevision = revision;
-    },
+    ...guardsOf(request, pending),
   };
 }
 

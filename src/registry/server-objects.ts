@@ -31,7 +31,7 @@ const ownWriteOptions = (fieldManager = 'apiserver'): WriteOptions => ({
 /** The objects of the registry, for the server itself or for a request with `options`; its dry run stores nothing. */
 export function serverObjects(registry: RegistryContext, options?: WriteOptions): ServerObjects {
   const unchecked: RegistryContext = { ...registry, admission: createChain([]) };
-  const { get, list, getAs, selectAs, namespace, derived } = registry.cachedReads;
+  const { get, list, cached, getAs, selectAs, namespace, derived } = registry.cachedReads;
   const writeThrough = async (target: Target, change: Change) => {
     const { object } = await withStatusErrors(write(registry, target, change, options ?? ownWriteOptions()));
     if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
@@ -40,6 +40,7 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
   return {
     get,
     list,
+    cached,
     getAs,
     selectAs,
     namespace,

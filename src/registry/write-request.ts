@@ -1,8 +1,10 @@
 import type { ApiObject, Json } from '../meta/index.ts';
+import type { Compare } from '../store/index.ts';
 import type { RegistryContext } from './context.ts';
 import type { Conversions } from './conversions.ts';
 import type { WriteContext } from './definition.ts';
 import type { DeleteOptions } from './delete-options.ts';
+import type { Resource } from './resource.ts';
 import type { Change, Target, WriteOptions } from './types.ts';
 
 /** A write, as far as it does not depend on the stored object. */
@@ -21,6 +23,12 @@ export interface WriteRequest {
   readonly conversions: Conversions | undefined;
 }
 
+/** What admission has read from the cache of another resource, and the commit requires to be unchanged. */
+export interface Guard {
+  readonly resource: Resource;
+  readonly compare: Compare;
+}
+
 /** The object to commit, in the storage version. */
 export interface PendingObject {
   object: ApiObject;
@@ -32,8 +40,8 @@ export interface PendingObject {
   readonly deleteAfterMark?: boolean;
   /** Its name was generated. */
   readonly generated: boolean;
-  /** Set for an object to be created: it is committed only if its namespace is at this revision. */
-  namespaceRevision?: number;
+  /** By key: the object is committed only if each of them holds. */
+  guards?: Map<string, Guard>;
   /** Mutating admission is over. */
   admitted?: boolean;
   /** Set when mutating admission has replaced the object: what it had before. */

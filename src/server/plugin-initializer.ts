@@ -71,6 +71,7 @@ export function pluginInitializer({
       getAs: (as, namespace, name) => registry().objects.getAs(as, namespace, name),
       selectAs: (as, namespace, selector) => registry().objects.selectAs(as, namespace, selector),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
+      cached: (resource, namespace) => registry().objects.cached(resource, namespace),
       derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
     },
     namespace: (name, latest) => registry().objects.namespace(name, latest),

@@ -11,6 +11,7 @@ const maxTtl = 9_000_000_000;
 export interface KeyCompare {
   readonly key: ByteString;
   readonly revision: number;
+  readonly below: boolean;
 }
 export interface KeyWrite {
   readonly key: ByteString;
@@ -62,9 +63,9 @@ export function checkCommit(
   return out;
 }
 
-function checkCompare({ key, revision }: Compare): KeyCompare {
+function checkCompare({ key, revision, below = false }: Compare): KeyCompare {
   if (!Number.isSafeInteger(revision) || revision < 0) throw invalid(`a compare with revision ${revision} cannot hold`);
-  return { key: checkKey(key), revision };
+  return { key: checkKey(key), revision, below };
 }
 
 function checkWrite({ key, value, ttl }: Write, valueBytes: number): KeyWrite {

@@ -94,10 +94,14 @@ export interface ListResult {
   readonly remaining: number | undefined;
 }
 
-/** A precondition of a commit: the key was last written at `revision`; 0 means that it is absent. */
+/**
+ * A precondition of a commit: the key was last written at `revision`; 0 means that it is absent. With `below`, the key is a
+ * prefix: no key that begins with it has been written after `revision`, deletions aside.
+ */
 export interface Compare {
   readonly key: string;
   readonly revision: number;
+  readonly below?: boolean;
 }
 
 export interface Write {
@@ -117,7 +121,7 @@ export type CommitResult =
   | {
       readonly ok: false;
       readonly revision: number;
-      /** The current entry of each compared key, in the order of the compares. */
+      /** The current entry of each compared key, in the order of the compares; undefined for a prefix. */
       readonly found: readonly (Entry | undefined)[];
     };
 

@@ -71,6 +71,10 @@ export function fakeInitializer(
           .map(({ object }) => object)
           .filter(({ metadata }) => selector.matches(metadata.labels ?? {})),
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
+      cached: (resource, namespace) => ({
+        objects: inPlace(resource, namespace).map(({ object }) => object),
+        revision: 1,
+      }),
       derived: (resource, compute) => () => compute(inPlace(resource, '').map(({ object }) => object) as never),
     } as ObjectLookup,
     authorize: (_, attributes) => ({

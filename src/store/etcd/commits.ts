@@ -26,6 +26,10 @@ const carriedOut = Buffer.alloc(0);
 const refused = Buffer.from('refused');
 
 const equalsRevision = (key: Buffer, modRevision: number) => ({ key, target: 2 as const, modRevision });
+const isBefore = (range: { key: Buffer; rangeEnd: Buffer }, modRevision: number) => ({
+  ...range,
+  ...{ target: 2 as const, result: 2 as const, modRevision },
+});
 const equalsVersion = (key: Buffer, version: number) => ({ key, target: 0 as const, version });
 
 /** What the first attempt of a commit may leave to be learnt: see {@link Commits}. */
@@ -102,7 +106,7 @@ export class Commits {
     if (ops.length === 0) {
       return members.read(rpc.txn, this.#request(compares, ops)).then((response) => this.#result(response, compares));
     }
-    const guarded = new Set(compares.filter(({ revision }) => revision > 0).map(({ key }) => key));
+    const guarded = new Set(compares.filter(({ revision, below }) => revision > 0 && !below).map(({ key }) => key));
     const changes = writes.some(({ key, value }) => value !== undefined || guarded.has(key));
     // The slot is read and written in addition, the latter by a transaction in the transaction, which counts as well.
     const fits = compares.length <= maxOperations - 3 && ops.length <= maxOperations - 2;
@@ -144,7 +148,10 @@ export class Commits {
 
   #request(compares: readonly KeyCompare[], ops: readonly RequestOp[], attempt?: Attempt): TxnRequest {
     const { keys } = this.#tools;
-    const compare = compares.map(({ key, revision }) => equalsRevision(keys.key(key), revision));
+    const compare = compares.map(({ key, revision, below }) =>
+      below ? isBefore(keys.range(key), revision + 1) : equalsRevision(keys.key(key), revision),
+    );
+    // Of a range one key is read: the responses have the order of the compares.
     const failure = compares.map(({ key }) => ({ requestRange: { key: keys.key(key) } }));
     if (attempt?.slot === undefined) return { compare, success: ops, failure };
     const { slot, repeated } = attempt;
@@ -185,8 +192,8 @@ export class Commits {
   #result({ header, succeeded, responses }: TxnResponse, compares: readonly KeyCompare[]): CommitResult {
     const { revision } = header;
     if (succeeded) return { ok: true, revision };
-    const found = compares.map((_, i) => {
-      const kv = responses[i]?.responseRange?.kvs[0];
+    const found = compares.map(({ below }, i) => {
+      const kv = below ? undefined : responses[i]?.responseRange?.kvs[0];
       return kv && this.#tools.keys.entry(kv);
     });
     return { ok: false, revision, found };

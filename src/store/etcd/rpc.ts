@@ -50,6 +50,8 @@ export type RequestOp =
 export type KeyCompare = { readonly key: Buffer } & (
   | { readonly target: 0; readonly version: number }
   | { readonly target: 2; readonly modRevision: number }
+  /** Every key of the range has a revision less than this one. */
+  | { readonly target: 2; readonly result: 2; readonly rangeEnd: Buffer; readonly modRevision: number }
 );
 export interface TxnRequest {
   readonly compare: readonly KeyCompare[];

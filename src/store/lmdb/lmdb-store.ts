@@ -179,7 +179,12 @@ class LmdbStore implements Store {
 
   #committed(outcome: Outcome, compares: readonly KeyCompare[]): CommitResult {
     const { ok, revision } = outcome;
-    if (!ok) return { ok, revision, found: compares.map(({ key }) => this.#reader.entry(key, revision)) };
+    if (!ok)
+      return {
+        ok,
+        revision,
+        found: compares.map(({ key, below }) => (below ? undefined : this.#reader.entry(key, revision))),
+      };
     if (outcome.written.length > 0) {
       try {
         this.#publish(revision, outcome.written);
@@ -228,7 +233,7 @@ class LmdbStore implements Store {
     for (let due = this.#due(); due.length > 0 && this.#closed === undefined; due = this.#due()) {
       const commits = due.map((lease) => {
         const key = recordKey(this.#reader.record(lease));
-        return this.#commit([{ key, revision: lease.revision }], [{ key, value: undefined, ttl: 0 }]);
+        return this.#commit([{ key, revision: lease.revision, below: false }], [{ key, value: undefined, ttl: 0 }]);
       });
       const results = await Promise.allSettled(commits);
       if (this.#closed !== undefined) return;

@@ -19,6 +19,8 @@ import {
   type State,
 } from './records.ts';
 
+const headsAtOnce = 512;
+
 /** One write of a commit, encoded except for what depends on the revision. */
 export interface ReadyWrite {
   readonly key: ByteString;
@@ -84,7 +86,11 @@ export class Transaction {
 
   commit(compares: readonly KeyCompare[], writes: readonly ReadyWrite[]): Outcome {
     const { latest } = this.#state;
-    for (const { key, revision } of compares) {
+    for (const { key, revision, below } of compares) {
+      if (below) {
+        if (!this.#isUnwritten(key, revision)) return { ok: false, revision: latest };
+        continue;
+      }
       const head = this.#head(key);
       if ((head === undefined || head.deleted ? 0 : head.revision) !== revision) return { ok: false, revision: latest };
     }
@@ -156,6 +162,18 @@ export class Transaction {
 
   #head(key: ByteString): Pointer | undefined {
     return this.#heads.has(key) ? this.#heads.get(key) : this.#reader.heads.get(key);
+  }
+
+  /** Whether no key below the prefix has been written after the revision, deletions aside. */
+  #isUnwritten(prefix: ByteString, after: number): boolean {
+    const isLater = (head: Pointer | undefined) => head !== undefined && !head.deleted && head.revision > after;
+    for (const [key, head] of this.#heads) if (isLater(head) && key.startsWith(prefix)) return false;
+    for (let last: ByteString | undefined; ; ) {
+      const heads = this.#reader.heads.range(prefix, last, headsAtOnce);
+      if (heads.some(({ key, value }) => isLater(value) && !this.#heads.has(key))) return false;
+      if (heads.length < headsAtOnce) return true;
+      last = heads.at(-1)?.key;
+    }
   }
 
   #replaceLease(key: ByteString, previous: Pointer | undefined, next: LeaseKey): void {

@@ -164,8 +164,10 @@ class MemoryStore implements Store {
   }
 
   #commit(compares: readonly KeyCompare[], writes: readonly KeyWrite[]): CommitResult {
-    const found = compares.map(({ key }) => this.#heads.get(key)?.entry);
-    if (compares.some(({ revision }, i) => (found[i]?.revision ?? 0) !== revision)) {
+    const found = compares.map(({ key, below }) => (below ? undefined : this.#heads.get(key)?.entry));
+    const holds = ({ key, revision, below }: KeyCompare, i: number) =>
+      below ? this.#isUnwritten(key, revision) : (found[i]?.revision ?? 0) === revision;
+    if (!compares.every(holds)) {
       return { ok: false, revision: this.#latest, found };
     }
     const effective = writes.filter(
@@ -179,6 +181,13 @@ class MemoryStore implements Store {
     this.#owed += 2 * effective.length;
     if (this.#owed >= step) this.#compactStep();
     return { ok: true, revision };
+  }
+
+  #isUnwritten(prefix: ByteString, after: number): boolean {
+    for (const { entry, revision } of this.#heads.snapshot().range(prefix)) {
+      if (entry !== undefined && revision > after) return false;
+    }
+    return true;
   }
 
   #write({ key: bytes, value, ttl }: KeyWrite, revision: number): KeyedChange {
@@ -259,7 +268,8 @@ class MemoryStore implements Store {
     for (let i = 0; i < step; i++) {
       const version = this.#nextToExpire();
       if (version === undefined || version.expires > now) break;
-      this.#commit([version], [{ key: version.key, value: undefined, ttl: 0 }]);
+      const { key, revision } = version;
+      this.#commit([{ key, revision, below: false }], [{ key, value: undefined, ttl: 0 }]);
     }
     const next = this.#nextToExpire();
     if (next !== undefined) this.#expiry.by(next.expires);

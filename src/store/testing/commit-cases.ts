@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CommitResult } from '../store.ts';
+import type { CommitResult, Compare } from '../store.ts';
 import { absent, bytes, put, type Tools, text } from './tools.ts';
 
 /** Commits with compares. */
@@ -56,6 +56,36 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       expect(refused.ok).toBe(false);
       expect(await keys('')).toEqual(['a', 'b']);
       expect(await read('a')).toBe('1');
+    });
+    test('a compare below a prefix holds until a key there is written', async () => {
+      const before = await write(put('a/1'), put('b'));
+      const unwritten = (key: string, revision: number) => ({ key, revision, below: true });
+      expect((await store.commit([unwritten('a/', before)], [put('c')])).ok).toBe(true);
+      expect(await store.commit([unwritten('a/', before - 1)], [put('c')])).toMatchObject({
+        ok: false,
+        found: [undefined],
+      });
+      const after = await write(put('a/2'), put('a'));
+      const refused = await store.commit([unwritten('a/', before), absent('x'), { key: 'a', revision: 1 }], [put('c')]);
+      expect(refused).toMatchObject({ ok: false, revision: after, found: [undefined, undefined, { key: 'a' }] });
+      expect((await store.commit([unwritten('a/', after)], [put('c')])).ok).toBe(true);
+    });
+    test('a compare below a prefix minds no deletion, and revision 0 allows no key there', async () => {
+      const before = await write(put('a/1'));
+      const unwritten = (revision: number) => [{ key: 'a/', revision, below: true }];
+      await write(put('a/2'));
+      await write({ key: 'a/2' });
+      expect((await store.commit(unwritten(before), [put('c', '1')])).ok).toBe(true);
+      expect((await store.commit(unwritten(0), [put('c', '2')])).ok).toBe(false);
+      await write({ key: 'a/1' });
+      expect((await store.commit(unwritten(0), [put('c', '3')])).ok).toBe(true);
+    });
+    test('of two concurrent commits, each of which writes what the other must not find, one holds', async () => {
+      const latest = await store.revision();
+      const results = await Promise.all(
+        ['a/1', 'a/2'].map((key) => store.commit([{ key: 'a/', revision: latest, below: true }], [put(key)])),
+      );
+      expect(results.filter(({ ok }) => ok)).toHaveLength(1);
     });
     test('two writes of the same key are invalid', async () => {
       const before = await store.revision();
@@ -153,7 +183,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       const operation = fc.record({
         key,
         value: fc.option(fc.nat(99)),
-        compare: fc.constantFrom('none', 'right', 'absent'),
+        compare: fc.constantFrom('none', 'right', 'absent', 'unwritten'),
       });
       const round = fc.uniqueArray(operation, { minLength: 1, maxLength: 4, selector: (each) => each.key });
       await fc.assert(
@@ -162,12 +192,17 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
           const model = new Map((await store.list({ prefix: '' })).entries.map((e) => [e.key, [text(e), e.revision]]));
           const states = [[...model]];
           for (const operations of rounds) {
-            const compares = operations.flatMap(({ key, compare }) =>
-              compare === 'none'
-                ? []
-                : [{ key, revision: compare === 'absent' ? 0 : Number(model.get(key)?.[1] ?? 0) }],
+            const revisionOf = (key: string) => Number(model.get(key)?.[1] ?? 0);
+            const compares = operations.flatMap(({ key, compare }): Compare[] => {
+              if (compare === 'none') return [];
+              if (compare === 'unwritten') return [{ key, revision: revisionOf('a/b'), below: true }];
+              return [{ key, revision: compare === 'absent' ? 0 : revisionOf(key) }];
+            });
+            const holds = compares.every(({ key, revision, below }) =>
+              below
+                ? [...model.keys()].every((one) => !one.startsWith(key) || revisionOf(one) <= revision)
+                : revisionOf(key) === revision,
             );
-            const holds = compares.every(({ key, revision }) => Number(model.get(key)?.[1] ?? 0) === revision);
             const writes = operations.map(({ key, value }) => (value === null ? { key } : put(key, `${value}`)));
             const result = await store.commit(compares, writes);
             expect(result.ok).toBe(holds);

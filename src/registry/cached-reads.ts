@@ -38,22 +38,9 @@ async function convertedList(
   });
 }
 
-/**
- * Reads from the watch caches. What a cache holds is answered at once, without a promise; what it does not hold is
- * looked up again when it has every write that was answered before the call, or fails with StatusError 504.
- */
-export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>): CachedReads {
-  const { findResource } = registry.catalog;
-  const decoded = new Map<CachedObject, ApiObject>();
+/** The lists of caches as they are, decoded once for each state of short ones. */
+function cachedLists(decode: (resource: Resource, held: CachedObject) => ApiObject) {
   const lists = new WeakMap<Resource, DecodedLists>();
-  const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
-    const kept = decoded.get(held);
-    if (kept !== undefined) return kept;
-    const object = readObject(format, held);
-    if (decoded.size >= maxDecoded) decoded.clear();
-    decoded.set(held, object);
-    return object;
-  };
   const listNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
     const snapshot = resource.cache.snapshot();
     let known = lists.get(resource);
@@ -69,12 +56,32 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     if (short) known.byNamespace.set(namespace, list);
     return list;
   };
+  /** @throws StatusError 500 for an object that cannot be read */
   const readableNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
     for (const held of resource.cache.snapshot().range(rangeOf(resource, { namespace }))) {
       if (isCorrupt(held)) throw unreadable(held);
     }
     return listNow(resource, namespace);
   };
+  return { listNow, readableNow };
+}
+
+/**
+ * Reads from the watch caches. What a cache holds is answered at once, without a promise; what it does not hold is
+ * looked up again when it has every write that was answered before the call, or fails with StatusError 504.
+ */
+export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>): CachedReads {
+  const { findResource } = registry.catalog;
+  const decoded = new Map<CachedObject, ApiObject>();
+  const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
+    const kept = decoded.get(held);
+    if (kept !== undefined) return kept;
+    const object = readObject(format, held);
+    if (decoded.size >= maxDecoded) decoded.clear();
+    decoded.set(held, object);
+    return object;
+  };
+  const { listNow, readableNow } = cachedLists(decode);
   const namespaces = findResource('namespaces');
   return {
     get: (id, namespace, name) => {

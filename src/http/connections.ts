@@ -86,14 +86,14 @@ function createConnection(socket: TLSSocket, session: ServerHttp2Session | undef
   const requests = new Set<NodeRequest>();
   const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
   let finishing = false;
-  const finish = () => {
+  const finish = (left = false) => {
     finishing = true;
-    ends.finish();
+    ends.finish(left);
   };
   const end = (request: NodeRequest) => {
     if (!requests.delete(request)) return;
     request.end();
-    if (finishing) ends.finish();
+    if (finishing) ends.finish(false);
   };
   const connection: Connection = {
     peer: peerOf(socket),
@@ -103,7 +103,7 @@ function createConnection(socket: TLSSocket, session: ServerHttp2Session | undef
     allowPause: ends.allowPause,
     cutOff: ends.cutOff,
     destroy: ends.destroy,
-    finish,
+    finish: () => finish(),
     get ended() {
       return ends.ended();
     },
@@ -115,13 +115,15 @@ function createConnection(socket: TLSSocket, session: ServerHttp2Session | undef
   // the streams that still come while it reads them, which corrupts its memory or ends the process: a session is never
   // closed, but destroyed once it is idle, and never while it is reading.
   if (session !== undefined) {
-    session.close = finish;
+    session.close = () => finish(true);
     destroyLater(session);
   }
   return connection;
 }
 
-interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'finish' | 'destroy'> {
+interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'destroy'> {
+  /** `left`: the client has said that it opens no more streams. */
+  finish(left: boolean): void;
   ended(): boolean;
   /** Whether the client may still open streams after `finish`. */
   opens(): boolean;
@@ -165,6 +167,7 @@ function endsOfSession(
   const tell = () => {
     goingAway = true;
     session.goaway(constants.NGHTTP2_NO_ERROR, lastStream);
+    if (told) return;
     const answered = () => {
       cancel();
       told = true;
@@ -184,10 +187,11 @@ function endsOfSession(
       });
     },
     // Sends a GOAWAY and ends with the last stream: pending writes are finished first.
-    finish() {
+    finish(left) {
       if (session.destroyed) return;
-      if (goingAway) setImmediate(endIfIdle);
-      else tell();
+      told ||= left;
+      if (!goingAway) tell();
+      if (told) setImmediate(endIfIdle);
     },
     destroy() {
       session.destroy();

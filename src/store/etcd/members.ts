@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Client, ClientDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '../../meta/index.ts';
 import { closedError } from '../check.ts';
@@ -45,6 +46,9 @@ export const patienceMs = 10_000;
 const probeIntervalMs = 250;
 /** The pause after every member has failed (ms). */
 export const roundMs = 100;
+
+/** The turns of the event loop for which a read of the revision that was waited for can still be joined. */
+const turnsToJoin = 2;
 
 /** The longest pause between two attempts to connect (ms). */
 const longestBackoffMs = 400;
@@ -103,22 +107,30 @@ export class Members {
   }
 
   /**
-   * The latest revision. Linearizable. Calls that begin while one is in flight share the next one.
+   * The latest revision. Linearizable: a call shares a read only when that begins after it. Calls that come while one is
+   * in flight share the next one, which fails with the one in flight: that has been tried for as long as a call may take.
    */
   revision(): Promise<number> {
-    if (this.#reading === undefined) {
-      const reading = this.#readRevision().finally(() => {
-        this.#reading = undefined;
-      });
-      this.#reading = reading;
-      return reading;
+    if (this.#readingNext !== undefined) return this.#readingNext;
+    if (this.#reading !== undefined) {
+      this.#readingNext = this.#readAfter(this.#reading);
+      return this.#readingNext;
     }
-    const again = () => {
+    this.#reading = this.#readRevision().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readAfter(reading: Promise<number>): Promise<number> {
+    try {
+      await reading;
+      // It costs more than the calls that share it: those of requests that have arrived meanwhile join.
+      for (let turns = 0; turns < turnsToJoin; turns++) await turn();
+    } finally {
       this.#readingNext = undefined;
-      return this.revision();
-    };
-    this.#readingNext ??= this.#reading.then(again, again);
-    return this.#readingNext;
+    }
+    return this.revision();
   }
 
   async #readRevision(): Promise<number> {

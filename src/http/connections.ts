@@ -122,7 +122,7 @@ function createConnection(socket: TLSSocket, session: ServerHttp2Session | undef
 }
 
 interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'destroy'> {
-  /** `left`: the client has said that it opens no more streams. */
+  /** `left`: the client has sent GOAWAY. */
   finish(left: boolean): void;
   ended(): boolean;
   /** Whether the client may still open streams after `finish`. */
@@ -164,16 +164,15 @@ function endsOfSession(
     session.destroy();
   };
   // All streams that the client has opened before it was told have arrived when it answers.
-  const tell = () => {
+  const tell = (mostMs: number) => {
     goingAway = true;
     session.goaway(constants.NGHTTP2_NO_ERROR, lastStream);
-    if (told) return;
     const answered = () => {
       cancel();
       told = true;
       setImmediate(endIfIdle);
     };
-    const cancel = clock.after(reactMs, answered);
+    const cancel = clock.after(mostMs, answered);
     if (!session.ping(answered)) answered();
   };
   return {
@@ -189,9 +188,8 @@ function endsOfSession(
     // Sends a GOAWAY and ends with the last stream: pending writes are finished first.
     finish(left) {
       if (session.destroyed) return;
-      told ||= left;
-      if (!goingAway) tell();
-      if (told) setImmediate(endIfIdle);
+      if (goingAway) setImmediate(endIfIdle);
+      else tell(left ? leaveMs : reactMs);
     },
     destroy() {
       session.destroy();
@@ -217,6 +215,9 @@ const lastStream = 2 ** 31 - 1;
 
 /** How long the end of a stream may take on a connection that makes progress, or the answer to a GOAWAY (ms). */
 const reactMs = 1_000;
+
+/** For how long streams are expected of a client that has sent GOAWAY (ms): Node sends it before those it has opened. */
+const leaveMs = 100;
 
 const ignore = () => {};
 

@@ -94,6 +94,11 @@ export class BTree<T extends Keyed> {
     return find(this.#root, key, this.#before);
   }
 
+  /** As that of a snapshot, without one: the tree must not change until the last item has been read. */
+  range(prefix: string, after?: string): IterableIterator<T> {
+    return new BTreeSnapshot(this.#root, this.#before).range(prefix, after);
+  }
+
   /** Inserts an item, or replaces the one with its key. Returns the replaced item. */
   set(item: T): T | undefined {
     if (this.#before === plainBefore && needsUtf8Order(item.key)) this.#before = utf8Before;

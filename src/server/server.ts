@@ -234,23 +234,31 @@ function startTasks(
 ): () => Promise<unknown> {
   const services = registry.find('', 'v1', 'services');
   const addresses = registry.find(`networking.${names.domain}`, 'v1', 'ipaddresses');
-  let isRepaired = false;
   const repairOnce = async () => {
     try {
       if (services !== undefined && addresses !== undefined) {
         await repair({ store, registry, services, addresses, warn: log.warn });
       }
-      isRepaired = true;
       hooks.done('start-service-ip-repair-controllers');
+      return true;
     } catch (error) {
       log.error('failed to repair the allocation of cluster IPs and node ports', { error });
+      return false;
     }
   };
+  const firstRepair = repeat(
+    clock,
+    repairRetryMs,
+    async () => {
+      if (await repairOnce()) void firstRepair();
+    },
+    0,
+  );
   const stops = [
     repeat(clock, reconcileMs, service.reconcile),
     repeat(clock, registrationMs, register, firstRegistrationMs),
-    repeat(clock, repairMs, repairOnce),
-    repeat(clock, repairRetryMs, async () => (isRepaired ? undefined : repairOnce()), 0),
+    firstRepair,
+    repeat(clock, repairMs, async () => void (await repairOnce())),
     repeat(clock, policyRetryMs, ensurePolicy),
   ];
   // `closing` is set by now: the last call of `register` only waits for those in progress.

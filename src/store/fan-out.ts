@@ -1,5 +1,5 @@
 import type { ByteString } from '../meta/index.ts';
-import type { Change, WatchSink } from './store.ts';
+import type { Change, StoreError, Watch, WatchSink } from './store.ts';
 
 /**
  * A change together with the bytes of its key. It has the previous entry where a watch wants it; watches without
@@ -54,7 +54,7 @@ export class FanOut<F extends Follower> {
 }
 
 /** What keys with the same resource begin with; empty for a prefix that does not reach as far. */
-const firstSegment = (key: ByteString): string => key.slice(0, key.indexOf('/', 1) + 1);
+export const firstSegment = (key: ByteString): string => key.slice(0, key.indexOf('/', 1) + 1);
 
 /** Delivers a commit to an open follower that has not got it yet. */
 export function deliver(follower: Follower, { revision, changes }: CommitChanges): void {
@@ -64,6 +64,20 @@ export function deliver(follower: Follower, { revision, changes }: CommitChanges
   const all = changes.every(({ bytes }) => bytes.startsWith(prefix));
   const mine = all ? changes : changes.filter(({ bytes }) => bytes.startsWith(prefix));
   if (mine.length > 0) call(() => sink.batch(revision, mine));
+}
+
+/** A watch that ends with an error, of which its sink is told after the call that has begun the watch. */
+export function failedWatch(sink: WatchSink, error: StoreError | Promise<StoreError>): Watch {
+  let open = true;
+  void Promise.resolve(error).then((found) => {
+    if (open) call(() => sink.error(found));
+  });
+  return {
+    progress: () => undefined,
+    close: () => {
+      open = false;
+    },
+  };
 }
 
 /** Calls a sink. What it throws becomes an uncaught error and does not affect other watches. */

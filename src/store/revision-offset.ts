@@ -1,3 +1,4 @@
+import { failedWatch } from './fan-out.ts';
 import {
   type CommitResult,
   type Compare,
@@ -83,7 +84,11 @@ class OffsetStore implements Store {
         ),
       error: (error) => sink.error(this.#error(error)),
     };
-    if (this.#isEarlier(after)) return this.#refuse(sink);
+    if (this.#isEarlier(after))
+      return failedWatch(
+        sink,
+        this.oldest().then(compacted, (error: StoreError) => error),
+      );
     return this.#store.watch(prefix, after - this.#offset, shifted, options);
   }
 
@@ -122,21 +127,6 @@ class OffsetStore implements Store {
     const { code, revision } = error;
     if (revision === undefined) return error;
     return code === 'compacted' ? compacted(revision + this.#offset, error) : future(revision + this.#offset, error);
-  }
-
-  /** A watch that ends as `compacted`. */
-  #refuse(sink: WatchSink): Watch {
-    let open = true;
-    const end = (error: StoreError) => {
-      if (open) sink.error(error);
-    };
-    this.oldest().then((oldest) => end(compacted(oldest)), end);
-    return {
-      progress: () => undefined,
-      close: () => {
-        open = false;
-      },
-    };
   }
 }
 

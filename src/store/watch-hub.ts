@@ -1,6 +1,6 @@
 import type { ByteString } from '../meta/index.ts';
 import { checkPrefix, checkReadable, closedError, type Readable } from './check.ts';
-import { type CommitChanges, call, deliver, FanOut, type Follower } from './fan-out.ts';
+import { type CommitChanges, call, deliver, FanOut, type Follower, failedWatch } from './fan-out.ts';
 import { StoreError, type Watch, type WatchOptions, type WatchSink } from './store.ts';
 
 export interface Replay {
@@ -50,15 +50,7 @@ export class WatchHub {
       queueMicrotask(() => this.#catchUp(added));
       return { progress: () => this.#requestProgress(added), close: () => this.#remove(added) };
     } catch (error) {
-      queueMicrotask(() => {
-        if (watcher.open) call(() => sink.error(error as StoreError));
-      });
-      return {
-        progress: () => undefined,
-        close: () => {
-          watcher.open = false;
-        },
-      };
+      return failedWatch(sink, error as StoreError);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { ByteString, Clock } from '../../meta/index.ts';
 import { checkPrefix, checkReached, closedError } from '../check.ts';
-import { type CommitChanges, call, deliver, FanOut, type Follower } from '../fan-out.ts';
+import { type CommitChanges, call, deliver, FanOut, type Follower, failedWatch } from '../fan-out.ts';
 import type { StoreError, Watch, WatchOptions, WatchSink } from '../store.ts';
 import { pause } from '../timers.ts';
 import type { KeySpace } from './key-space.ts';
@@ -50,15 +50,7 @@ export class Watches {
       else this.#join(added);
       return { progress: () => void this.#progress(added), close: () => this.#remove(added) };
     } catch (error) {
-      queueMicrotask(() => {
-        if (watcher.open) call(() => sink.error(error as StoreError));
-      });
-      return {
-        progress: () => undefined,
-        close: () => {
-          watcher.open = false;
-        },
-      };
+      return failedWatch(sink, error as StoreError);
     }
   }
 

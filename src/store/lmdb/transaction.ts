@@ -1,5 +1,6 @@
 import type { ByteString } from '../../meta/index.ts';
 import type { KeyCompare } from '../check.ts';
+import { firstSegment } from '../fan-out.ts';
 import { age } from '../history.ts';
 import type { Environment } from './environment.ts';
 import { marksKey, stateKey } from './environment.ts';
@@ -45,6 +46,8 @@ export class Transaction {
   readonly #records: { position: Position; record: Buffer }[] = [];
   /** New pointers of keys; undefined: the key is removed from the index. */
   readonly #heads = new Map<ByteString, Pointer | undefined>();
+  /** The first segments of the keys that have been written. */
+  readonly #segments = new Set<string>();
   readonly #expires = new Map<ByteString, LeaseKey | undefined>();
   readonly #leases: { key: LeaseKey; pointer: Pointer | undefined }[] = [];
   readonly #swept: Position[] = [];
@@ -107,6 +110,7 @@ export class Transaction {
       this.#records.push({ position: { revision, ordinal }, record });
       this.#replaceLease(key, previous, { expires: recordExpires(record), revision, ordinal });
       const leased = recordExpires(record) > 0;
+      this.#segments.add(firstSegment(key));
       this.#heads.set(key, { revision, ordinal, deleted: recordDeletes(record), leased });
     }
     this.#state = { ...this.#state, latest: revision };
@@ -167,7 +171,10 @@ export class Transaction {
   /** Whether no key below the prefix has been written after the revision, deletions aside. */
   #isUnwritten(prefix: ByteString, after: number): boolean {
     const isLater = (head: Pointer | undefined) => head !== undefined && !head.deleted && head.revision > after;
-    for (const [key, head] of this.#heads) if (isLater(head) && key.startsWith(prefix)) return false;
+    const segment = firstSegment(prefix);
+    if (segment === '' || this.#segments.has(segment)) {
+      for (const [key, head] of this.#heads) if (key.startsWith(prefix) && isLater(head)) return false;
+    }
     for (let last: ByteString | undefined; ; ) {
       const heads = this.#reader.heads.range(prefix, last, headsAtOnce);
       if (heads.some(({ key, value }) => isLater(value) && !this.#heads.has(key))) return false;

@@ -184,7 +184,7 @@ class MemoryStore implements Store {
   }
 
   #isUnwritten(prefix: ByteString, after: number): boolean {
-    for (const { entry, revision } of this.#heads.snapshot().range(prefix)) {
+    for (const { entry, revision } of this.#heads.range(prefix)) {
       if (entry !== undefined && revision > after) return false;
     }
     return true;

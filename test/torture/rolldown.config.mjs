@@ -8,5 +8,5 @@ export default defineConfig({
   input: 'test/torture/main.ts',
   platform: 'node',
   external: [...Object.keys(dependencies), /scripts\/etcd\.mjs$/],
-  output: { file: 'dist/torture/main.js', format: 'esm', sourcemap: true },
+  output: { dir: 'dist/torture', format: 'esm', sourcemap: true, chunkFileNames: '[name].js' },
 });

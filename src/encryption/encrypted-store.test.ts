@@ -8,6 +8,7 @@ import { type Decrypted, loadSecretbox } from './cipher.ts';
 import type { EncryptionConfiguration, ProviderConfiguration } from './configuration.ts';
 import { EncryptedStore } from './encrypted-store.ts';
 import { EncryptionRules } from './rules.ts';
+import { encryptedOver } from './testing/encrypted-over.ts';
 
 const secretbox = await loadSecretbox();
 const secret = (fill: string) => Buffer.from(fill.padEnd(32, '.')).toString('base64');
@@ -71,13 +72,7 @@ const a = '/secrets/ns/a';
 
 storeContract('encrypted', async () => {
   const clock = drivenClock();
-  const rules = new EncryptionRules(
-    { resources: [{ resources: ['secrets'], providers: [gcm('k')] }] },
-    { randomBytes, secretbox, observer: () => {}, kms: () => Promise.reject() as never },
-  );
-  const inner = openMemoryStore({ clock });
-  const secrets = { group: '', resource: 'secrets' };
-  const store = new EncryptedStore({ store: inner, rules: () => rules, resourceOf: () => secrets, pathPrefix: '' });
+  const store = encryptedOver(openMemoryStore({ clock }));
   return { store, advance: async (ms) => clock.advance(ms), cleanup: () => store.close() };
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { storeContract } from '../store/testing/contract.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { bytes, Recorder, text } from '../store/testing/tools.ts';
 import { type Decrypted, loadSecretbox } from './cipher.ts';
 import type { EncryptionConfiguration, ProviderConfiguration } from './configuration.ts';
@@ -77,6 +78,10 @@ storeContract('encrypted', async () => {
 });
 
 describe('an encrypted store', () => {
+  it('has the size of the store below', async () => {
+    expect(await encryptedOver(storeWith(memory(), { size: async () => 4_096 })).size()).toBe(4_096);
+  });
+
   it.each([
     ['aescbc', cbc('key1'), 'k8s:enc:aescbc:v1:key1:'],
     ['aesgcm', gcm('key1'), 'k8s:enc:aesgcm:v1:key1:'],

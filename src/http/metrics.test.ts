@@ -108,10 +108,12 @@ it('shows the work queues of controllers and their lease', async () => {
   running.push(1.5, 3);
   lease.held = true;
   const lines = async () => {
-    const texts = await Promise.all(controllerMetrics.map(({ name, lines: linesOf }) => linesOf(counted, name)));
+    let text = '';
+    for (const { name, lines: linesOf } of controllerMetrics) text += [...(await linesOf(counted, name))].join('');
     return Object.fromEntries(
-      texts
-        .flatMap((text) => [...text].join('').trim().split('\n'))
+      text
+        .trim()
+        .split('\n')
         .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
     );
   };

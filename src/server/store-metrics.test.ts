@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { openMemoryStore } from '../store/index.ts';
 import { systemClock } from './clock.ts';
-import { createServer, type OrchServer } from './server.ts';
+import { createServer } from './server.ts';
 import { storeLink } from './testing/store-link.ts';
 
 const closing: (() => Promise<void>)[] = [];
@@ -14,10 +14,10 @@ afterEach(async () => {
 
 /** A server with the means to ask it, and to read its metrics. */
 async function start(...given: Parameters<typeof createServer>) {
-  const { client, close }: OrchServer = await createServer(...given);
-  closing.push(close);
+  const server = await createServer(...given);
+  closing.push(() => server.close());
   const ask = async (method: string, url: string, body?: object) => {
-    const answer = await client.request({
+    const answer = await server.client.request({
       method,
       url,
       headers: { 'content-type': 'application/json' },

@@ -55,7 +55,7 @@ describe('an observed store', () => {
   });
 
   it('tells how long a request took, and whether it failed', async () => {
-    let fail = (_: StoreError) => {};
+    let fail: (error: StoreError) => void = () => undefined;
     const answer = new Promise<never>((_, reject) => {
       fail = reject;
     });

@@ -94,7 +94,7 @@ export async function compose(
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  const counts = { ...emptyCounts(), identity, storeSize: () => store.size() };
+  const counts = { ...emptyCounts(), identity, storeSize: async () => store.size() };
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const tokenCounts = counts.tokens;
   const findKind = kindFinder(later.registry);

@@ -6,7 +6,7 @@ import tls from 'node:tls';
 
 /**
  * @typedef {{ port: number, token: string, ca: string }} Server
- * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string }} Requests
+ * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string, timed?: boolean }} Requests
  * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
  * @typedef {Server & { kind: 'fanout', others?: Server[], watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
  */
@@ -74,11 +74,13 @@ function responses(socket, done) {
   });
 }
 
-/** @param {Requests} job */
+/** With `timed`, `times` has the latency of each request (ms), in ascending order. @param {Requests} job */
 async function requests(job) {
   let count = 0;
   let failed = 0;
   let made = 0;
+  /** @type {number[]} */
+  const times = [];
   const id = `${process.pid.toString(36)}${Date.now().toString(36)}`;
   // Placeholders: `$ID` is this run, `$I` the index of the request, `$C` the two-digit index of the connection.
   const next = (/** @type {number} */ connection) => {
@@ -93,20 +95,26 @@ async function requests(job) {
     sockets.map(
       (socket, connection) =>
         new Promise((resolve, reject) => {
+          let began = 0;
+          const send = () => {
+            began = performance.now();
+            socket.write(next(connection));
+          };
           socket.on('error', reject);
           responses(socket, (status) => {
             count++;
+            if (job.timed) times.push(performance.now() - began);
             if (status >= 300) failed++;
-            if (Date.now() < stop) socket.write(next(connection));
+            if (Date.now() < stop) send();
             else resolve(undefined);
           });
-          socket.write(next(connection));
+          send();
         }),
     ),
   );
   const seconds = Number(process.hrtime.bigint() - started) / 1e9;
   for (const socket of sockets) socket.destroy();
-  return { rate: count / seconds, count, failed };
+  return { rate: count / seconds, count, failed, ...(job.timed ? { times: times.sort((a, b) => a - b) } : {}) };
 }
 
 /** Latency from a write until its event has reached the last of many watchers, of this server and others. @param {Fanout} job */

@@ -24,9 +24,10 @@ import {
 
 /**
  * @typedef {import('./servers.mjs').Server} Server
+ * @typedef {{ name: string, points: [percentile: number, ms: number][] }} Series a curve of a picture
  * @typedef {{
  *   seconds: number, rounds: number, objects: number, bindings: number, connections: number,
- *   report: (figure: string, value: number, budget: string, met: boolean, detail: string) => void,
+ *   report: (figure: string, value: number, budget: string, met: boolean, detail: string, series?: Series[]) => void,
  * }} Bench
  * @typedef {(bench: Bench) => Promise<void>} Row
  */
@@ -339,6 +340,37 @@ const list = (bench) =>
     }
   });
 
+/** The percentiles of the curves. */
+const percentiles = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5];
+
+/** The latency of lists of 500 objects by four clients, alone and beside clients that patch. @type {Row} */
+const listLatency = ({ seconds, report }) =>
+  withObjects(500, 2000, async (server) => {
+    const job = { ...requests({ seconds }, 4, { method: 'GET', path: configMaps }), timed: true };
+    const body = '{"metadata":{"annotations":{"i":"$I"}}}';
+    const patches = {
+      method: 'PATCH',
+      path: `${configMaps}/obj-00000$C`,
+      body,
+      contentType: 'application/merge-patch+json',
+    };
+    await load(job, server);
+    /** @type {Series[]} */
+    const series = [];
+    for (const writers of [0, 8, 32]) {
+      const [{ times = [] }] = await Promise.all([
+        load(job, server),
+        ...(writers === 0 ? [] : [load(requests({ seconds }, writers, patches), server)]),
+      ]);
+      const at = (/** @type {number} */ percent) => times[Math.floor((times.length * percent) / 100)] ?? 0;
+      const name = writers === 0 ? 'no other client' : `${writers} clients that patch`;
+      series.push({ name, points: percentiles.map((percent) => [percent, Math.round(at(percent) * 100) / 100]) });
+    }
+    const [[, median] = [0, 0], [, slowest] = [0, 0]] = [series[2]?.points[6], series[2]?.points[13]];
+    const detail = `ms; median ${median}, 99th percentile ${slowest}`;
+    report('LIST of 500 objects of 2 KB beside 32 clients that patch', median, 'none', true, detail, series);
+  });
+
 /** @type {Row} */
 const many = ({ objects, report }) =>
   withObjects(
@@ -384,6 +416,7 @@ export const rows = {
   controllers,
   entries,
   language,
+  listLatency,
   many,
   customTypes,
   ...etcdRows,

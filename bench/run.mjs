@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** @type {{ figure: string, value: number, budget: string, met: boolean, detail: string }[]} */
+/** @type {{ figure: string, value: number, budget: string, met: boolean, detail: string, series?: import('./rows.mjs').Series[] }[]} */
 const results = [];
 const bench = {
   seconds: Number(options.seconds),
@@ -28,9 +28,10 @@ const bench = {
   objects: Number(options.objects),
   bindings: Number(options.bindings),
   connections: Number(options.connections),
-  /** @param {string} figure @param {number} value @param {string} budget @param {boolean} met @param {string} detail */
-  report(figure, value, budget, met, detail) {
-    results.push({ figure, value: Math.round(value * 1000) / 1000, budget, met, detail });
+  /** @param {string} figure @param {number} value @param {string} budget @param {boolean} met @param {string} detail @param {import('./rows.mjs').Series[]} [series] */
+  report(figure, value, budget, met, detail, series) {
+    const shown = Math.round(value * 1000) / 1000;
+    results.push({ figure, value: shown, budget, met, detail, ...(series === undefined ? {} : { series }) });
     console.error(`${figure}: ${value.toFixed(2)} (${detail})`);
   },
 };

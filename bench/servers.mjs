@@ -174,11 +174,9 @@ function computed({ pid }) {
 export async function load(job, server) {
   const { port, ca } = server;
   const before = computed(server);
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    join(here, 'load.mjs'),
-    JSON.stringify({ token, ...job, port, ca, pid: server.pid }),
-  ]);
-  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number }} */
+  const args = [join(here, 'load.mjs'), JSON.stringify({ token, ...job, port, ca, pid: server.pid })];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 });
+  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number, times?: number[] }} */
   const result = JSON.parse(stdout);
   if (result.failed) throw new Error(`${result.failed} requests failed: ${JSON.stringify(job).slice(0, 300)}`);
   return { ...result, computed: (computed(server) - before) / result.count };

@@ -24,6 +24,7 @@ import { expandNames, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
+import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
@@ -133,6 +134,7 @@ export async function compose(
     serverAddress: () => state.address,
     openId: access.openId,
     findType,
+    describe,
     pause: turn,
   });
   const yaml = new YamlThread({ clock });

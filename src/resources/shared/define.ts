@@ -109,15 +109,21 @@ function columnOf(
   declared: ColumnDeclaration<never>,
   { schema, plural }: Pick<KindDeclaration<StructSchema>, 'schema' | 'plural'>,
 ): Column<never> {
-  if ('cell' in declared) return declared;
-  const [name, cell, form] = declared;
+  const column = 'cell' in declared ? declared : plainColumn(declared);
+  if (column.description !== undefined) return column;
   const [home = ''] = schema.name.split('/', 1);
+  return {
+    ...column,
+    get description() {
+      return describeColumn(home, plural, column.name) ?? '';
+    },
+  };
+}
+
+function plainColumn([name, cell, form]: Exclude<ColumnDeclaration<never>, Column<never>>): Column<never> {
   return {
     name,
     type: form === 'integer' || form === 'boolean' ? form : 'string',
-    get description() {
-      return describeColumn(home, plural, name) ?? '';
-    },
     cell,
     ...(form === 'wide' ? { priority: 1 } : {}),
   };

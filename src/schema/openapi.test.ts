@@ -188,13 +188,17 @@ describe('a struct', () => {
       { structType: 'atomic' },
     );
     const prefix = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.';
-    const schemas = openApiSchemas([Props], { names: k8s, dialect: 'v2' });
+    const describe = (_: string, field = '') => (field.startsWith('x-') ? `Declared as ${field}.` : undefined);
+    const schemas = openApiSchemas([Props], { names: k8s, dialect: 'v2', describe });
     expect(schemas[`${prefix}JSONSchemaProps`]).toMatchObject({
       'x-kubernetes-map-type': 'atomic',
       properties: {
         not: { $ref: `#/definitions/${prefix}JSONSchemaProps` },
         items: { $ref: `#/definitions/${prefix}OrArray` },
-        'x-kubernetes-int-or-string': { $ref: '#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString' },
+        'x-kubernetes-int-or-string': {
+          $ref: '#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+          description: 'Declared as x-kubernetes-int-or-string.',
+        },
       },
     });
     expect(schemas[`${prefix}OrArray`]).toEqual({});

@@ -1,5 +1,5 @@
 import { expandNames, type GroupVersionKind, type JsonObject, type Names, setKey } from '../meta/index.ts';
-import { fieldsOf, resolve } from './access.ts';
+import { fieldName, resolve } from './access.ts';
 import type { Field, ScalarName, Schema, StructSchema } from './declare.ts';
 import { scalars } from './scalars.ts';
 
@@ -76,8 +76,9 @@ function refer(name: string, make: () => JsonObject, writer: Writer): JsonObject
 function structSchema(schema: StructSchema, writer: Writer): JsonObject {
   const properties: JsonObject = {};
   const required: string[] = [];
-  for (const [name, field] of fieldsOf(schema, writer.names)) {
-    setKey(properties, name, fieldSchema(field, writer, described(writer, schema.name, name)));
+  for (const [declared, field] of Object.entries(schema.fields)) {
+    const name = fieldName(schema, declared, writer.names);
+    setKey(properties, name, fieldSchema(field, writer, described(writer, schema.name, declared)));
     if (field.required === true) required.push(name);
   }
   const { extension } = writer.names;

@@ -30,6 +30,7 @@ import {
 } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { observedStore, type Store, StoreError } from '../store/index.ts';
+import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
@@ -140,6 +141,7 @@ export async function compose(
     serverAddress: () => state.address,
     openId: access.openId,
     findType,
+    describe,
     pause: turn,
   });
   const yaml = new YamlThread({ clock });

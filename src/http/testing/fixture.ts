@@ -38,6 +38,7 @@ import {
 import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources } from '../../resources/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
+import { describe } from '../../types/descriptions.ts';
 import { findType } from '../../types/find-type.ts';
 import {
   type ApiRequest,
@@ -215,6 +216,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     version,
     serverAddress: () => '127.0.0.1:6443',
     findType,
+    describe,
     pause: turn,
   });
   const nodeProxy = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000, isIdentity });

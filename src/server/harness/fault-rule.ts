@@ -3,9 +3,12 @@ import { formatGroupResource, StatusError, statusError } from '../../meta/index.
 import { didYouMean } from '../suggest.ts';
 import { readDuration } from './duration.ts';
 
-const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
 /** A verb of the API. */
-export type FaultVerb = (typeof verbs)[number];
+export type FaultVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+const verbs: readonly FaultVerb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
+
+/** The status codes of faults. */
+export type FaultStatus = 403 | 404 | 409 | 410 | 429 | 500 | 503 | 504;
 
 /** What happens to a request in place of its answer. */
 export type Fault =
@@ -54,7 +57,7 @@ export interface CheckedRule {
 type Answer = (of: { group: string; resource: string }, name: string, message: string, seconds: number) => StatusError;
 
 /** The errors that a request can be answered with, as a server makes them. */
-const answers = {
+const answers: { readonly [status in FaultStatus]: Answer } = {
   403: (of, name, message) => statusError.forbidden(of, name, message || 'a fault'),
   404: (of, name) => statusError.notFound(of, name),
   409: (of, name, message) =>
@@ -68,10 +71,7 @@ const answers = {
       retryAfterSeconds: seconds,
     }),
   504: (_, __, message, seconds) => statusError.timeout(message || 'the request timed out', seconds),
-} satisfies { readonly [status: number]: Answer };
-
-/** The status codes of faults. */
-export type FaultStatus = keyof typeof answers;
+};
 
 const ruleKeys = ['verb', 'resource', 'namespace', 'name', 'user', 'times', 'fault'];
 const faultForms = "'refuse', 'drop-after-write', { delay: '2s' } or { status: 409 }";
@@ -124,7 +124,7 @@ function faultOf(fault: Fault): CheckedRule['fault'] {
   if (typeof fault === 'string') return fault;
   if ('delay' in fault) return { delayMs: readDuration('delay', fault.delay) };
   const { status, message = '', retryAfterSeconds = 1 } = fault;
-  const make: Answer = answers[status];
+  const make = answers[status];
   return ({ info }) => {
     const { group = '', resource = '', name = '' } = info.resource ?? {};
     return make({ group, resource }, name, message, retryAfterSeconds);

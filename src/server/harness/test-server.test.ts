@@ -170,7 +170,7 @@ describe('definitions', () => {
     writeFileSync(path('invalid.yaml'), `\n---\n\n${JSON.stringify(invalid)}`);
     const refused = await failureOf({ definitions: [path('pod.yaml'), path('invalid.yaml')] });
     expect(refused).toMatch(/pod\.yaml: kind must be CustomResourceDefinition; it is Pod/);
-    expect(refused).toMatch(/invalid\.yaml, line 4: .* spec\.scope: Unsupported value: "Here"/);
+    expect(refused).toMatch(/invalid\.yaml, line 4: .*spec\.scope: Unsupported value: "Here"/);
   });
 
   it('whose names are taken are refused', async () => {

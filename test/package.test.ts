@@ -87,7 +87,7 @@ async function use(server: TestServer) {
   server.faults.add({ verb: 'post', fault: 'refuse' });
   // @ts-expect-error no such fault
   server.faults.add({ fault: 'drop' });
-  return [url, remote, ready, jane.kubeconfig(), new VirtualClock() === server.clock];
+  return [url, remote, ready, jane.kubeconfig(), new VirtualClock(server.clock.now())];
 }
 export async function run() {
   ${server} server = await testServer({

@@ -25,16 +25,16 @@ export async function eventually<T>(
 ): Promise<Exclude<T, false>> {
   const timeoutMs = readDuration('timeout', timeout);
   const intervalMs = Math.max(1, readDuration('interval', interval ?? (clock === undefined ? '20ms' : '1s')));
-  const { now, advance } = clock ?? realTime;
-  const end = now() + timeoutMs;
+  const time = clock ?? realTime;
+  const end = time.now() + timeoutMs;
   let last: Outcome<T> = pending;
   for (;;) {
-    const left = end - now();
+    const left = end - time.now();
     // An attempt that takes longer than the time that is left has not succeeded in time.
     last = await (clock === undefined ? within(outcomeOf(attempt), left, last) : outcomeOf(attempt));
     if (last.done) return last.value;
-    if (now() + 1 > end) throw failure(timeoutMs, last);
-    await advance(Math.min(intervalMs, end - now()));
+    if (time.now() + 1 > end) throw failure(timeoutMs, last);
+    await time.advance(Math.min(intervalMs, end - time.now()));
   }
 }
 

@@ -14,9 +14,9 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
 });
 
 /** A client in process, and one over sockets. */
@@ -142,7 +142,8 @@ describe('a fault', () => {
 
   it('delays requests by the clock of the server', async () => {
     const clock = new VirtualClock();
-    await using slow = await testServer({ clock });
+    const slow = await testServer({ clock });
+    ends.push(() => slow.close());
     slow.faults.add({ verb: 'create', fault: { delay: '2s' } });
     const created = slow.client.create(configMaps, configMap('a'));
     await slow.clock.advance('1999ms');
@@ -159,7 +160,8 @@ describe('a fault', () => {
   });
 
   it("does not meet the server's own controllers", async () => {
-    await using own = await testServer({ clock: new VirtualClock(), controllers: 'serviceaccount-controller' });
+    const own = await testServer({ clock: new VirtualClock(), controllers: 'serviceaccount-controller' });
+    ends.push(() => own.close());
     own.faults.add({ fault: 'refuse' });
     await own.settled();
     own.faults.clear();

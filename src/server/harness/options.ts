@@ -1,4 +1,4 @@
-import type { Clock } from '../../meta/index.ts';
+import { type Clock, compatibleDomain } from '../../meta/index.ts';
 import type { ServerSettings } from '../flags.ts';
 import { readConfig } from '../read-file.ts';
 import type { ServerOptions } from '../server-options.ts';
@@ -7,8 +7,8 @@ import { StartError } from '../start-error.ts';
 import type { Source } from './sources.ts';
 
 /**
- * The settings of a server in a test: those of `createServer`, with other defaults. The API domain is `k8s.io`, no
- * controllers run, none is elected, the port is a free one; the admission plugin `ServiceAccount` is off unless the
+ * The settings of a server in a test: those of `createServer`, with other defaults. The API domain is that of
+ * kubectl, no controllers run, none is elected, the port is a free one; the admission plugin `ServiceAccount` is off unless the
  * controller runs that makes the accounts it asks for.
  */
 export interface TestServerOptions extends ServerOptions {
@@ -25,7 +25,7 @@ export interface TestServerOptions extends ServerOptions {
 
 const own = ['clock', 'definitions', 'objects'] as const;
 
-const defaults: ServerOptions = { apiDomain: 'k8s.io', controllers: '-*', leaderElect: false, securePort: 0 };
+const defaults: ServerOptions = { apiDomain: compatibleDomain, controllers: '-*', leaderElect: false, securePort: 0 };
 
 const accounts = { plugin: 'ServiceAccount', controller: 'serviceaccount-controller' };
 

@@ -61,15 +61,17 @@ async function readSource(
   }
 }
 
-function documentsOf(path: string, text: string, isWanted: (object: JsonObject) => boolean = () => true) {
-  const found: SourcedObject[] = [];
-  for (const { document, line } of documents(text)) {
+function documentsOf(
+  path: string,
+  text: string,
+  isWanted: (object: JsonObject) => boolean = () => true,
+): SourcedObject[] {
+  return [...documents(text)].flatMap(({ document, line }) => {
     const where = line === 1 ? path : `${path}, line ${line}`;
     const value = parse(path, document);
-    if (value === null || (isJsonObject(value) && !isWanted(value) && !isList(value))) continue;
-    found.push(...objectsOf(value, where).filter(({ object }) => isWanted(object as JsonObject)));
-  }
-  return found;
+    if (value === null || (isJsonObject(value) && !isWanted(value) && !isList(value))) return [];
+    return objectsOf(value, where).filter(({ object }) => isWanted(object));
+  });
 }
 
 /** The documents of a YAML file, each behind as many line feeds as lines are before it, so that errors name its lines. */

@@ -1,13 +1,21 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport } from '../../client/index.ts';
 import { type ApiObject, VirtualClock } from '../../meta/index.ts';
 import { eventually } from './eventually.ts';
 import type { TestServerOptions } from './options.ts';
-import { testServer } from './test-server.ts';
+import { type TestServer, testServer } from './test-server.ts';
+
+const servers: TestServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+async function start(options?: TestServerOptions): Promise<TestServer> {
+  const server = await testServer(options);
+  servers.push(server);
+  return server;
+}
 
 const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
 const configMap = (name: string): ApiObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
@@ -72,16 +80,10 @@ const failureOf = async (options: TestServerOptions): Promise<string> => {
 
 describe('testServer', () => {
   it('has the API domain k8s.io and no controllers, and is closed by `await using`', async () => {
-    let closed: Promise<unknown>;
-    {
-      await using server = await testServer();
-      expect(server.names.domain).toBe('k8s.io');
-      await server.client.create(configMaps, configMap('a'));
-      expect(await namesOf(server.client)).toEqual(['a']);
-      closed = server.client.list(configMaps);
-    }
-    await closed;
     const server = await testServer();
+    expect(server.names.domain).toBe('k8s.io');
+    await server.client.create(configMaps, configMap('a'));
+    expect(await namesOf(server.client)).toEqual(['a']);
     await server[Symbol.asyncDispose]();
     await expect(server.client.list(configMaps)).rejects.toMatchObject({ code: 503 });
     await server.close();
@@ -90,10 +92,10 @@ describe('testServer', () => {
   it('runs the controllers that are named, and asks for service accounts only where one makes them', async () => {
     const pods = { apiVersion: 'v1', resource: 'pods', namespace: 'default' };
     const pod = { ...configMap('p'), kind: 'Pod', spec: { containers: [{ name: 'c', image: 'i' }] } } as ApiObject;
-    await using bare = await testServer();
+    const bare = await start();
     await bare.client.create(pods, pod);
     const clock = new VirtualClock();
-    await using server = await testServer({ clock, controllers: ['serviceaccount-controller'] });
+    const server = await start({ clock, controllers: ['serviceaccount-controller'] });
     await expect(server.client.create(pods, pod)).rejects.toMatchObject({ code: 403, message: /serviceaccount/ });
     await server.settled();
     await server.client.create(pods, pod);
@@ -113,7 +115,7 @@ describe('testServer', () => {
   });
 
   it('has feature gates and other settings of a server', async () => {
-    await using server = await testServer({
+    const server = await start({
       featureGates: { APIResponseCompression: false },
       runtimeConfig: { v1: true },
     });
@@ -134,7 +136,7 @@ describe('definitions', () => {
     const list = folderWith({
       'list.yaml': `kind: List\napiVersion: v1\nitems: [${text('things', 'Thing')}]`,
     });
-    await using server = await testServer({
+    const server = await start({
       definitions: [folder, join(list, 'list.yaml'), definition('tools', 'Tool') as unknown as ApiObject],
     });
     const { client } = server;
@@ -187,7 +189,7 @@ describe('objects', () => {
       folderWith({ 'o.yaml': 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: b, namespace: team}\n' }),
       'o.yaml',
     );
-    await using server = await testServer({
+    const server = await start({
       definitions: definition('gadgets', 'Gadget') as unknown as ApiObject,
       objects: [
         { ...gadget('g'), status: { ready: true } } as ApiObject,
@@ -227,7 +229,7 @@ describe('the clock', () => {
   const deployments = { apiVersion: 'apps/v1', resource: 'deployments', namespace: 'default' };
 
   it('moves the server, its controllers and fake nodes by hand', async () => {
-    await using server = await testServer({ clock: new VirtualClock(), controllers: '*', fakeNodes: 1 });
+    const server = await start({ clock: new VirtualClock(), controllers: '*', fakeNodes: 1 });
     await server.client.create(deployments, deployment);
     const ready = async () => {
       const web = await server.client.get<ApiObject>({ ...deployments, name: 'web' });
@@ -240,7 +242,7 @@ describe('the clock', () => {
   });
 
   it('settles what is under test too, after each timer, for as long as anything is written', async () => {
-    await using server = await testServer({ clock: new VirtualClock() });
+    const server = await start({ clock: new VirtualClock() });
     const { clock, client } = server;
     let due = false;
     let left = 3;
@@ -269,14 +271,14 @@ describe('the clock', () => {
   });
 
   it('of the system is advanced by nobody, and a duration must be one', async () => {
-    await using server = await testServer();
+    const server = await start();
     await expect(server.clock.advance(5)).rejects.toThrow('the server runs on the system clock');
-    await using other = await testServer({ clock: new VirtualClock() });
+    const other = await start({ clock: new VirtualClock() });
     await expect(other.clock.advance('soon')).rejects.toThrow('the duration "soon" must be a duration such as 30s');
   });
 
   it('is what `eventually` advances', async () => {
-    await using server = await testServer({ clock: new VirtualClock(), controllers: '*', fakeNodes: 1 });
+    const server = await start({ clock: new VirtualClock(), controllers: '*', fakeNodes: 1 });
     const { clock, client } = server;
     await client.create(deployments, deployment);
     const began = clock.now();
@@ -313,7 +315,7 @@ describe('users', () => {
   };
 
   it('may do what roles grant them, in process and over sockets', async () => {
-    await using server = await testServer();
+    const server = await start();
     await bind(server.client);
     const jane = server.as('jane:x', ['dev']);
     const jim = server.as('jim');
@@ -337,7 +339,7 @@ describe('users', () => {
 
 describe('compact', () => {
   it('ends watches and lists from earlier resourceVersions with 410, and no others', async () => {
-    await using server = await testServer();
+    const server = await start();
     const { client } = server;
     const first = await client.create(configMaps, configMap('a'));
     const { resourceVersion: before = '' } = first.metadata;

@@ -78,8 +78,8 @@ export interface WatchCache {
    */
   listen(listener: ChangeListener): void;
   /**
-   * Forgets the events up to `revision`, which the store has compacted: watches from earlier ones end with 410. Resolves
-   * once the cache has reached it, at the latest after `timeoutMs`.
+   * Forgets the events up to `revision`: watches from earlier ones read the history of the store, and end with 410 when that
+   * is compacted. Resolves once the cache has reached it, at the latest after `timeoutMs`.
    */
   forget(revision: number, timeoutMs: number): Promise<void>;
   /** Ends every subscription without an error once its buffered events are taken. */

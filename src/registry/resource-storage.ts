@@ -46,7 +46,7 @@ export class ResourceStorage {
     return this.#cache;
   }
 
-  /** Forgets the events and the snapshots of lists up to `revision`, which the store has compacted. */
+  /** Forgets the events and the snapshots of lists up to `revision`. */
   async forget(revision: number): Promise<void> {
     this.listSnapshots?.clear();
     await this.#cache?.forget(revision, forgetMs);

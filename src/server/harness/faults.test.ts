@@ -1,3 +1,5 @@
+import { connect } from 'node:http2';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient, httpsTransport } from '../../client/index.ts';
 import { type ApiObject, VirtualClock } from '../../meta/index.ts';
@@ -44,11 +46,11 @@ const connectionCodeOf = (request: Promise<unknown>) =>
     ({ code, cause }: { code: unknown; cause?: { code?: string } }) => cause?.code ?? code,
   );
 
-describe.each(transports)('faults of a client %s', (where, connect) => {
+describe.each(transports)('faults of a client %s', (where, open) => {
   const lost = 'ECONNRESET';
 
   it('refuse connections: nothing is served', async () => {
-    const client = await connect();
+    const client = await open();
     const fault = server.faults.add({ verb: 'create', resource: 'configmaps', times: 1, fault: 'refuse' });
     const code = await connectionCodeOf(client.create(configMaps, configMap('a')));
     expect(code).toBe(where === 'in process' ? 'ECONNREFUSED' : lost);
@@ -58,7 +60,7 @@ describe.each(transports)('faults of a client %s', (where, connect) => {
   });
 
   it('lose the answer of a write that was committed', async () => {
-    const client = await connect();
+    const client = await open();
     server.faults.add({ verb: ['create', 'update'], times: 1, fault: 'drop-after-write' });
     expect(await connectionCodeOf(client.create(configMaps, configMap('a')))).toBe(lost);
     expect(await codeOf(client.create(configMaps, configMap('a')))).toBe(409);
@@ -75,7 +77,7 @@ describe.each(transports)('faults of a client %s', (where, connect) => {
     [503, 'ServiceUnavailable'],
     [504, 'Timeout'],
   ])('answer with %i %s, and serve nothing', async (status, reason) => {
-    const client = await connect();
+    const client = await open();
     await client.create(configMaps, configMap('a', { a: '1' }));
     const fault = server.faults.add({ name: 'a', verb: 'update', fault: { status } });
     const update = () => client.update({ ...configMaps, name: 'a' }, configMap('a', { a: '2' }));
@@ -88,7 +90,7 @@ describe.each(transports)('faults of a client %s', (where, connect) => {
   });
 
   it('tell when to come back', async () => {
-    const client = await connect();
+    const client = await open();
     server.faults.add({ verb: 'get', fault: { status: 429, retryAfterSeconds: 7, message: 'slow down' } });
     const { status, headers } = await client.request({
       method: 'GET',
@@ -100,7 +102,7 @@ describe.each(transports)('faults of a client %s', (where, connect) => {
   });
 
   it('cut the connections of watches', async () => {
-    const client = await connect();
+    const client = await open();
     const { metadata } = await client.create(configMaps, configMap('a'));
     const watches = await Promise.all([client.watch(configMaps), client.watch(configMaps)]);
     const events = watches.map((watch) => watch[Symbol.asyncIterator]());
@@ -116,6 +118,26 @@ describe.each(transports)('faults of a client %s', (where, connect) => {
       break;
     }
     await expect.poll(() => server.faults.dropWatches()).toBe(0);
+  });
+});
+
+describe('faults over HTTP/2', () => {
+  it('reset the stream, and leave the others of the connection alone', async () => {
+    const { url } = await server.listen();
+    const { ca, certificate } = server.as('jane', ['system:masters']).credentials();
+    const session = connect(url, { ca, ...certificate });
+    ends.push(() => session.destroy());
+    const send = (method: string, body?: object) => {
+      const path = '/api/v1/namespaces/default/configmaps';
+      const stream = session.request({ ':method': method, ':path': path, 'content-type': 'application/json' });
+      stream.end(body && JSON.stringify(body));
+      return text(stream);
+    };
+    server.faults.add({ verb: 'create', times: 1, fault: 'drop-after-write' });
+    server.faults.add({ verb: 'get', fault: 'refuse' });
+    const lost = send('POST', configMap('a'));
+    await expect(lost).rejects.toMatchObject({ code: 'ERR_HTTP2_STREAM_ERROR' });
+    expect(JSON.parse(await send('GET'))).toMatchObject({ items: [{ metadata: { name: 'a' } }] });
   });
 });
 

@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { hasKubectl } from '../../../test/support/requirements.ts';
 import { type Client, createClient, httpsTransport } from '../../client/index.ts';
 import { type ApiObject, VirtualClock } from '../../meta/index.ts';
 import { eventually } from './eventually.ts';
@@ -334,6 +337,19 @@ describe('users', () => {
     const config = parse(jane.kubeconfig()) as { clusters: [{ cluster: object }]; users: [{ name: string }] };
     expect(config.clusters[0].cluster).toMatchObject({ server: url });
     expect(config.users[0].name).toBe('jane:x');
+  });
+});
+
+describe.skipIf(!hasKubectl())('the kubeconfig of a user', () => {
+  it('is read by kubectl', async () => {
+    const server = await start();
+    await server.listen();
+    const path = join(folderWith({ kubeconfig: server.as('jane:x', ['dev', 'ops']).kubeconfig() }), 'kubeconfig');
+    const command = ['--kubeconfig', path, 'auth', 'whoami', '-o', 'json'];
+    const { stdout } = await promisify(execFile)('kubectl', command);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: { userInfo: { username: 'jane:x', groups: ['dev', 'ops', 'system:authenticated'] } },
+    });
   });
 });
 

@@ -73,8 +73,8 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     as: usersOf({ handler: server.handler, names: server.names, clock, listening }),
     async compact() {
       const revision = await opened.store.revision();
-      await opened.store.compact(revision);
       await opened.registry.forget(revision);
+      await opened.store.compact(revision);
     },
     async listen() {
       address = await server.listen();

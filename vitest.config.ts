@@ -31,6 +31,7 @@ const longest = [
   'test/kubectl-apply.test.ts',
   'test/kubectl-nodes.test.ts',
   'test/kubectl-auth.test.ts',
+  'test/testing-runners.test.ts',
   'test/kubectl-operators.test.ts',
   'test/kubectl.test.ts',
   'test/relay.test.ts',

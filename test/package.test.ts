@@ -66,6 +66,45 @@ type Client = orch.Client;
 type Place = orch.Place;
 ${run}`;
 
+const testEsm = `import { createClient, httpsTransport, VirtualClock } from 'orch';
+import { eventually, testServer, type TestServer } from 'orch/testing';\n`;
+const testCommonJs = `import orch = require('orch');
+import testing = require('orch/testing');
+const { createClient, httpsTransport, VirtualClock } = orch;
+const { eventually, testServer } = testing;
+type TestServer = testing.TestServer;\n`;
+const using = (server: string, end: string) => `
+async function use(server: TestServer) {
+  await server.clock.advance('30s');
+  const fault = server.faults.add({ verb: ['create', 'update'], times: 1, fault: { status: 409 } });
+  server.faults.add({ resource: 'pods', fault: 'drop-after-write' });
+  const hits: number = fault.hits;
+  const { url } = await server.listen();
+  const jane = server.as('jane', ['dev']);
+  const remote = createClient({ transport: httpsTransport(jane.credentials()) });
+  const ready: 2 = await eventually(() => (hits > 1 ? 2 : false), { clock: server.clock, timeout: '1m' });
+  // @ts-expect-error no such verb
+  server.faults.add({ verb: 'post', fault: 'refuse' });
+  // @ts-expect-error no such fault
+  server.faults.add({ fault: 'drop' });
+  return [url, remote, ready, jane.kubeconfig(), new VirtualClock(server.clock.now())];
+}
+export async function run() {
+  ${server} server = await testServer({
+    clock: new VirtualClock(),
+    controllers: ['deployment-controller'],
+    definitions: ['./crds', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: 'b' } }],
+    featureGates: { APIResponseCompression: false },
+  });
+  await use(server);
+  ${end}
+  // @ts-expect-error no such option
+  await testServer({ definitons: [] });
+}
+`;
+const disposing = using('await using', '');
+const closing = using('const', 'await server.close();');
+
 const compilerOptions = {
   target: 'es2023',
   lib: ['es2023'],
@@ -117,13 +156,26 @@ describe('the types of the package', () => {
     expect(check('options.mts', source, { module: 'nodenext' })).toBe('');
   });
 
-  it('are one file without imports', () => {
+  it('tell right from wrong in tests, with `await using` or without', () => {
+    expect(check('test.mts', testEsm + disposing, { module: 'nodenext', lib: ['es2023', 'esnext.disposable'] })).toBe(
+      '',
+    );
+    expect(check('closing.mts', testEsm + closing, { module: 'nodenext' })).toBe('');
+    expect(check('test.cts', testCommonJs + closing, { module: 'node16' })).toBe('');
+  });
+
+  it('are one file for each entry, which imports from the main one alone', () => {
     const declarations = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\.d\.[cm]?ts$/.test(path),
     );
-    expect(declarations.sort()).toEqual(['server/index.d.cts', 'server/index.d.ts']);
-    const text = readFileSync(join(root, 'dist/server/index.d.ts'), 'utf8');
+    const files = ['index', 'testing'].flatMap((name) => [`server/${name}.d.cts`, `server/${name}.d.ts`]);
+    expect(declarations.sort()).toEqual(files);
+    const [text, testing] = ['index', 'testing'].map((name) =>
+      readFileSync(join(root, `dist/server/${name}.d.ts`), 'utf8'),
+    );
     expect(text).not.toMatch(/\bimport\b|\bBuffer\b|NodeJS\./);
+    expect(testing?.match(/^import .*$/gm)).toEqual([expect.stringMatching(/^import \{ [\w, ]+ \} from 'orch';$/)]);
+    expect(testing).not.toMatch(/\bBuffer\b|NodeJS\./);
     expect(text).toContain('A whole number of seconds from');
   });
 });

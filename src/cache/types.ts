@@ -77,6 +77,11 @@ export interface WatchCache {
    * waits for its revision goes on. It must not throw.
    */
   listen(listener: ChangeListener): void;
+  /**
+   * Forgets the events up to `revision`: watches from earlier ones read the history of the store, and end with 410 when that
+   * is compacted. Resolves once the cache has reached it, at the latest after `timeoutMs`.
+   */
+  forget(revision: number, timeoutMs: number): Promise<void>;
   /** Ends every subscription without an error once its buffered events are taken. */
   endSubscriptions(): void;
   /** Stops the list-watch. Every subscription ends without an error once its buffered events are taken. */

@@ -291,6 +291,41 @@ describe('reach', () => {
   });
 });
 
+describe('forget', () => {
+  it('ends watches from earlier revisions with 410, and spares those that are open or begin later', async () => {
+    const { store, cache, follow } = await ready();
+    const after = cache.revision;
+    store.write([put('a/x', {})]);
+    const live = follow({ after: cache.revision });
+    const behind = cache.subscribe({ after, bufferBytes });
+    store.write([put('a/y', {})]);
+    await cache.forget(store.latest, 1_000);
+    await store.compact(store.latest);
+    const late = follow({ after });
+    const now = follow();
+    store.write([put('a/z', {})]);
+    await settle();
+    expect(late.end).toMatch(/^too old resource version/);
+    expect([live.received, now.received]).toEqual([['ADDED a/y 3', 'ADDED a/z 4'], ['ADDED a/z 4']]);
+    await expect(behind.next()).rejects.toMatchObject({ code: 410 });
+  });
+
+  it('waits until the cache has reached the revision: a watch may begin at its state', async () => {
+    const { store, cache, follow } = await ready();
+    store.late = true;
+    store.write([put('a/x', {})]);
+    const forgotten = cache.forget(store.latest, 1_000);
+    await settle();
+    expect(cache.oldest).toBeLessThan(store.latest);
+    store.advance();
+    await forgotten;
+    expect(cache.oldest).toBe(store.latest);
+    const now = follow();
+    await settle();
+    expect([now.received, now.end]).toEqual([[], undefined]);
+  });
+});
+
 describe('the watch of the store', () => {
   it('resumes without a gap after a failure', async () => {
     const { store, clock, cache, follow } = await ready();

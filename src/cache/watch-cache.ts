@@ -122,6 +122,12 @@ class Cache implements WatchCache {
     this.#listeners.push(listener);
   }
 
+  async forget(revision: number, timeoutMs: number): Promise<void> {
+    // A cache that is not loaded yet has no events. One that lags behind would have new watches begin in the past.
+    if (this.#revision === 0 || !(await this.reach(revision, timeoutMs))) return;
+    this.#window.reset(this.#revision);
+  }
+
   endSubscriptions(): void {
     for (const subscriber of this.#hub.open) subscriber.end(undefined);
   }

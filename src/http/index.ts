@@ -9,5 +9,6 @@ export { createMetrics, emptyCounts, type Metrics } from './metrics.ts';
 export { createNodeProxy, type NodeProxy } from './node-proxy.ts';
 export { createNonResourceHandler } from './non-resource.ts';
 export { createProfiler } from './profiling.ts';
-export type { ApiRequest, ApiResponse, Handler } from './types.ts';
+export { identify, type RequestInfo } from './request-info.ts';
+export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 export { YamlThread } from './yaml-thread.ts';

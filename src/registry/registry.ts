@@ -144,6 +144,10 @@ export function createRegistry(options: RegistryOptions): Registry {
       if (resource === undefined) throw statusError.noSuchResource();
       return withStatusErrors(follow(resource, follower));
     },
+    forget: async (revision) => {
+      const storages = new Set(catalog.resources.map(({ storage }) => storage));
+      await Promise.all([...storages].map((storage) => storage.forget(revision)));
+    },
     close: catalog.close,
   };
 }

@@ -17,6 +17,9 @@ export interface StorageOptions {
 /** How long requests in flight may still use the cache of a resource that has been removed or replaced (ms). */
 const retirementMs = 60_000;
 
+/** How long a cache may take to reach a revision that is to be forgotten (ms). */
+const forgetMs = 3_000;
+
 /** What resources that share their objects have in common. */
 export class ResourceStorage {
   /** The encoding of stored objects. */
@@ -41,6 +44,12 @@ export class ResourceStorage {
       if (this.#closed) this.#cache.close();
     }
     return this.#cache;
+  }
+
+  /** Forgets the events and the snapshots of lists up to `revision`. */
+  async forget(revision: number): Promise<void> {
+    this.listSnapshots?.clear();
+    await this.#cache?.forget(revision, forgetMs);
   }
 
   /**

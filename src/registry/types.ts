@@ -207,6 +207,8 @@ export interface Registry {
    * have been told. @throws StatusError when the registry is closed before
    */
   follow(resource: string, follower: ObjectFollower): Promise<void>;
+  /** Forgets the events up to `revision`, which the store may then compact: watches from earlier ones end with 410. */
+  forget(revision: number): Promise<void>;
   /** Ends every watch cleanly and stops watching the store. */
   close(): void;
 }

@@ -56,7 +56,11 @@ export async function openListener(
   const listener = await open(settings, handler, { clock, log }, tls);
   const url = urlOf(listener.address, listener.port);
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
-  const config = () => kubeconfig({ names, server: url, authority: tls.authority, admin: tls.admin });
+  const config = () =>
+    kubeconfig({
+      ...{ names, server: url, authority: tls.authority },
+      ...{ user: `${names.product}-admin`, certificate: tls.admin },
+    });
   const writeConfig = async () => {
     if (path !== undefined) await writeKubeconfig(path, config());
   };

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
+import type { Handler } from '../http/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
@@ -61,10 +62,24 @@ export async function createServer(
 }
 
 /** The same for parsed settings. @throws StartError */
-export async function startServer(
+export const startServer = async (
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
-): Promise<OrchServer> {
+): Promise<OrchServer> => (await openServer(settings, dependencies)).server;
+
+/** A server with the components that a test of it reaches. */
+export interface OpenedServer extends Pick<ServerComponents, 'store' | 'registry'> {
+  readonly server: OrchServer;
+  /** The certificates that are in use; undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
+}
+
+/** The same. `intercept` makes the handler of all requests but those of the server's own controllers. @throws StartError */
+export async function openServer(
+  settings: ServerSettings,
+  dependencies: Partial<Dependencies> = {},
+  intercept: (handler: Handler) => Handler = (handler) => handler,
+): Promise<OpenedServer> {
   const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
   const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel, identity) } =
     dependencies;
@@ -77,7 +92,9 @@ export async function startServer(
   let listened: Promise<Address> | undefined;
   const components = await compose(settings, names, injected, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
-  const client = createClient({ transport: inProcessTransport(components.handler, { subject }) });
+  const clientOver = (over: Handler) => createClient({ transport: inProcessTransport(over, { subject }) });
+  const client = clientOver(components.handler);
+  const handler = intercept(components.handler);
   const shared = { ...injected, ...components, client, names, settings };
   const register = createSelfRegistration({ ...shared, closing: () => state.closing });
   const service = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port });
@@ -88,9 +105,7 @@ export async function startServer(
     await bootstrap(shared, tasks);
   } catch (error) {
     await customResources.stop();
-    components.registry.close();
-    await components.auditor?.close(0);
-    await components.store.close();
+    await discard(components);
     throw error;
   }
   const controllers = runControllers({
@@ -105,13 +120,13 @@ export async function startServer(
   });
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
-  return {
-    ...{ names, client, handler: components.handler, settled: controllers.settled },
+  const server: OrchServer = {
+    ...{ names, client: clientOver(handler), handler, settled: controllers.settled },
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
-      opening = openListener(settings, names, components.handler, { ...injected, sharedBy });
+      opening = openListener(settings, names, handler, { ...injected, sharedBy });
       listened = opening.then((listening) => opened(listening, state, tasks));
       try {
         return await listened;
@@ -126,6 +141,14 @@ export async function startServer(
       return closed;
     },
   };
+  return { server, store: components.store, registry: components.registry, tls: () => state.tls() };
+}
+
+/** Closes what a server has opened that failed to start. */
+async function discard({ registry, auditor, store }: ServerComponents): Promise<void> {
+  registry.close();
+  await auditor?.close(0);
+  await store.close();
 }
 
 /** What changes during the life of a server. */

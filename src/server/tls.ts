@@ -37,6 +37,8 @@ export interface Tls {
   readonly rootCa: string;
   /** Signs certificate signing requests. */
   readonly signing: CertKeyPair;
+  /** The server's own authority, whose client certificates it accepts. */
+  readonly clientAuthority: CertKeyPair;
   readonly admin: CertKeyPair;
 }
 
@@ -68,6 +70,7 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number, sh
     rootCa: rootCaFile === undefined ? authority : await readAuthorities('root-ca-file', rootCaFile),
     signing: (await readGivenPair('cluster-signing-cert-file', cert, 'cluster-signing-key-file', key)) ?? own.authority,
     clientCa: own.authority.cert + clientCa,
+    clientAuthority: own.authority,
     requestHeaderCa,
     admin: own.admin,
   };

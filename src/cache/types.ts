@@ -49,6 +49,23 @@ export interface CacheOptions {
   readonly windowBytes: number;
 }
 
+/** What a cache has counted since it was made, and what it holds now. */
+export interface CacheCounts {
+  /** How often the whole state was loaded from the store. */
+  readonly loads: number;
+  /** Changes received from the store. */
+  readonly received: number;
+  /** Events from before their start that subscribers were given. */
+  readonly replayed: number;
+  /** Subscriptions that ended because the subscriber was too slow. */
+  readonly cutOff: number;
+  /** Open subscriptions. */
+  readonly subscribers: number;
+  /** Changes in the event window, and the bytes counted against `windowBytes`. */
+  readonly windowChanges: number;
+  readonly windowBytes: number;
+}
+
 export interface WatchCache {
   /**
    * Starts the list-watch; resolves once the cache is loaded. The same promise for every caller. Retries when the store
@@ -61,6 +78,7 @@ export interface WatchCache {
   readonly revision: number;
   /** The revision after which the event window begins; older events are read from the store's history. */
   readonly oldest: number;
+  readonly counts: CacheCounts;
   /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
   /** The object with this key at `revision`. */

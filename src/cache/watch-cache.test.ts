@@ -740,3 +740,23 @@ describe('a subscription', () => {
     expect((await first).value).toHaveLength(1);
   });
 });
+
+it('counts what it has received and passed on', async () => {
+  const { store, cache, follow } = await ready();
+  expect(cache.counts).toEqual({
+    ...{ loads: 1, received: 0, replayed: 0, cutOff: 0, subscribers: 0, windowChanges: 0, windowBytes: 0 },
+  });
+  const before = cache.revision;
+  store.write([put('a/x', {}), put('a/y', {})]);
+  store.write([{ key: `${prefix}a/x` }]);
+  expect(cache.counts).toMatchObject({ received: 3, windowChanges: 3, replayed: 0 });
+  expect(cache.counts.windowBytes).toBeGreaterThan(0);
+  follow({ after: before });
+  await settle();
+  expect(cache.counts).toMatchObject({ subscribers: 1, replayed: 3, cutOff: 0 });
+  // It takes nothing, and has no room for a second event.
+  cache.subscribe({ after: cache.revision, bufferBytes: 1 });
+  expect(cache.counts.subscribers).toBe(2);
+  for (const padding of [10, 20]) store.write([put('a/z', { padding })]);
+  expect(cache.counts).toMatchObject({ received: 5, cutOff: 1, subscribers: 1 });
+});

@@ -9,9 +9,9 @@ import { createCodecs } from './codecs.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import type { FlowClass } from './in-flight.ts';
 import { failureAnswers } from './media.ts';
-import { countRequest, type Series } from './metrics.ts';
 import { pieces } from './pieces.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
+import { countRequest, countTermination, type RequestSeries, type Series } from './request-series.ts';
 import { Seat } from './seat.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
@@ -39,7 +39,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const given = request.headers['audit-id'];
     const id = given !== undefined && auditId.test(given) ? given : random.uuid();
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
-    const progress: Progress = { started, id, info: unknownRequest, user: undefined, series: undefined };
+    const progress = begun(started, id);
     const warnings = new Set<string>();
     let audit: AuditContext | undefined;
     let seat: Seat | undefined;
@@ -69,6 +69,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const flowClass = flowClassOf(info, resource);
       seat = new Seat(metrics.inFlight, user, flowClass);
       if (flowClass !== 'mutating' || path === undefined) seat.enter();
+      if (flowClass === 'longRunning' || flowClass === 'proxied') open(progress, series);
       // Authorize.
       await authorized(attributes, audit, options);
       // Dispatch.
@@ -79,6 +80,7 @@ export function createHandler(options: HandlerOptions): Handler {
         if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / seatBytes));
       }
     } catch (error) {
+      progress.terminated = seat?.refused === true || isGivenUp(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
       response = failed(serving, request, progress, error, audit);
     }
@@ -89,6 +91,7 @@ export function createHandler(options: HandlerOptions): Handler {
     // Respond. The request is in flight until the client has read the last byte.
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
+      close(progress);
       if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
       trace(request, progress, response.status, size, error);
@@ -151,7 +154,30 @@ interface Progress {
   info: RequestInfo;
   user: User | undefined;
   series: Series | undefined;
+  /** Counted as under way there, a watch or a proxied request. */
+  open: RequestSeries | undefined;
+  /** Refused or given up to protect the server. */
+  terminated: boolean;
 }
+
+const begun = (started: number, id: string): Progress => ({
+  ...{ started, id, info: unknownRequest, user: undefined, series: undefined },
+  ...{ open: undefined, terminated: false },
+});
+
+/** Counts a watch or a proxied request as under way, until `close`. */
+function open(progress: Progress, { all }: Series): void {
+  progress.open = all;
+  all.open++;
+}
+
+function close({ open: all }: Progress): void {
+  if (all !== undefined) all.open--;
+}
+
+/** Whether the server has waited too long: for the body of the request, or to answer it. */
+const isGivenUp = (error: unknown): boolean =>
+  error instanceof StatusError && (error.code === 408 || error.code === 504);
 
 const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
   typeof body !== 'string' && !(body instanceof Uint8Array);
@@ -271,14 +297,18 @@ type Trace = (request: ApiRequest, progress: Progress, status: number, size: num
 function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
   return (
     request,
-    { started, id: auditID, info, user, series = metrics.series(info, undefined) },
+    { started, id: auditID, info, user, terminated, series = metrics.series(info, undefined) },
     status,
     size,
     error,
   ) => {
     const milliseconds = clock.now() - started;
     countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
-    if (error !== undefined) log.error('response aborted', { auditID, method: request.method, path: info.path, error });
+    if (terminated) countTermination(series, status);
+    if (error !== undefined) {
+      series.all.aborted++;
+      log.error('response aborted', { auditID, method: request.method, path: info.path, error });
+    }
     log.request?.({
       method: request.method,
       path: info.path,

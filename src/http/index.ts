@@ -5,9 +5,16 @@ export { createHealth, type Health, type HealthCheck } from './health.ts';
 export { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 export { listen } from './listener.ts';
 export type { Log, RequestEntry } from './log.ts';
-export { createMetrics, emptyCounts, type Metrics } from './metrics.ts';
+export { type ConnectionCounts, commitObserver, createMetrics, emptyCounts, type Metrics } from './metrics.ts';
 export { createNodeProxy, type NodeProxy } from './node-proxy.ts';
 export { createNonResourceHandler } from './non-resource.ts';
+export {
+  type CollectionKind,
+  type EventLoopLag,
+  emptyCollections,
+  observeCollection,
+  type ProcessUsage,
+} from './process-usage.ts';
 export { createProfiler } from './profiling.ts';
 export { identify, type RequestInfo } from './request-info.ts';
 export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';

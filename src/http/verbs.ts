@@ -151,7 +151,7 @@ const servers: { readonly [verb: string]: Serve } = {
     if (signal.aborted) stream.close();
     const { watch: codec } = form.codec;
     const separate = opening !== undefined;
-    const body = new WatchBody({ stream, target, view, codec, separate, series, log: verbs.log });
+    const body = new WatchBody({ stream, target, view, codec, separate, series: series.watched, log: verbs.log });
     if (opening === undefined) return { status: 200, headers: form.headers, body };
     return { ...opening, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
   },

@@ -58,6 +58,7 @@ export {
   setKey,
 } from './json.ts';
 export {
+  buildMetric,
   compatibleDomain,
   defaultDomain,
   expandNames,
@@ -67,6 +68,7 @@ export {
   healthMetrics,
   type Names,
   namesFor,
+  ownMetric,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';

@@ -31,6 +31,12 @@ export interface Names {
 /** The metric of enabled feature gates, for every domain. */
 export const featureMetric = 'kubernetes_feature_enabled';
 
+/** The metric of the version, for every domain. */
+export const buildMetric = 'kubernetes_build_info';
+
+/** The name of a metric that only this server has, for every domain. */
+export const ownMetric = (name: string): string => `orch_${name}`;
+
 /** The metrics of health checks, for every domain. */
 export const healthMetrics = { last: 'kubernetes_healthcheck', total: 'kubernetes_healthchecks_total' };
 

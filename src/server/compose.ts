@@ -6,6 +6,8 @@ import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import {
+  type ConnectionCounts,
+  commitObserver,
   createHandler,
   createInFlight,
   createMetrics,
@@ -47,14 +49,15 @@ import { openStore, placeOf } from './open-store.ts';
 import { parameterChecks } from './parameter-checks.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
+import { createUsageReader, type UsageReader } from './process-usage.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
-import { kubeletTrustOf } from './tls.ts';
+import { expiriesOf, kubeletTrustOf, type Tls } from './tls.ts';
 import type { Tokens } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
-import { apiVersion } from './version.ts';
+import { apiVersion, buildInfo } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
 
 /** The components of a server. */
@@ -66,6 +69,7 @@ export interface ServerComponents {
   readonly yaml: YamlThread;
   readonly webhooks: RegisteredWebhooks;
   readonly metrics: Metrics;
+  readonly usage: UsageReader;
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
@@ -80,6 +84,9 @@ export interface ServerState {
   readonly hooks: PostStartHooks;
   /** `host:port` of the listener; empty while the server does not listen. */
   readonly address: string;
+  /** Undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
+  readonly connections: () => ConnectionCounts | undefined;
 }
 
 type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> & {
@@ -95,11 +102,13 @@ export async function compose(
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  const counts = { ...emptyCounts(), identity, storeSize: async () => store.size() };
+  const usage = createUsageReader();
+  const counts = { ...serverCounts(state, usage, identity), storeSize: async () => store.size() };
   const later = { store: () => store, registry: () => registry, address: () => state.address };
-  const tokenCounts = counts.tokens;
+  const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
-  const access = await authenticationOf(settings, names, { clock, random, log, trusted, tokenCounts, ...later });
+  const authenticating = { clock, random, log, trusted, expiring, tokenCounts: counts.tokens, ...later };
+  const access = await authenticationOf(settings, names, authenticating);
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
   const nodeProxy = await nodeProxyOf(settings, clock);
@@ -113,14 +122,9 @@ export async function compose(
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log, findKind };
   const registry: Registry = createRegistry({
-    store,
-    names,
-    clock,
-    random,
+    ...{ store, names, clock, random, serves, tokenKey },
     definitions: builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
-    serves,
-    tokenKey,
     observer: createObserver(metrics, log),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
@@ -155,9 +159,20 @@ export async function compose(
   });
   const rolesLoaded = followRoles(registry, roles, names);
   const { signSecretToken } = access;
-  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler };
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, usage };
   return { ...opened, rolesLoaded, signSecretToken };
 }
+
+/** The counters of a server, and what its metrics show of its state. */
+const serverCounts = (state: ServerState, usage: UsageReader, identity: string) => {
+  const empty = emptyCounts();
+  return {
+    ...empty,
+    ...{ identity, build: buildInfo(), readUsage: usage.read },
+    certificates: () => expiriesOf(state.tls()),
+    connections: () => state.connections() ?? empty.connections(),
+  };
+};
 
 const pluginsOf = (
   options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
@@ -261,11 +276,15 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
 async function openStores(
   settings: ServerSettings,
   given: Store | undefined,
-  dependencies: Parameters<typeof encrypted>[2] & { readonly metrics: Metrics },
+  dependencies: Parameters<typeof encrypted>[2] & {
+    readonly metrics: Metrics;
+    readonly counts: ReturnType<typeof emptyCounts>;
+  },
 ): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
-  const { metrics, names, clock } = dependencies;
+  const { metrics, names, clock, counts } = dependencies;
   const resourceOf = resourceFinder(builtinResources, names);
-  const bare = given ?? (await openStore(settings, dependencies));
+  const observer = commitObserver(counts.commits);
+  const bare = given ?? (await openStore(settings, { ...dependencies, observer }));
   const counted = observedStore(bare, clock, (operation, key, seconds, failed) =>
     metrics.storeRequest(operation, resourceOf(key), seconds, failed),
   );

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
-import type { Handler } from '../http/index.ts';
+import type { ConnectionCounts, Handler } from '../http/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
@@ -87,7 +87,10 @@ export async function openServer(
   const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
-  const state: State = { closing: false, address: '', port: undefined, tls: () => undefined, hooks };
+  const state: State = {
+    ...{ closing: false, address: '', port: undefined, tls: () => undefined, hooks },
+    connections: () => undefined,
+  };
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
   const components = await compose(settings, names, injected, state);
@@ -158,6 +161,7 @@ interface State {
   address: string;
   port: number | undefined;
   tls: () => Tls | undefined;
+  connections: () => ConnectionCounts | undefined;
   readonly hooks: PostStartHooks;
 }
 
@@ -169,8 +173,12 @@ const isShared = ({ store }: ServerSettings, injected: Partial<Dependencies>): b
   injected.store !== undefined || !embedded.has(store);
 
 /** Tells the others where the server listens. */
-async function opened({ address, tls }: Listening, state: State, { service, register }: Tasks): Promise<Address> {
-  Object.assign(state, { port: address.port, tls, address: new URL(address.url).host });
+async function opened(
+  { address, tls, connections }: Listening,
+  state: State,
+  { service, register }: Tasks,
+): Promise<Address> {
+  Object.assign(state, { port: address.port, tls, connections, address: new URL(address.url).host });
   await service.reconcile();
   void register();
   return address;
@@ -198,7 +206,7 @@ async function bootstrap(
 }
 
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor }: ServerComponents,
+  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor, usage }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
@@ -224,6 +232,7 @@ async function shutDown(
   await stopped;
   registry.close();
   nodeProxy.close();
+  usage.close();
   yaml.close();
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);

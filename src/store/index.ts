@@ -4,7 +4,7 @@ export { type CopyObserver, type CopyResult, copyStore } from './copy.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/etcd-store.ts';
 export { openEtcdImport, openEtcdSnapshot } from './etcd/snapshot.ts';
 export { openLmdbImport } from './lmdb/import.ts';
-export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
+export { type LmdbObserver, type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { replaceLmdbStore } from './lmdb/replace.ts';
 export { openLmdbSnapshot } from './lmdb/snapshot.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';

@@ -55,7 +55,7 @@ async function start(folder) {
   return {
     readyMs,
     open,
-    /** Resident memory in bytes, the lowest of a few seconds: collections take place meanwhile. */
+    /** Memory of the process without mapped files, in bytes: the lowest of a few seconds, in which there are collections. */
     memory: async () => {
       let least = Number.POSITIVE_INFINITY;
       for (let i = 0; i < 8; i++) {
@@ -89,7 +89,7 @@ async function start(folder) {
 
 /** @param {number} pid */
 function residentOf(pid) {
-  const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const [, kilobytes = '0'] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) * 1024;
 }
 
@@ -133,7 +133,7 @@ try {
   server = await start(folder);
   print('start on an empty store, until ready', `${Math.round(server.readyMs)} ms`);
   const empty = await server.memory();
-  print('resident memory without objects', `${Math.round(empty / megabyte)} MB`);
+  print('memory without objects', `${Math.round(empty / megabyte)} MB`);
   await server.stop();
   let filled = 0;
   for (const size of sizes) {
@@ -148,7 +148,7 @@ try {
     const resident = (await server.memory()) - empty;
     const each = (resident / size / 1024).toFixed(1);
     print(
-      `${name} objects: resident memory more than without`,
+      `${name} objects: memory more than without`,
       `${Math.round(resident / megabyte)} MB, ${each} KB each`,
     );
     const disk = statSync(join(folder, 'store/data.mdb')).size;

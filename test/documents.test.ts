@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../src/codec/index.ts';
-import { hasProgram } from './support/requirements.ts';
+import { hasProgram, platformHas } from './support/requirements.ts';
 import { startServer } from './support/server.ts';
 
 // Links and snippets of all pages. Programs and whole procedures have tests of their own beside this one.
@@ -235,5 +235,18 @@ resources: [{ resources: [secrets], providers: [{ identity: {} }] }]
     } finally {
       await server.stop();
     }
+  });
+
+  const hasProc = () =>
+    platformHas(process.platform === 'linux', 'the figures of docs/sizing.md are measured on Linux');
+  it.skipIf(!hasProc())('sizing.md: its table has what the measurement prints', () => {
+    const flags = ['--objects=200,300', '--watches=10'];
+    const out = execFileSync(process.execPath, [join(root, 'bench/sizing.mjs'), ...flags], { encoding: 'utf8' });
+    const rowsOf = (text: string) =>
+      [...text.matchAll(/^\| (\S.*?) \| -?[\d.]+ (?:[km]s|s|MB|KB)(?:, [\d.-]+ KB each)? \|$/gim)].map(([, row = '']) =>
+        row.replace(/[\d,]+/g, 'N'),
+      );
+    expect(rowsOf(out).length).toBe(out.trim().split('\n').length);
+    expect(rowsOf(textOf('docs/sizing.md'))).toEqual(rowsOf(out));
   });
 });

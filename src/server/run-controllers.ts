@@ -18,6 +18,7 @@ import {
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import { leaseSettings } from './controller-flags.ts';
+import { fakeNodesOf } from './demo.ts';
 import type { Dependencies } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
@@ -56,9 +57,10 @@ interface ServerControllers {
 }
 
 /** The controllers that are on by the settings. */
-function controllersOf({ controllers, fakeNodes }: ServerSettings): Controller[] {
-  const on = allControllers.filter(({ name }) => controllers.has(name));
-  return fakeNodes === 0 ? on : [...on, ...fakeNodeControllers({ count: fakeNodes, version: gitVersion })];
+function controllersOf(settings: ServerSettings): Controller[] {
+  const on = allControllers.filter(({ name }) => settings.controllers.has(name));
+  const count = fakeNodesOf(settings);
+  return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];
 }
 
 /** Makes clients in the same process for users, which send requests only while `holds`. */

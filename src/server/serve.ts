@@ -1,5 +1,6 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
+import { demoCommands } from './demo.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
 import { identityOf } from './identity.ts';
@@ -36,16 +37,30 @@ async function start(settings: Settings): Promise<OrchServer> {
   const { url, kubeconfigPath } = await server.listen();
   process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
 administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
-${[firstStep(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
+${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
   return server;
 }
 
-/** A command to try next: kubectl supports the compatible domain only. */
-function firstStep({ apiDomain, dataDir, tlsCertFile }: Settings, url: string, kubeconfigPath: string): string {
-  if (apiDomain === compatibleDomain) return `try: kubectl --kubeconfig ${shellWord(kubeconfigPath)} get ns`;
+/** Commands to try next: kubectl supports the compatible domain only. */
+function firstSteps(
+  { apiDomain, dataDir, tlsCertFile, demo }: Settings,
+  url: string,
+  kubeconfigPath: string,
+): string[] {
+  if (apiDomain === compatibleDomain) {
+    if (!demo) return [`try: kubectl --kubeconfig ${shellWord(kubeconfigPath)} get ns`];
+    return [
+      'try:',
+      `  export KUBECONFIG=${shellWord(resolve(kubeconfigPath))}`,
+      ...demoCommands.map((line) => `  ${line}`),
+    ];
+  }
   const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
   const [authority, cert, key] = files.map(shellWord);
-  return `try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}/api/v1/namespaces`)}
-kubectl: start with --api-domain=${compatibleDomain}`;
+  const path = demo ? '/apis/apps/v1/namespaces/demo/deployments' : '/api/v1/namespaces';
+  return [
+    `try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}${path}`)}`,
+    `kubectl: start with --api-domain=${compatibleDomain}`,
+  ];
 }

@@ -453,6 +453,14 @@ export interface ServerOptions {
    */
   readonly fakeNodes?: number | string | undefined;
   /**
+   * Fills the namespace `demo` with a few objects to look at: deployments, jobs, a custom type, a quota. Without
+   * `fakeNodes` there are three. What somebody has changed stays as it is at the next start; what was deleted is made
+   * again.
+   *
+   * True or false. `false` by default. The flag `--demo`.
+   */
+  readonly demo?: boolean | undefined;
+  /**
    * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
    * [audit.md](audit.md) applies where a log or a webhook is given.
    *

@@ -11,6 +11,7 @@ import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './default-service.ts';
+import { applyDemo } from './demo.ts';
 import { type Dependencies, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { identityOf } from './identity.ts';
@@ -186,10 +187,11 @@ async function opened(
 
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
-  shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
+  shared: ServerComponents &
+    Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings; readonly client: Client },
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, rolesLoaded } = shared;
+  const { names, settings, client, rolesLoaded } = shared;
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
     ensurePolicy(),
@@ -203,6 +205,7 @@ async function bootstrap(
   );
   await service.reconcile();
   hooks.done('bootstrap-controller');
+  if (settings.demo) await applyDemo(client, names);
 }
 
 async function shutDown(

@@ -9,6 +9,7 @@ export default defineConfig({
     main: 'src/server/main.ts',
     index: 'src/server/index.ts',
     store: 'src/store/index.ts',
+    generate: 'src/generate/index.ts',
     'yaml-worker': 'src/http/yaml-worker.ts',
   },
   platform: 'node',

@@ -79,14 +79,13 @@ class Collector {
 
   /** `path` names the type of an object at this place; undefined: the object stays in its place. */
   #schema(given: JsonObject, path: string | undefined): JsonSchema {
-    const description = textOf(given, 'description');
-    const described = description === '' ? {} : { description };
     const component = componentOf(given);
-    if (component !== undefined) return nullable({ ...this.refer(component), ...described }, given);
+    if (component !== undefined) return referring(this.refer(component), given);
     if (path === undefined || !isFields(given)) return this.#object(given, path);
     const name = freeName(path, (one) => this.types.has(one) || this.#reserved.has(one));
-    this.#define(name, given);
-    return nullable({ $ref: referenceTo(name), ...described }, given);
+    const { default: _, ...type } = given;
+    this.#define(name, type);
+    return referring({ $ref: referenceTo(name) }, given);
   }
 
   /** The schema in its place. */
@@ -174,9 +173,16 @@ function componentOf(schema: JsonObject): string | undefined {
   return $ref === '' ? undefined : $ref.slice($ref.lastIndexOf('/') + 1);
 }
 
-/** Null, too, where a schema says so. A reference has no types that could hold it. */
-const nullable = (schema: JsonSchema, given: JsonObject): JsonSchema =>
-  getKey(given, 'nullable') === true ? { anyOf: [schema, { type: ['null'] }], ...commentOf(schema) } : schema;
+/** A reference with what is said of it at its place. It has no types, so that null is another schema. */
+function referring(reference: JsonSchema, given: JsonObject): JsonSchema {
+  const { description = '', default: byDefault } = copied(given);
+  const beside = {
+    ...(description !== '' && { description }),
+    ...(byDefault !== undefined && { default: byDefault }),
+  };
+  const isNullable = getKey(given, 'nullable') === true;
+  return isNullable ? { anyOf: [reference, { type: ['null'] }], ...beside } : { ...reference, ...beside };
+}
 
 const isIntOrString = (given: JsonObject, extension: string): boolean =>
   getKey(given, `${extension}int-or-string`) === true || getKey(given, 'format') === 'int-or-string';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 const dist = join(dirname(import.meta.dirname), 'dist');
 /** @type {typeof import('../src/generate/index.ts')} */
-const { builtInTypes } = await import(join(dist, 'server', 'generate.js'));
+const { builtInTypes } = await import(new URL('../dist/server/generate.js', import.meta.url).href);
 const types = builtInTypes();
 mkdirSync(join(dist, 'types'), { recursive: true });
 // The same declarations for ESM and CommonJS consumers.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
-import { DefinitionError, formats, modelOfDefinitions, type Source } from './index.ts';
+import { builtInTypes, DefinitionError, formats, modelOfDefinitions, type Source } from './index.ts';
 
 const versionOf = (name: string, properties: object, more: object = {}) => ({
   name,
@@ -164,6 +164,12 @@ describe('zod schemas', () => {
     expect(text).toContain('  flags: z.string().optional(),\n');
     expect(text).toContain("  ['__proto__']: z.string().optional(),\n");
   });
+
+  it('have defaults with members of any name', () => {
+    const values = JSON.parse('{"a":"__proto__","__proto__":"b"}');
+    const text = write({ map: { type: 'object', additionalProperties: { type: 'string' }, default: values } }, 'zod');
+    expect(text).toContain('.prefault({"a":"__proto__",["__proto__"]:"b"}),');
+  });
 });
 
 describe('definitions', () => {
@@ -199,5 +205,29 @@ describe('definitions', () => {
     const versions = [versionOf('v1beta1', {}), { ...versionOf('v2', {}), served: false }];
     Object.assign(definition['spec'] as object, { versions });
     expect(modelOfDefinitions([{ where, definition }]).kinds).toEqual(['V1beta1Widget']);
+  });
+});
+
+describe('types of built-in kinds', () => {
+  it('have the names of the JavaScript client where groups share them', () => {
+    const names = [...builtInTypes().matchAll(/^export interface (\w+)/gm)].map(([, name = '']) => name);
+    const ends = (end: string) => names.filter((name) => name.endsWith(end)).sort();
+    expect(ends('V1Event')).toEqual(['CoreV1Event', 'EventsV1Event']);
+    expect(ends('V1EndpointPort')).toEqual(['CoreV1EndpointPort', 'DiscoveryV1EndpointPort']);
+    expect(ends('V1Subject')).toEqual(['FlowcontrolV1Subject', 'RbacV1Subject']);
+    expect(ends('V1TokenRequest')).toEqual(['AuthenticationV1TokenRequest', 'StorageV1TokenRequest']);
+    expect(ends('WebhookClientConfig')).toEqual([
+      'AdmissionregistrationV1WebhookClientConfig',
+      'ApiextensionsV1WebhookClientConfig',
+    ]);
+    for (const name of ['V1Pod', 'V1ObjectMeta', 'V1Preconditions', 'V2HorizontalPodAutoscaler', 'V1beta1IPAddress'])
+      expect(names).toContain(name);
+  });
+
+  it('have the descriptions that they are given', () => {
+    const text = builtInTypes((type, field) => (type === 'core/v1.Secret' ? `about ${field ?? 'secrets'}` : undefined));
+    const [secret = ''] = /\/\*\* about secrets \*\/\nexport interface V1Secret \{.*?\n\}/s.exec(text) ?? [];
+    expect(secret).toContain('  /** about immutable */\n  immutable?: boolean;\n');
+    expect(text.match(/about /g)?.length).toBe(8);
   });
 });

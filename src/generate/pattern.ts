@@ -21,7 +21,8 @@ export function javaScriptPattern(source: string): string | undefined {
   try {
     let out = '';
     while (cursor.at < source.length) out += next(cursor);
-    return new RegExp(out, 'u') && out;
+    new RegExp(out, 'u');
+    return out;
   } catch (error) {
     if (error instanceof Untranslatable || error instanceof SyntaxError) return undefined;
     throw error;

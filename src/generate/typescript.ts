@@ -22,19 +22,21 @@ function declaration(name: string, { description = '', properties = {}, required
   for (const [key, property] of Object.entries(properties)) {
     for (const line of comment(aboutOf(property), '  ')) lines.push(line);
     const member = `${memberName(key)}${required.includes(key) ? '' : '?'}`;
-    const type = typeText(property);
-    const line = `  ${member}: ${type};`;
-    lines.push(line.length > lineLength && type.includes(' | ') ? broken(member, property) : line);
+    const line = `  ${member}: ${typeText(property)};`;
+    lines.push((line.length > lineLength ? broken(member, property) : undefined) ?? line);
   }
   // Fields that are not declared have any value.
   if (rest.additionalProperties !== undefined) lines.push('  [key: string]: unknown;');
   return [...lines, '}', ''].join('\n');
 }
 
-/** A union with each member on a line of its own. */
-function broken(member: string, { enum: values, ...schema }: JsonSchema): string {
-  if (values === undefined) return `  ${member}: ${typeText(schema)};`;
-  return `  ${member}:\n    | ${values.filter(isScalar).map(literal).join('\n    | ')};`;
+/** A member whose type is a long union, or a list of one: with each literal on a line of its own. */
+function broken(member: string, schema: JsonSchema): string | undefined {
+  const item = schema.type?.join() === 'array' ? schema.items : undefined;
+  const { enum: values } = item ?? schema;
+  if (!values?.every(isScalar)) return undefined;
+  const lines = values.map((value) => `    | ${literal(value)}`).join('\n');
+  return item === undefined ? `  ${member}:\n${lines};` : `  ${member}: (\n${lines}\n  )[];`;
 }
 
 /** The description of a field, and what its type does not say. */

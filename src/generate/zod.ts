@@ -68,7 +68,9 @@ function memberText(schema: JsonSchema, required: boolean): string {
   return `${text}.${typeof byDefault === 'object' ? 'prefault' : 'default'}(${valueText(byDefault)})`;
 }
 
-const valueText = (value: Json): string => (typeof value === 'object' ? stringifyJson(value) : literal(value));
+/** A value as an expression. A member named `__proto__` would be the prototype of a literal. */
+const valueText = (value: Json): string =>
+  typeof value === 'object' ? stringifyJson(value).replaceAll('"__proto__":', '["__proto__"]:') : literal(value);
 
 function zodText(schema: JsonSchema): string {
   const name = referredName(schema);

@@ -16,6 +16,7 @@ const modules = defineConfig({
     main: 'src/server/main.ts',
     ...entries,
     store: 'src/store/index.ts',
+    generate: 'src/generate/index.ts',
     'yaml-worker': 'src/http/yaml-worker.ts',
   },
   platform: 'node',

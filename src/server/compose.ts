@@ -24,13 +24,14 @@ import { expandNames, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
+import type { Tracer } from '../tracing/index.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
-import type { Dependencies, Log } from './dependencies.ts';
+import { type Dependencies, type Log, logOf } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
@@ -46,6 +47,7 @@ import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
 import type { Tokens } from './tokens.ts';
+import { openTracer } from './tracing.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
@@ -59,6 +61,8 @@ export interface ServerComponents {
   readonly yaml: YamlThread;
   readonly webhooks: RegisteredWebhooks;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
@@ -92,28 +96,26 @@ export async function compose(
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const tokenCounts = counts.tokens;
   const findKind = kindFinder(later.registry);
-  const access = await authenticationOf(settings, names, { clock, random, log, trusted, tokenCounts, ...later });
+  const auth = { clock, random, log: logOf(log, 'auth') };
+  const access = await authenticationOf(settings, names, { ...auth, trusted, tokenCounts, ...later });
   const roles = new RbacIndex();
-  const authorize = authorizerOf(settings, roles, names, log);
+  const authorize = authorizerOf(settings, roles, names, auth.log);
   const nodeProxy = await nodeProxyOf(settings, clock);
-  const configured = await readAdmission(settings, names, log);
-  const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
+  const admissionLog = logOf(log, 'admission');
+  const configured = await readAdmission(settings, names, admissionLog);
+  const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
+  const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
   const { store, checks, tokenKey } = await openStores(settings, given, { names, clock, random, log, counts });
   const inFlight = createInFlight(inFlightLimits(settings));
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
   const checking = { authorize, names, registry: later.registry };
-  const plugins = { ...configured, ...checking, settings, clock, random, log, findKind };
+  const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
-    store,
-    names,
-    clock,
-    random,
+    ...{ store, names, clock, random, serves, tokenKey },
     definitions: builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
-    serves,
-    tokenKey,
-    observer: createObserver(metrics, log),
+    observer: createObserver(metrics, logOf(log, 'registry')),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, store, ...checking }),
@@ -128,7 +130,7 @@ export async function compose(
     names,
     health: serverHealth({ names, store, registry, clock, others, log, isClosing: () => state.closing }),
     metrics,
-    profiler: settings.profiling ? createProfiler(clock) : undefined,
+    ...debugging(settings, clock, log),
     version: apiVersion(),
     serverAddress: () => state.address,
     openId: access.openId,
@@ -141,14 +143,19 @@ export async function compose(
     names,
     findType,
     authenticate: access.authenticate,
-    ...{ authorize, auditor, clock, random, log, metrics, nonResource, nodeProxy },
+    ...{ authorize, auditor, clock, random, metrics, nonResource, nodeProxy, tracer },
+    log: logOf(log, 'http'),
     readYaml: (bytes) => yaml.parse(bytes),
   });
-  const rolesLoaded = followRoles(registry, roles, names);
-  const { signSecretToken } = access;
-  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler };
-  return { ...opened, rolesLoaded, signSecretToken };
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler };
+  return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken: access.signSecretToken };
 }
+
+/** What administrators may look into, and change, while the server runs. */
+const debugging = ({ profiling }: ServerSettings, clock: Dependencies['clock'], { levels }: Log) => ({
+  profiler: profiling ? createProfiler(clock) : undefined,
+  flags: profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
+});
 
 const pluginsOf = (
   options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
@@ -254,8 +261,9 @@ async function openStores(
   given: Store | undefined,
   dependencies: Parameters<typeof encrypted>[2],
 ): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
-  const bare = given ?? (await openStore(settings, dependencies));
-  const { store, checks } = await encrypted(bare, settings, dependencies);
+  const { log } = dependencies;
+  const bare = given ?? (await openStore(settings, { ...dependencies, log: logOf(log, 'store') }));
+  const { store, checks } = await encrypted(bare, settings, { ...dependencies, log: logOf(log, 'encryption') });
   const place = given === undefined ? placeOf(settings) : 'the store';
   try {
     const { tokenKey } = await openIdentity(store, settings.apiDomain, dependencies.random, place);

@@ -1,12 +1,18 @@
-import type { Log as HttpLog } from '../http/index.ts';
+import type { Log as HttpLog, RunningFlag } from '../http/index.ts';
 import type { Clock, Random } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
+import type { LogPart } from './log-levels.ts';
 
 /** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {
-  readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
   readonly info: (text: string, fields: { readonly [name: string]: unknown }) => void;
+  readonly part?: (part: LogPart) => Log;
+  /** The levels of all parts, which can be changed. */
+  readonly levels?: RunningFlag;
 }
+
+/** The log of a part of the server, where the log has parts. */
+export const logOf = (log: Log, part: LogPart): Log => log.part?.(part) ?? log;
 
 /** What is injected into a server; each has a default. */
 export interface Dependencies {

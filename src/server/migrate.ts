@@ -14,6 +14,7 @@ import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './fla
 import { commandHelp } from './flag-docs.ts';
 import * as type from './flag-types.ts';
 import { createLog } from './log.ts';
+import { defaultLevels } from './log-levels.ts';
 import { etcdOptionsOf } from './open-store.ts';
 import { settingsOf } from './process.ts';
 import type { Progress } from './progress.ts';
@@ -99,7 +100,7 @@ function lmdbPlace({ dataDir }: MigrateSettings): Place {
 
 /** @throws StartError */
 async function etcdPlace(settings: MigrateSettings): Promise<Place> {
-  const log = await createLog('warn');
+  const log = await createLog({ levels: { ...defaultLevels, level: 'warn' } });
   const dependencies = { clock: systemClock, random: systemRandom, log };
   const options: EtcdStoreOptions = await etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
   return {

@@ -30,7 +30,7 @@ export async function serve(args: readonly string[]): Promise<void> {
 
 async function start(settings: Settings): Promise<OrchServer> {
   const identity = identityOf(settings, systemRandom);
-  const log = await createLog(settings.logLevel, identity);
+  const log = await createLog({ levels: settings.logLevel, format: settings.loggingFormat, identity });
   logFailures(log);
   const server = await startServer(settings, { log, identity });
   const { url, kubeconfigPath } = await server.listen();

@@ -10,7 +10,7 @@ import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './default-service.ts';
-import { type Dependencies, silentLog } from './dependencies.ts';
+import { type Dependencies, logOf, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { identityOf } from './identity.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
@@ -66,8 +66,8 @@ export async function startServer(
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> {
   const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
-  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel, identity) } =
-    dependencies;
+  const { logLevel: levels, loggingFormat: format } = settings;
+  const { log = levels === undefined ? silentLog : await createLog({ levels, format, identity }) } = dependencies;
   const own = { clock: systemClock, trusted: new TrustedAuthorities() };
   const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
@@ -90,11 +90,13 @@ export async function startServer(
     await customResources.stop();
     components.registry.close();
     await components.auditor?.close(0);
+    await components.tracer?.close(0);
     await components.store.close();
     throw error;
   }
   const controllers = runControllers({
     ...shared,
+    log: logOf(log, 'controllers'),
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => {
       await listened?.catch(() => undefined);
@@ -111,7 +113,7 @@ export async function startServer(
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
-      opening = openListener(settings, names, components.handler, { ...injected, sharedBy });
+      opening = openListener(settings, names, components.handler, { ...injected, log: logOf(log, 'http'), sharedBy });
       listened = opening.then((listening) => opened(listening, state, tasks));
       try {
         return await listened;
@@ -174,8 +176,11 @@ async function bootstrap(
   hooks.done('bootstrap-controller');
 }
 
+/** How long the last spans may take to reach their collector (ms). */
+const lastSpansMs = 2_000;
+
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor }: ServerComponents,
+  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor, tracer }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
@@ -204,6 +209,7 @@ async function shutDown(
   yaml.close();
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);
+  await tracer?.close(lastSpansMs);
   await store.close();
 }
 

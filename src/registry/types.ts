@@ -151,6 +151,8 @@ export interface Observer {
   readonly ruleFailure: (kind: string, error: unknown) => void;
   /** A stored object is corrupt. Reported once for each key and revision. */
   readonly corrupt: CorruptReport;
+  /** So many objects more have been read into a cache that is loaded. */
+  readonly read?: ((objects: number) => void) | undefined;
 }
 
 /** Holds no values, which may be secret. */

@@ -45,6 +45,7 @@ import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
+import type { StartProgress } from './start-progress.ts';
 import { kubeletTrustOf } from './tls.ts';
 import type { Tokens } from './tokens.ts';
 import { openTracer } from './tracing.ts';
@@ -81,6 +82,7 @@ export interface ServerState {
 
 type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> & {
   readonly store?: Store;
+  readonly starting?: StartProgress;
   readonly trusted: TrustedAuthorities;
 };
 
@@ -88,7 +90,7 @@ type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'iden
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, identity, store: given, trusted }: ComposeDependencies,
+  { clock, random, log, identity, store: given, trusted, starting }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
@@ -105,6 +107,7 @@ export async function compose(
   const configured = await readAdmission(settings, names, admissionLog);
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
   const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
+  starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, { names, clock, random, log, counts });
   const inFlight = createInFlight(inFlightLimits(settings));
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
@@ -115,7 +118,7 @@ export async function compose(
     ...{ store, names, clock, random, serves, tokenKey },
     definitions: builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
-    observer: createObserver(metrics, logOf(log, 'registry')),
+    observer: createObserver(metrics, logOf(log, 'registry'), starting),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, store, ...checking }),
@@ -228,7 +231,8 @@ const resourceAuthorizer =
   };
 
 /** Updates metrics, and logs internal errors. */
-const createObserver = (metrics: Metrics, log: Log): Observer => ({
+const createObserver = (metrics: Metrics, log: Log, starting: StartProgress | undefined): Observer => ({
+  read: starting && ((objects) => starting.loaded(objects)),
   admission: metrics.admission,
   mismatch: (difference) => {
     metrics.mismatched();

@@ -2,6 +2,7 @@ import type { Log as HttpLog, RunningFlag } from '../http/index.ts';
 import type { Clock, Random } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import type { LogPart } from './log-levels.ts';
+import type { StartProgress } from './start-progress.ts';
 
 /** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {
@@ -27,6 +28,8 @@ export interface Dependencies {
    * name and the port.
    */
   readonly identity: string;
+  /** Is told what the start does. Default: nobody is. */
+  readonly starting: StartProgress;
 }
 
 const nothing = () => {};

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
+import { systemClock } from './clock.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
 import { identityOf } from './identity.ts';
@@ -9,6 +10,7 @@ import { firstSignal, logFailures, runToEnd, settingsOf } from './process.ts';
 import { systemRandom } from './random.ts';
 import { type OrchServer, startServer } from './server.ts';
 import { shellWord } from './shell-word.ts';
+import { StartProgress } from './start-progress.ts';
 import { version } from './version.ts';
 
 /**
@@ -32,13 +34,20 @@ async function start(settings: Settings): Promise<OrchServer> {
   const identity = identityOf(settings, systemRandom);
   const log = await createLog({ levels: settings.logLevel, format: settings.loggingFormat, identity });
   logFailures(log);
-  const server = await startServer(settings, { log, identity });
-  const { url, kubeconfigPath } = await server.listen();
-  process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
+  const starting = new StartProgress(process.stderr, systemClock, log);
+  try {
+    const server = await startServer(settings, { log, identity, starting });
+    starting.begin('port');
+    const { url, kubeconfigPath } = await server.listen();
+    starting.end();
+    process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
 administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
 ${[firstStep(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
-  return server;
+    return server;
+  } finally {
+    starting.end();
+  }
 }
 
 /** A command to try next: kubectl supports the compatible domain only. */

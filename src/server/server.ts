@@ -157,10 +157,13 @@ async function opened({ address, tls }: Listening, state: State, { service, regi
 
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
-  shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
+  shared: ServerComponents &
+    Pick<Dependencies, 'clock'> &
+    Partial<Pick<Dependencies, 'starting'>> & { readonly names: Names; readonly settings: ServerSettings },
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, rolesLoaded } = shared;
+  const { names, settings, rolesLoaded, starting } = shared;
+  starting?.begin('objects');
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
     ensurePolicy(),

@@ -195,7 +195,7 @@ describe('sampling', () => {
 describe('the file of a tracing configuration', () => {
   const problemOf = (options: ServerOptions = {}) =>
     createServer({ apiDomain: 'k8s.io', tracingConfigFile: path, ...options }).then(
-      async (server) => void (await server.close()),
+      (server) => server.close(),
       (error: Error) => error.message,
     );
 

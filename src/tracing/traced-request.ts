@@ -1,7 +1,7 @@
 import { type Random, type RequestTrace, type Span, Stage, shorten, stageNames } from '../meta/index.ts';
 import { attributesOf, nanoseconds, type SpanData, type SpanEvent, type SpanKind, spanKind } from './span-data.ts';
 import { formatTraceparent, type TraceContext } from './trace-context.ts';
-import type { Known, Traceable, TraceableInfo } from './tracer.ts';
+import type { Known, Traceable, TraceableInfo } from './traceable.ts';
 
 /** How many spans a request has: a write that is attempted again and again has more stages. */
 const mostSpans = 128;

@@ -1,32 +1,9 @@
-import type { Clock, Random, RequestTrace, ResourcePlace, Stages, User } from '../meta/index.ts';
+import type { Clock, Random, RequestTrace } from '../meta/index.ts';
 import { loadCollector } from './collector.ts';
 import { SpanExporter } from './span-exporter.ts';
 import { parseTraceparent, type TraceContext } from './trace-context.ts';
+import type { Known, Traceable, TraceableInfo } from './traceable.ts';
 import { TracedRequest } from './traced-request.ts';
-
-/** A request as a trace shows it. */
-export interface Traceable {
-  readonly method: string;
-  readonly headers: { readonly [name: string]: string | undefined };
-  readonly peer: { readonly address: string };
-}
-
-export interface TraceableInfo {
-  /** Without query, which may hold what is secret. */
-  readonly path: string;
-  readonly verb: string;
-  readonly resource: ResourcePlace | undefined;
-}
-
-/** What the server knows of a request that it has authenticated. */
-export interface Known {
-  readonly user: User;
-  /** The Audit-ID. */
-  readonly id: string;
-  /** When the request began (ms since 1970). */
-  readonly started: number;
-  readonly stages: Stages;
-}
 
 export interface Tracer {
   /** The trace of a request; undefined when it is not sampled. */

@@ -299,7 +299,7 @@ function createConclusion({ clock, metrics, log }: HandlerOptions): Conclude {
     const milliseconds = clock.now() - started;
     countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
     if (error !== undefined) log.error('response aborted', { auditID, method: request.method, path: info.path, error });
-    const slow = info.resource !== undefined && !progress.lasts && isSlow(stages.totalMs(), size);
+    const slow = info.resource !== undefined && !progress.lasts && isSlow(milliseconds, size);
     if (slow || log.request !== undefined) {
       const entry: RequestEntry = {
         method: request.method,

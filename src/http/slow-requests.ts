@@ -32,7 +32,7 @@ export function slowRequestLog(
     lines++;
     log.warn('slow request', {
       ...{ auditID, ...entry, path: shorten(path), user: shorten(user), agent: shorten(agent) },
-      ...{ milliseconds: Math.round(stages.totalMs()), stages: stages.times() },
+      stages: stages.times(),
       ...(leftOut === 0 ? {} : { leftOut }),
     });
     leftOut = 0;

@@ -31,7 +31,7 @@ import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
-import { type Dependencies, type Log, logOf } from './dependencies.ts';
+import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
@@ -45,7 +45,6 @@ import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
-import type { StartProgress } from './start-progress.ts';
 import { kubeletTrustOf } from './tls.ts';
 import type { Tokens } from './tokens.ts';
 import { openTracer } from './tracing.ts';
@@ -82,7 +81,7 @@ export interface ServerState {
 
 type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> & {
   readonly store?: Store;
-  readonly starting?: StartProgress;
+  readonly starting?: Starting;
   readonly trusted: TrustedAuthorities;
 };
 
@@ -231,7 +230,7 @@ const resourceAuthorizer =
   };
 
 /** Updates metrics, and logs internal errors. */
-const createObserver = (metrics: Metrics, log: Log, starting: StartProgress | undefined): Observer => ({
+const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefined): Observer => ({
   read: starting && ((objects) => starting.loaded(objects)),
   admission: metrics.admission,
   mismatch: (difference) => {

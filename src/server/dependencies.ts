@@ -2,7 +2,6 @@ import type { Log as HttpLog, RunningFlag } from '../http/index.ts';
 import type { Clock, Random } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import type { LogPart } from './log-levels.ts';
-import type { StartProgress } from './start-progress.ts';
 
 /** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {
@@ -14,6 +13,14 @@ export interface Log extends HttpLog {
 
 /** The log of a part of the server, where the log has parts. */
 export const logOf = (log: Log, part: LogPart): Log => log.part?.(part) ?? log;
+
+/** Is told what a start does. */
+export interface Starting {
+  /** A step begins. `place`: where it is, such as that of the store. */
+  begin(step: 'store' | 'objects', place?: string): void;
+  /** So many objects more have been read into caches. */
+  loaded(objects: number): void;
+}
 
 /** What is injected into a server; each has a default. */
 export interface Dependencies {
@@ -29,7 +36,7 @@ export interface Dependencies {
    */
   readonly identity: string;
   /** Is told what the start does. Default: nobody is. */
-  readonly starting: StartProgress;
+  readonly starting: Starting;
 }
 
 const nothing = () => {};

@@ -1,5 +1,5 @@
 import type { Clock } from '../meta/index.ts';
-import type { Log } from './dependencies.ts';
+import type { Log, Starting } from './dependencies.ts';
 import type { ProgressOutput } from './progress.ts';
 
 /** What a start does, in this order. */
@@ -9,7 +9,7 @@ const steps = {
   objects: 'reading what is followed, and creating what every cluster has',
   port: 'opening the port',
 };
-export type StartStep = keyof typeof steps;
+type StartStep = keyof typeof steps;
 const order = Object.keys(steps) as readonly StartStep[];
 
 /** A start is told of after this time, then this often on a terminal, and this often in a log (ms). */
@@ -22,7 +22,7 @@ const barWidth = 20;
  * Says what a start does once it has taken a second: a bar on a terminal, elsewhere lines of the log, one for each step
  * and another for every five seconds.
  */
-export class StartProgress {
+export class StartProgress implements Starting {
   readonly #out: ProgressOutput;
   readonly #clock: Clock;
   readonly #log: Pick<Log, 'info'>;
@@ -41,13 +41,11 @@ export class StartProgress {
     this.#cancel = clock.after(quietMs, () => this.#speak());
   }
 
-  /** A step begins. `place`: where it is, such as that of the store. */
   begin(step: StartStep, place = ''): void {
     [this.#step, this.#place] = [step, place];
     if (this.#speaks) this.#speak();
   }
 
-  /** So many objects more have been read into caches. */
   loaded(objects: number): void {
     this.#objects += objects;
   }

@@ -1,5 +1,5 @@
 // The server as few files: loading three hundred modules one by one would take half of its start-up.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -15,10 +15,15 @@ export default defineConfig({
   external: Object.keys(dependencies),
   plugins: [
     {
-      // Read beside the bundle when a store over etcd is opened.
-      name: 'messages',
+      // Read beside the bundle when they are needed: the messages of etcd, and the descriptions of types.
+      name: 'files',
       generateBundle() {
-        this.emitFile({ type: 'asset', fileName: 'rpc.proto', source: readFileSync('src/store/etcd/rpc.proto') });
+        const emit = (/** @type {string} */ fileName, /** @type {string} */ file) =>
+          this.emitFile({ type: 'asset', fileName, source: readFileSync(file) });
+        emit('rpc.proto', 'src/store/etcd/rpc.proto');
+        for (const name of readdirSync('src/types/descriptions')) {
+          emit(`descriptions/${name}`, `src/types/descriptions/${name}`);
+        }
       },
     },
   ],

@@ -25,6 +25,7 @@ const longest = [
   'test/replay-controllers.test.ts',
   'test/large-objects.test.ts',
   'test/migrate.test.ts',
+  'src/encryption/encrypted-etcd.test.ts',
   'test/watch-checker.test.ts',
   'test/kubectl-writes.test.ts',
   'test/kubectl-apply.test.ts',

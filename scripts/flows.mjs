@@ -181,6 +181,7 @@ function heldStore(inner) {
     maxValueBytes: inner.maxValueBytes,
     revision: () => inner.revision(),
     oldest: () => inner.oldest(),
+    size: () => inner.size(),
     get: (key, revision) => inner.get(key, revision),
     list: (range) => inner.list(range),
     commit: (guards, writes) => inner.commit(guards, writes),

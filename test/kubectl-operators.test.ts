@@ -38,6 +38,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
       spec: { secretName: 'web-tls', issuerRef: { name: 'ca' }, dnsNames: ['www.example.com'], ...spec },
     });
 
+    // The conformance suite looks for the openings of the texts about metadata.
     it('is explained', async () => {
       const text = await kubectl.run('explain', 'certificates.spec.privateKey');
       expect(text).toContain('GROUP:      pki.example.com');

@@ -45,6 +45,9 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
       const all = await kubectl.run('explain', 'cronjob', '--recursive');
       expect(all).toMatch(/^ {2}spec\t<CronJobSpec>$(?:\n.*)*^ {4}jobTemplate\t<JobTemplateSpec> -required-$/m);
       expect(await kubectl.fails('explain', 'pod.spec.nothing')).toContain('field "nothing" does not exist');
+      const policy = await kubectl.run('explain', 'cronjob.spec.concurrencyPolicy');
+      expect(policy.replace(/\s+/g, ' ')).toContain('`Forbid` skips it, `Replace` ends the running one.');
+      expect(await kubectl.run('explain', 'pod.spec.containers')).not.toContain('<no description>');
     });
 
     it('at the server, its version and itself', async () => {

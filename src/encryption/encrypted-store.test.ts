@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { storeContract } from '../store/testing/contract.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { storeWith } from '../store/testing/store-with.ts';
 import { bytes, Recorder, text } from '../store/testing/tools.ts';
 import { type Decrypted, loadSecretbox } from './cipher.ts';
 import type { EncryptionConfiguration, ProviderConfiguration } from './configuration.ts';
 import { EncryptedStore } from './encrypted-store.ts';
 import { EncryptionRules } from './rules.ts';
+import { encryptedOver } from './testing/encrypted-over.ts';
 
 const secretbox = await loadSecretbox();
 const secret = (fill: string) => Buffer.from(fill.padEnd(32, '.')).toString('base64');
@@ -71,17 +73,15 @@ const a = '/secrets/ns/a';
 
 storeContract('encrypted', async () => {
   const clock = drivenClock();
-  const rules = new EncryptionRules(
-    { resources: [{ resources: ['secrets'], providers: [gcm('k')] }] },
-    { randomBytes, secretbox, observer: () => {}, kms: () => Promise.reject() as never },
-  );
-  const inner = openMemoryStore({ clock });
-  const secrets = { group: '', resource: 'secrets' };
-  const store = new EncryptedStore({ store: inner, rules: () => rules, resourceOf: () => secrets, pathPrefix: '' });
+  const store = encryptedOver(openMemoryStore({ clock }));
   return { store, advance: async (ms) => clock.advance(ms), cleanup: () => store.close() };
 });
 
 describe('an encrypted store', () => {
+  it('has the size of the store below', async () => {
+    expect(await encryptedOver(storeWith(memory(), { size: async () => 4_096 })).size()).toBe(4_096);
+  });
+
   it.each([
     ['aescbc', cbc('key1'), 'k8s:enc:aescbc:v1:key1:'],
     ['aesgcm', gcm('key1'), 'k8s:enc:aesgcm:v1:key1:'],

@@ -63,6 +63,10 @@ export class EncryptedStore implements Store {
     return this.#store.oldest();
   }
 
+  size(): Promise<number | undefined> {
+    return this.#store.size();
+  }
+
   async get(key: string, revision?: number): Promise<GetResult> {
     const found = await this.#store.get(key, revision);
     return { ...found, entry: await this.#decryptIfAny(found.entry) };

@@ -9,7 +9,7 @@ export interface Metric {
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   /** The lines, label set by label set. */
-  readonly lines: (counted: Counted, name: string) => Iterable<string>;
+  readonly lines: (counted: Counted, name: string) => Iterable<string> | Promise<Iterable<string>>;
 }
 
 export const line = (name: string, labels: string, value: number): string =>

@@ -5,6 +5,7 @@ import { type Distribution, distribution, labelText } from './distribution.ts';
 import { encryptionMetrics } from './encryption-metrics.ts';
 import { histogram, line, type Metric } from './metric.ts';
 import { admissionBounds, authenticationBounds, type Counted, durationBounds, sizeBounds } from './metrics.ts';
+import { storeMetrics } from './store-metrics.ts';
 
 /** The target size of a piece (bytes). */
 const pieceSize = 64 * 1024;
@@ -15,7 +16,7 @@ export async function* metricsText(counted: Counted, pause: () => Promise<void>)
   for (const { name, stability, help, type, lines } of metrics) {
     const level = stability === undefined ? '' : `[${stability}] `;
     piece += `# HELP ${name} ${level}${help}\n# TYPE ${name} ${type}\n`;
-    for (const text of lines(counted, name)) {
+    for (const text of await lines(counted, name)) {
       piece += text;
       if (piece.length < pieceSize) continue;
       yield encodeText(piece);
@@ -292,6 +293,7 @@ const metrics: readonly Metric[] = [
       );
     },
   },
+  ...storeMetrics,
   ...encryptionMetrics,
   ...controllerMetrics,
   {

@@ -90,7 +90,7 @@ it('has all metrics from the first request on', async () => {
   await close();
 });
 
-it('shows the work queues of controllers and their lease', () => {
+it('shows the work queues of controllers and their lease', async () => {
   const metrics = metricsOf({} as Registry);
   const { counted } = metrics;
   const running: number[] = [];
@@ -107,14 +107,18 @@ it('shows the work queues of controllers and their lease', () => {
   depth = 4;
   running.push(1.5, 3);
   lease.held = true;
-  const lines = () =>
-    Object.fromEntries(
-      controllerMetrics
-        .flatMap(({ name, lines: linesOf }) => [...linesOf(counted, name)].join('').trim().split('\n'))
+  const lines = async () => {
+    let text = '';
+    for (const { name, lines: linesOf } of controllerMetrics) text += [...(await linesOf(counted, name))].join('');
+    return Object.fromEntries(
+      text
+        .trim()
+        .split('\n')
         .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
     );
+  };
   const job = '{name="job"}';
-  expect(lines()).toMatchObject({
+  expect(await lines()).toMatchObject({
     [`workqueue_depth${job}`]: 4,
     [`workqueue_adds_total${job}`]: 2,
     'workqueue_queue_duration_seconds_bucket{name="job",le="1e-8"}': 0,
@@ -132,7 +136,7 @@ it('shows the work queues of controllers and their lease', () => {
   });
   // The queue of the next term counts on.
   metrics.queue({ ...queue, depth: () => 1 }).added();
-  expect(lines()).toMatchObject({ [`workqueue_depth${job}`]: 1, [`workqueue_adds_total${job}`]: 3 });
+  expect(await lines()).toMatchObject({ [`workqueue_depth${job}`]: 1, [`workqueue_adds_total${job}`]: 3 });
 });
 
 it('states the stability of each metric in its help', async () => {

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import { type EncryptionCounts, emptyEncryptionCounts } from '../encryption/index.ts';
-import type { Clock } from '../meta/index.ts';
+import type { Clock, GroupResource } from '../meta/index.ts';
 import type {
   MutationObserver,
   Observer,
@@ -77,6 +77,13 @@ export interface AdmissionSeries {
   readonly seconds: Distribution;
 }
 
+/** The requests to the store of one operation and resource. */
+interface StoreSeries {
+  readonly labels: string;
+  readonly duration: Distribution;
+  errors: number;
+}
+
 /** All counters, for the text format. */
 export interface Counted {
   /** Of the API server; empty: none. */
@@ -105,6 +112,9 @@ export interface Counted {
   };
   readonly tokens: TokenCounts;
   readonly encryption: EncryptionCounts;
+  readonly storeRequests: ReadonlyMap<string, StoreSeries>;
+  /** The bytes that the store takes on disk; undefined of a store in memory. */
+  readonly storeSize: () => Promise<number | undefined>;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
   /** Seconds since 1970. */
@@ -131,6 +141,8 @@ export interface Metrics {
   readonly mutationChecked: MutationObserver;
   /** `definition`: the name of the custom resource definition. */
   converted(definition: string, from: string, to: string, succeeded: boolean, seconds: number): void;
+  /** A request to the store has ended. `resource`: undefined for keys of no object. */
+  storeRequest(operation: string, resource: GroupResource | undefined, seconds: number, failed: boolean): void;
   /** Counts what a work queue of controllers does. */
   queue(queue: QueueState): {
     readonly added: () => void;
@@ -147,12 +159,13 @@ export interface Metrics {
   readonly counted: Counted;
 }
 
-/** The counters that other rooms keep, of a server without an identity. */
-export const emptyCounts = (): Pick<Counted, 'identity' | 'audit' | 'tokens' | 'encryption'> => ({
+/** The counters that other rooms keep, of a server without an identity, over a store in memory. */
+export const emptyCounts = (): Pick<Counted, 'identity' | 'audit' | 'tokens' | 'encryption' | 'storeSize'> => ({
   identity: '',
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),
   encryption: emptyEncryptionCounts(),
+  storeSize: async () => undefined,
 });
 
 /** Creates empty metrics; `registry` is called on a scrape. */
@@ -171,12 +184,13 @@ export function createMetrics(
   const webhooks = emptyWebhookCounts();
   const policyChecks = new Map<string, Distribution>();
   const mutationChecks = new Map<string, Distribution>();
+  const storeRequests = new Map<string, StoreSeries>();
   const rules = { mismatches: 0, failures: 0 };
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
     ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, ...counts },
-    ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers },
+    ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers, storeRequests },
   };
 
   return {
@@ -219,6 +233,7 @@ export function createMetrics(
     policyChecked: policyObserver(policyChecks),
     mutationChecked: mutationObserver(mutationChecks),
     converted: conversionCounter(conversions),
+    storeRequest: storeCounter(storeRequests),
     ...controllerCounters(controllers),
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,
@@ -245,6 +260,20 @@ const conversionCounter =
     const found = conversions.get(labels) ?? distribution(authenticationBounds);
     conversions.set(labels, found);
     observe(found, authenticationBounds, seconds);
+  };
+
+const storeCounter =
+  (requests: Map<string, StoreSeries>): Metrics['storeRequest'] =>
+  (operation, { group, resource } = { group: '', resource: '' }, seconds, failed) => {
+    const key = `${operation} ${group}/${resource}`;
+    let found = requests.get(key);
+    if (found === undefined) {
+      const labels = labelText({ operation, group, resource });
+      found = { labels, duration: distribution(durationBounds), errors: 0 };
+      requests.set(key, found);
+    }
+    observe(found.duration, durationBounds, seconds);
+    if (failed) found.errors++;
   };
 
 const controllerCounters = ({

@@ -1,6 +1,7 @@
 import type { OpenIdDocument } from '../auth/index.ts';
 import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
+import type { Describe } from '../schema/index.ts';
 import { pageNotFound, prettyAnswer } from './answers.ts';
 import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
 import type { FindType } from './built-in-types.ts';
@@ -31,6 +32,7 @@ export interface NonResourceOptions {
   /** Documents about the issuer of service account tokens, by path. */
   readonly openId?: ReadonlyMap<string, OpenIdDocument>;
   readonly findType: FindType;
+  readonly describe: Describe;
   /** Yields to the event loop. */
   readonly pause: () => Promise<void>;
 }
@@ -46,6 +48,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     names,
     version: options.version,
     findType: options.findType,
+    describe: options.describe,
     enums,
     pause: options.pause,
   });

@@ -1,5 +1,5 @@
 import { type GroupVersionKind, type JsonObject, type Names, setKey } from '../meta/index.ts';
-import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
+import { type Describe, openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
 import type { ServedResource, ServedVersion } from './api-groups.ts';
 import type { FindType } from './built-in-types.ts';
 import { customSchema, selectableFieldsOf } from './openapi-custom.ts';
@@ -12,6 +12,7 @@ export interface SchemaWriter {
   readonly findType: FindType;
   /** Includes the enums of fields. */
   readonly enums: boolean;
+  readonly describe: Describe;
   /** The kinds of a built-in type, by the name of the type. */
   readonly kinds: ReadonlyMap<string, readonly GroupVersionKind[]>;
 }
@@ -39,20 +40,16 @@ export function schemasOf(
     for (const sub of served.resource.definition.subresources) want(findType(subresourceType(sub, version)));
   }
   for (const name of Object.values(metaTypes)) want(findType(name));
-  const schemas = openApiSchemas(
-    roots.values(),
-    names,
-    dialect,
-    (schema) => kinds.get(schema.name) ?? [],
-    writer.enums,
-  );
+  const kindsOf = (schema: StructSchema) => kinds.get(schema.name) ?? [];
+  const { enums, describe } = writer;
+  const schemas = openApiSchemas(roots.values(), { names, dialect, kindsOf, enums, describe });
   const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
   for (const served of custom) {
     setKey(schemas, openApiName(served.version.schema.name, names), customSchema(served, version, names, dialect));
   }
   for (const served of version.resources) {
     if (!served.resource.definition.verbs.includes('list')) continue;
-    setKey(schemas, openApiName(listTypeOf(served), names), listSchema(served, version, names, prefix));
+    setKey(schemas, openApiName(listTypeOf(served), names), listSchema(served, version, writer, prefix));
   }
   for (const [name, schema] of Object.entries(freeSchemas)) schemas[openApiName(name, names)] ??= schema;
   return schemas;
@@ -72,19 +69,20 @@ const freeSchemas: { readonly [type: string]: JsonObject } = {
 function listSchema(
   served: ServedResource,
   { group, version }: ServedVersion,
-  names: Names,
+  { names, describe }: SchemaWriter,
   prefix: string,
 ): JsonObject {
   const { kind } = served.resource.definition;
   const listMeta = { $ref: prefix + openApiName(metaTypes.listMeta, names) };
+  const text = (field: string) => ({ type: 'string', description: describe('meta/v1.TypeMeta', field) ?? '' });
   return {
-    description: `${kind}List is a list of ${kind}.`,
+    description: `A list of objects of the kind ${kind}.`,
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: { type: 'string', description: 'Group and version of the list.' },
+      apiVersion: text('apiVersion'),
       items: { type: 'array', items: { $ref: prefix + openApiName(served.version.schema.name, names) } },
-      kind: { type: 'string', description: 'Name of the kind of the list.' },
+      kind: text('kind'),
       metadata: listMeta,
     },
     [`${names.extension}group-version-kind`]: [{ group, kind: `${kind}List`, version }],

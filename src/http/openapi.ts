@@ -7,6 +7,7 @@ import {
   type OpenApiPart,
 } from '../codec/index.ts';
 import { type JsonObject, type Names, setKey, statusError } from '../meta/index.ts';
+import type { Describe } from '../schema/index.ts';
 import { emptyBody } from './answers.ts';
 import { type ApiGroups, type Group, isCustom, isCustomVersion, rootOf, type ServedVersion } from './api-groups.ts';
 import type { FindType } from './built-in-types.ts';
@@ -24,6 +25,7 @@ export interface OpenApiOptions {
   readonly findType: FindType;
   /** Includes the enums of fields. */
   readonly enums: boolean;
+  readonly describe: Describe;
   /** Yields to the event loop: a large document is made in pieces. */
   readonly pause: () => Promise<void>;
 }

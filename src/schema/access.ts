@@ -20,14 +20,13 @@ export function fieldsOf(struct: StructSchema, names: Names): ReadonlyMap<string
     known,
     struct,
     () =>
-      new Map(
-        Object.entries(struct.fields).map(([name, field]) => [
-          struct.literal === true ? name : expandNames(name, names),
-          field,
-        ]),
-      ),
+      new Map(Object.entries(struct.fields).map(([declared, field]) => [fieldName(struct, declared, names), field])),
   );
 }
+
+/** The configured name of the field that is declared under this one. */
+export const fieldName = (struct: StructSchema, declared: string, names: Names): string =>
+  struct.literal === true ? declared : expandNames(declared, names);
 
 /** The value of a key in a map, which is made on first use. */
 export function remember<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {

@@ -141,7 +141,6 @@ export interface FieldOptions {
    * those of declarative validation, unless the feature DeclarativeValidationTakeover is on.
    */
   readonly declarative?: boolean;
-  readonly doc?: string;
 }
 
 export interface Field<S extends Schema = Schema> extends FieldOptions {

@@ -42,5 +42,5 @@ export {
 export { suits } from './decode.ts';
 export { dropGated, type GatedFields, gatedFields } from './gated.ts';
 export { inspect } from './inspect.ts';
-export { openApiName, openApiSchemas } from './openapi.ts';
+export { type Describe, openApiName, openApiSchemas } from './openapi.ts';
 export { type DeclarativeRules, declarativeRules, validate } from './validate.ts';

@@ -34,9 +34,13 @@ const Port = struct('core/v1.ContainerPort', {
 });
 
 /** How a field of the schema is shown. */
-const shown = (dialect: 'v2' | 'v3', schema: Schema, options: FieldOptions = {}) => {
+const shown = (dialect: 'v2' | 'v3', schema: Schema, options: FieldOptions = {}, text?: string) => {
   const One = struct('core/v1.One', { it: field(1, schema, options) });
-  const one = openApiSchemas([One], k8s, dialect)['io.k8s.api.core.v1.One'];
+  const one = openApiSchemas([One], {
+    names: k8s,
+    dialect,
+    describe: (_, field) => (field === 'it' ? text : undefined),
+  })['io.k8s.api.core.v1.One'];
   return at(one, 'properties', 'it');
 };
 
@@ -101,7 +105,7 @@ describe('a field', () => {
   });
 
   it('wraps a reference with siblings in allOf, in v3 alone', () => {
-    expect(shown('v3', Port, { doc: 'The port.' })).toEqual({
+    expect(shown('v3', Port, {}, 'The port.')).toEqual({
       allOf: [{ $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort' }],
       default: {},
       description: 'The port.',
@@ -109,7 +113,7 @@ describe('a field', () => {
     expect(shown('v3', Port, { nullable: true })).toEqual({
       $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort',
     });
-    expect(shown('v2', Port, { doc: 'The port.' })).toEqual({
+    expect(shown('v2', Port, {}, 'The port.')).toEqual({
       $ref: '#/definitions/io.k8s.api.core.v1.ContainerPort',
       description: 'The port.',
     });
@@ -132,7 +136,7 @@ describe('a struct', () => {
   });
 
   it('includes all referenced schemas', () => {
-    expect(Object.keys(openApiSchemas([Pod], k8s, 'v3'))).toEqual([
+    expect(Object.keys(openApiSchemas([Pod], { names: k8s, dialect: 'v3' }))).toEqual([
       'io.k8s.api.core.v1.ContainerPort',
       'io.k8s.api.core.v1.Pod',
       'io.k8s.api.core.v1.PodSpec',
@@ -142,16 +146,32 @@ describe('a struct', () => {
 
   it('has required fields, defaults and the kinds that it is served as', () => {
     const kinds = [{ group: '', version: 'v1', kind: 'Pod' }];
-    const schemas = openApiSchemas([Pod], k8s, 'v3', (schema) => (schema === Pod ? kinds : []));
+    const describe = (type: string, field = '') => `${type}.${field} of {domain}`;
+    const schemas = openApiSchemas([Pod], {
+      names: k8s,
+      dialect: 'v3',
+      kindsOf: (schema) => (schema === Pod ? kinds : []),
+      describe,
+    });
     expect(schemas['io.k8s.api.core.v1.Pod']).toMatchObject({ 'x-kubernetes-group-version-kind': kinds });
     expect(schemas['io.k8s.api.core.v1.PodSpec']).not.toHaveProperty(['x-kubernetes-group-version-kind']);
     expect(schemas['io.k8s.api.core.v1.ContainerPort']).toEqual({
-      description: 'ContainerPort of core/v1.',
+      description: 'core/v1.ContainerPort. of k8s.io',
       type: 'object',
       required: ['containerPort'],
       properties: {
-        containerPort: { type: 'integer', format: 'int32', default: 0 },
-        protocol: { type: 'string', default: 'TCP', enum: ['SCTP', 'TCP', 'UDP'] },
+        containerPort: {
+          description: 'core/v1.ContainerPort.containerPort of k8s.io',
+          type: 'integer',
+          format: 'int32',
+          default: 0,
+        },
+        protocol: {
+          description: 'core/v1.ContainerPort.protocol of k8s.io',
+          type: 'string',
+          default: 'TCP',
+          enum: ['SCTP', 'TCP', 'UDP'],
+        },
       },
     });
   });
@@ -168,15 +188,19 @@ describe('a struct', () => {
       { structType: 'atomic' },
     );
     const prefix = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.';
-    const schemas = openApiSchemas([Props], k8s, 'v2');
+    const describe = (_: string, field = '') => (field.startsWith('x-') ? `Declared as ${field}.` : undefined);
+    const schemas = openApiSchemas([Props], { names: k8s, dialect: 'v2', describe });
     expect(schemas[`${prefix}JSONSchemaProps`]).toMatchObject({
       'x-kubernetes-map-type': 'atomic',
       properties: {
         not: { $ref: `#/definitions/${prefix}JSONSchemaProps` },
         items: { $ref: `#/definitions/${prefix}OrArray` },
-        'x-kubernetes-int-or-string': { $ref: '#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString' },
+        'x-kubernetes-int-or-string': {
+          $ref: '#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+          description: 'Declared as x-kubernetes-int-or-string.',
+        },
       },
     });
-    expect(schemas[`${prefix}OrArray`]).toEqual({ description: 'OrArray takes several forms.' });
+    expect(schemas[`${prefix}OrArray`]).toEqual({});
   });
 });

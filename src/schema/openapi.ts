@@ -1,6 +1,6 @@
 import { expandNames, type GroupVersionKind, type JsonObject, type Names, setKey } from '../meta/index.ts';
-import { fieldsOf, resolve } from './access.ts';
-import type { EitherSchema, Field, ScalarName, Schema, StructSchema } from './declare.ts';
+import { fieldName, resolve } from './access.ts';
+import type { Field, ScalarName, Schema, StructSchema } from './declare.ts';
 import { scalars } from './scalars.ts';
 
 /** v2: definitions of an OpenAPI 2.0 document. v3: component schemas of an OpenAPI 3.0 document. */
@@ -9,18 +9,29 @@ type Dialect = 'v2' | 'v3';
 /** The kinds under which a struct is served. */
 type KindsOf = (schema: StructSchema) => readonly GroupVersionKind[];
 
+/** What a type means, or one of its fields: a text with the placeholders of `expandNames`; undefined when not known. */
+export type Describe = (typeName: string, field?: string) => string | undefined;
+
+export interface OpenApiSchemaOptions {
+  readonly names: Names;
+  readonly dialect: Dialect;
+  /** Default: none of them is served. */
+  readonly kindsOf?: KindsOf;
+  /** Whether fields list their supported values; by default they do. */
+  readonly enums?: boolean;
+  /** Default: no descriptions. */
+  readonly describe?: Describe;
+}
+
 /**
  * The schemas of the given structs and of all referenced types, sorted by name. A struct that is served as a kind has
- * the extension `group-version-kind`; with `enums` fields list their supported values.
+ * the extension `group-version-kind`.
  */
 export function openApiSchemas(
   roots: Iterable<StructSchema>,
-  names: Names,
-  dialect: Dialect,
-  kindsOf: KindsOf = () => [],
-  enums = true,
+  { names, dialect, kindsOf = () => [], enums = true, describe = () => undefined }: OpenApiSchemaOptions,
 ): { [name: string]: JsonObject } {
-  const writer: Writer = { names, dialect, kindsOf, enums, written: new Map() };
+  const writer: Writer = { names, dialect, kindsOf, enums, describe, written: new Map() };
   for (const root of roots) schemaOf(root, writer);
   const out: { [name: string]: JsonObject } = {};
   for (const name of [...writer.written.keys()].sort()) setKey(out, name, writer.written.get(name) as JsonObject);
@@ -49,6 +60,7 @@ interface Writer {
   readonly dialect: Dialect;
   readonly kindsOf: KindsOf;
   readonly enums: boolean;
+  readonly describe: Describe;
   readonly written: Map<string, JsonObject>;
 }
 
@@ -64,14 +76,15 @@ function refer(name: string, make: () => JsonObject, writer: Writer): JsonObject
 function structSchema(schema: StructSchema, writer: Writer): JsonObject {
   const properties: JsonObject = {};
   const required: string[] = [];
-  for (const [name, field] of fieldsOf(schema, writer.names)) {
-    setKey(properties, name, fieldSchema(field, writer));
+  for (const [declared, field] of Object.entries(schema.fields)) {
+    const name = fieldName(schema, declared, writer.names);
+    setKey(properties, name, fieldSchema(field, writer, described(writer, schema.name, declared)));
     if (field.required === true) required.push(name);
   }
   const { extension } = writer.names;
   const kinds = writer.kindsOf(schema);
   return {
-    description: `${lastPart(schema.name)} of ${schema.name.slice(0, schema.name.lastIndexOf('.'))}.`,
+    ...described(writer, schema.name),
     type: 'object',
     ...(required.length === 0 ? {} : { required }),
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
@@ -82,12 +95,18 @@ function structSchema(schema: StructSchema, writer: Writer): JsonObject {
   };
 }
 
-function fieldSchema(field: Field, writer: Writer): JsonObject {
+function described({ describe, names }: Writer, typeName: string, field?: string): JsonObject {
+  const text = describe(typeName, field);
+  return text === undefined ? {} : { description: expandNames(text, names) };
+}
+
+/** `description`: the keyword, or nothing. */
+function fieldSchema(field: Field, writer: Writer, description: JsonObject): JsonObject {
   const { names, dialect, enums } = writer;
   const schema = resolve(field.schema);
   const base = schemaOf(schema, writer);
   const extras: JsonObject = {
-    ...(field.doc === undefined ? {} : { description: expandNames(field.doc, names) }),
+    ...description,
     ...(dialect === 'v3' ? defaultOf(field, schema, names) : {}),
     ...extensionsOf(field, names),
   };
@@ -134,18 +153,12 @@ function schemaOf(schema: Schema, writer: Writer): JsonObject {
     case 'map':
       return { type: 'object', additionalProperties: schemaOf(schema.value, writer) };
     case 'either':
-      return refer(openApiName(schema.name, writer.names), () => eitherSchema(schema), writer);
+      return refer(openApiName(schema.name, writer.names), () => described(writer, schema.name), writer);
     case 'lazy':
       return schemaOf(resolve(schema), writer);
     default:
       return scalarSchema(schema.type, writer);
   }
-}
-
-const lastPart = (name: string) => name.slice(name.lastIndexOf('.') + 1);
-
-function eitherSchema(schema: EitherSchema): JsonObject {
-  return { description: `${lastPart(schema.name)} takes several forms.` };
 }
 
 function scalarSchema(type: ScalarName, writer: Writer): JsonObject {

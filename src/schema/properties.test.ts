@@ -193,7 +193,7 @@ describe('any type and value', () => {
   it('every reference of an OpenAPI document has its schema', () => {
     fc.assert(
       fc.property(structOfDepth(3), fc.constantFrom('v2' as const, 'v3' as const), (schema, dialect) => {
-        const schemas = openApiSchemas([schema], names, dialect);
+        const schemas = openApiSchemas([schema], { names, dialect });
         for (const [, name] of JSON.stringify(schemas).matchAll(/"\$ref":"#\/[a-z/]+\/([^"]+)"/g)) {
           expect(Object.keys(schemas)).toContain(name);
         }

@@ -21,10 +21,17 @@ import {
   YamlThread,
 } from '../http/index.ts';
 import { expandNames, type Names } from '../meta/index.ts';
-import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
+import {
+  createRegistry,
+  type Observer,
+  type Registry,
+  type RegistryOptions,
+  resourceFinder,
+} from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
-import { type Store, StoreError } from '../store/index.ts';
+import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
+import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
@@ -93,7 +100,7 @@ export async function compose(
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  const counts = { ...emptyCounts(), identity };
+  const counts = { ...emptyCounts(), identity, storeSize: async () => store.size() };
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const tokenCounts = counts.tokens;
   const findKind = kindFinder(later.registry);
@@ -106,11 +113,12 @@ export async function compose(
   const configured = await readAdmission(settings, names, admissionLog);
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
   const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
-  starting?.begin('store', given === undefined ? placeOf(settings) : '');
-  const { store, checks, tokenKey } = await openStores(settings, given, { names, clock, random, log, counts });
   const inFlight = createInFlight(inFlightLimits(settings));
-  const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
+  const opening = { names, clock, random, log, counts, metrics };
+  starting?.begin('store', given === undefined ? placeOf(settings) : '');
+  const { store, checks, tokenKey } = await openStores(settings, given, opening);
+  const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
@@ -137,6 +145,7 @@ export async function compose(
     serverAddress: () => state.address,
     openId: access.openId,
     findType,
+    describe,
     pause: turn,
   });
   const yaml = new YamlThread({ clock });
@@ -256,17 +265,21 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
 }
 
 /**
- * The given store or that of the settings, encrypted as they say, with the health checks and the key of tokens that belong
- * to it. @throws StartError
+ * The given store or that of the settings, its requests counted, encrypted as the settings say, with the health checks and
+ * the key of tokens that belong to it. @throws StartError
  */
 async function openStores(
   settings: ServerSettings,
   given: Store | undefined,
-  dependencies: Parameters<typeof encrypted>[2],
+  dependencies: Parameters<typeof encrypted>[2] & { readonly metrics: Metrics },
 ): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
-  const { log } = dependencies;
+  const { metrics, names, clock, log } = dependencies;
+  const resourceOf = resourceFinder(builtinResources, names);
   const bare = given ?? (await openStore(settings, { ...dependencies, log: logOf(log, 'store') }));
-  const { store, checks } = await encrypted(bare, settings, { ...dependencies, log: logOf(log, 'encryption') });
+  const counted = observedStore(bare, clock, (operation, key, seconds, failed) =>
+    metrics.storeRequest(operation, resourceOf(key), seconds, failed),
+  );
+  const { store, checks } = await encrypted(counted, settings, { ...dependencies, log: logOf(log, 'encryption') });
   const place = given === undefined ? placeOf(settings) : 'the store';
   try {
     const { tokenKey } = await openIdentity(store, settings.apiDomain, dependencies.random, place);

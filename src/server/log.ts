@@ -38,6 +38,7 @@ export async function createLog({ levels, format = 'json', identity, out: given 
       const parsed = parseLevels(text);
       if ('problem' in parsed) return parsed.problem;
       use(parsed.value);
+      loggers.get('server')?.info({ levels: setting.format() }, 'the levels of the log were changed');
       return undefined;
     },
   };

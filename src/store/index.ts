@@ -9,6 +9,7 @@ export { replaceLmdbStore } from './lmdb/replace.ts';
 export { openLmdbSnapshot } from './lmdb/snapshot.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';
 export { openMigrated } from './migration.ts';
+export { observedStore, type StoreOperation } from './observed-store.ts';
 export { pagesOf } from './pages.ts';
 export type { StoreImport, StoreSnapshot } from './snapshot.ts';
 export {

@@ -3,6 +3,7 @@ import { openMemoryStore } from './memory/memory-store.ts';
 import { offsetRevisions } from './revision-offset.ts';
 import { storeContract } from './testing/contract.ts';
 import { drivenClock } from './testing/driven-clock.ts';
+import { storeWith } from './testing/store-with.ts';
 import { put, Recorder } from './testing/tools.ts';
 
 const offset = 1_000_000_700;
@@ -35,4 +36,9 @@ test('the revisions up to the offset are compacted, and no entry has one of them
   store.watch('', 1, closed).close();
   await store.get('a');
   expect(closed.errors).toEqual([]);
+});
+
+test('the size is that of the store below', async () => {
+  const below = storeWith(openMemoryStore({ clock: drivenClock() }), { size: async () => 4_096 });
+  expect(await offsetRevisions(below, offset).size()).toBe(4_096);
 });

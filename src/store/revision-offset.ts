@@ -44,6 +44,10 @@ class OffsetStore implements Store {
     return (await this.#store.oldest()) + this.#offset;
   }
 
+  size(): Promise<number | undefined> {
+    return this.#store.size();
+  }
+
   async get(key: string, revision?: number): Promise<GetResult> {
     if (this.#isEarlier(revision)) throw compacted(await this.oldest());
     const inner = revision === undefined ? undefined : revision - this.#offset;

@@ -25,6 +25,8 @@ export interface Store {
   revision(): Promise<number>;
   /** The first revision that can be read. */
   oldest(): Promise<number>;
+  /** The bytes that the database takes on disk, of one member where there are several; undefined in memory. */
+  size(): Promise<number | undefined>;
   /** The value of one key, at the latest revision or at `revision`. */
   get(key: string, revision?: number): Promise<GetResult>;
   /** A page of the entries of a range in key order, at the latest revision or at `revision`. */

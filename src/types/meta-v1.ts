@@ -18,130 +18,72 @@ export const conditionStatuses = ['True', 'False', 'Unknown'];
 
 // Every object and list
 
-/** What OpenAPI says of the first fields of every kind. */
-export const typeMetaDocs = {
-  kind: 'Kind is the REST resource that this object represents. It cannot be updated.',
-  apiVersion: 'APIVersion defines the versioned schema of this representation of an object.',
-};
-
-export const TypeMeta = struct('meta/v1.TypeMeta', {
-  kind: field(1, string, { doc: typeMetaDocs.kind }),
-  apiVersion: field(2, string, { doc: typeMetaDocs.apiVersion }),
-});
+export const TypeMeta = struct('meta/v1.TypeMeta', { kind: field(1, string), apiVersion: field(2, string) });
 
 /** The first fields of every kind. In protobuf they stand outside the message, hence no number. */
 export const typeMeta = {
-  kind: field(0, string, { doc: typeMetaDocs.kind }),
-  apiVersion: field(0, string, { doc: typeMetaDocs.apiVersion }),
+  kind: field(0, string),
+  apiVersion: field(0, string),
 };
 
 export const OwnerReference = struct(
   'meta/v1.OwnerReference',
   {
-    apiVersion: field(5, string, {
-      doc: 'APIVersion is the group and version of the owner.',
-      required: true,
-      emptyOk: true,
-      always: true,
-    }),
-    kind: field(1, string, { doc: 'Kind is the kind of the owner.', required: true, emptyOk: true, always: true }),
-    name: field(3, string, { doc: 'Name is the name of the owner.', required: true, emptyOk: true, always: true }),
-    uid: field(4, string, { doc: 'UID is the uid of the owner.', required: true, emptyOk: true, always: true }),
-    controller: field(6, bool, { doc: 'Controller is true for the managing controller.', nullable: true }),
-    blockOwnerDeletion: field(7, bool, {
-      doc: 'BlockOwnerDeletion keeps the owner, when it is deleted in the foreground, until this reference is removed.',
-      nullable: true,
-    }),
+    apiVersion: field(5, string, { required: true, emptyOk: true, always: true }),
+    kind: field(1, string, { required: true, emptyOk: true, always: true }),
+    name: field(3, string, { required: true, emptyOk: true, always: true }),
+    uid: field(4, string, { required: true, emptyOk: true, always: true }),
+    controller: field(6, bool, { nullable: true }),
+    blockOwnerDeletion: field(7, bool, { nullable: true }),
   },
   { structType: 'atomic' },
 );
 export type OwnerReference = Infer<typeof OwnerReference>;
 
 export const ManagedFieldsEntry = struct('meta/v1.ManagedFieldsEntry', {
-  manager: field(1, string, { doc: 'Manager is the name of the field manager.' }),
+  manager: field(1, string),
   operation: field(2, string, {
-    doc: 'Operation is the kind of write by which the manager came to own the fields: Apply or Update.',
     known: ['Apply', 'Update'],
     open: true,
   }),
-  apiVersion: field(3, string, { doc: 'APIVersion is the version of the resource in which the fields are listed.' }),
-  time: field(4, time, { doc: 'Time is when the manager last changed the fields that it owns.', nullable: true }),
-  fieldsType: field(6, string, { doc: 'FieldsType is the format of the field set: FieldsV1.' }),
-  fieldsV1: field(7, anyObject, { doc: 'FieldsV1 is the set of the fields that the manager owns.', nullable: true }),
-  subresource: field(8, string, {
-    doc: 'Subresource is the subresource through which the fields were written, if any.',
-  }),
+  apiVersion: field(3, string),
+  time: field(4, time, { nullable: true }),
+  fieldsType: field(6, string),
+  fieldsV1: field(7, anyObject, { nullable: true }),
+  subresource: field(8, string),
 });
 export type ManagedFieldsEntry = Infer<typeof ManagedFieldsEntry>;
 
 export const ObjectMeta = struct('meta/v1.ObjectMeta', {
-  name: field(1, string, {
-    doc: 'Name is unique within a namespace, or within the cluster for a cluster-scoped resource. It cannot be updated.',
-  }),
-  generateName: field(2, string, {
-    doc: 'GenerateName is the prefix of the name that the server generates if name is empty.',
-  }),
-  namespace: field(3, string, {
-    doc: 'Namespace is the space within which the name is unique. It is empty for a cluster-scoped resource, and cannot be updated.',
-  }),
-  selfLink: field(4, string, { doc: 'SelfLink is not used any more.' }),
-  uid: field(5, string, {
-    doc: 'UID identifies the object in time and space: an object created later under the same name has another one. Set by the server.',
-  }),
-  resourceVersion: field(6, string, {
-    doc: 'ResourceVersion is an opaque value that changes with every write of the object. An update that names it fails with a conflict if the object has changed since. Set by the server.',
-  }),
-  generation: field(7, int64, {
-    doc: 'Generation is the number of the desired state: it grows when the spec changes. Set by the server.',
-  }),
-  creationTimestamp: field(8, time, {
-    doc: 'CreationTimestamp is a timestamp of the time at which the server created the object. Set by the server.',
-    nullable: true,
-    protoAlways: true,
-  }),
-  deletionTimestamp: field(9, time, {
-    doc: 'DeletionTimestamp is the time at which the deletion of the object was requested, plus its grace period. Set by the server; from then on finalizers can only be removed.',
-    nullable: true,
-  }),
-  deletionGracePeriodSeconds: field(10, int64, {
-    doc: 'DeletionGracePeriodSeconds is the time that the object has to end before it is removed. Set with deletionTimestamp; it can only be shortened.',
-    nullable: true,
-  }),
-  labels: field(11, map(string), { doc: 'Labels are keys and values by which objects are organized and selected.' }),
-  annotations: field(12, map(string), {
-    doc: 'Annotations are keys and values of any content that tools keep with the object. They cannot be selected.',
-  }),
+  name: field(1, string),
+  generateName: field(2, string),
+  namespace: field(3, string),
+  selfLink: field(4, string),
+  uid: field(5, string),
+  resourceVersion: field(6, string),
+  generation: field(7, int64),
+  creationTimestamp: field(8, time, { nullable: true, protoAlways: true }),
+  deletionTimestamp: field(9, time, { nullable: true }),
+  deletionGracePeriodSeconds: field(10, int64, { nullable: true }),
+  labels: field(11, map(string)),
+  annotations: field(12, map(string)),
   ownerReferences: field(13, list(OwnerReference), {
-    doc: 'OwnerReferences are the objects on which this one depends. The garbage collector deletes it when all of them are gone. At most one is the managing controller.',
     listType: 'map',
     listMapKeys: ['uid'],
     duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'uid',
   }),
-  finalizers: field(14, list(string), {
-    doc: 'Finalizers must all have been removed before a deleted object is removed. Each names the component that removes it.',
-    listType: 'set',
-    duplicates: true,
-    patchStrategy: 'merge',
-  }),
-  managedFields: field(17, list(ManagedFieldsEntry), {
-    doc: 'ManagedFields are the fields that each field manager owns, for server-side apply. Kept by the server.',
-    listType: 'atomic',
-  }),
+  finalizers: field(14, list(string), { listType: 'set', duplicates: true, patchStrategy: 'merge' }),
+  managedFields: field(17, list(ManagedFieldsEntry), { listType: 'atomic' }),
 });
 export type ObjectMeta = Infer<typeof ObjectMeta>;
 
 export const ListMeta = struct('meta/v1.ListMeta', {
-  selfLink: field(1, string, { doc: 'SelfLink is not used any more.' }),
-  resourceVersion: field(2, string, {
-    doc: 'ResourceVersion is the version at which the objects were listed, from which a watch can start.',
-  }),
-  continue: field(3, string, { doc: 'Continue is the token by which the next page is requested, if there is one.' }),
-  remainingItemCount: field(4, int64, {
-    doc: 'RemainingItemCount is the number of objects that follow this page, where it is known.',
-    nullable: true,
-  }),
+  selfLink: field(1, string),
+  resourceVersion: field(2, string),
+  continue: field(3, string),
+  remainingItemCount: field(4, int64, { nullable: true }),
 });
 export type ListMeta = Infer<typeof ListMeta>;
 

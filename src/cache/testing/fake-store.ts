@@ -66,6 +66,8 @@ export class FakeStore implements Store {
     return this.#compacted;
   }
 
+  async size(): Promise<undefined> {}
+
   async get(key: string, revision?: number): Promise<GetResult> {
     const state = this.#at(revision);
     return { entry: state.entries.get(key), revision: revision ?? state.revision };

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, jsonCopy, type Names, setKey } from '../../meta/index.ts';
 import { openApiName } from '../../schema/index.ts';
-import { ObjectMeta, typeMetaDocs } from '../../types/meta-v1.ts';
+import { describe } from '../../types/descriptions.ts';
+import { ObjectMeta } from '../../types/meta-v1.ts';
 import type { Structural } from '../structural.ts';
 
 type Dialect = 'v2' | 'v3';
@@ -55,11 +56,11 @@ function addTypeFields(schema: JsonObject, dialect: Dialect, names: Names): void
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const name = openApiName(ObjectMeta.name, names);
   const $ref = `#/${dialect === 'v2' ? 'definitions' : 'components/schemas'}/${name}`;
-  const description = "Standard object's metadata.";
+  const description = (field: string) => describe('meta/v1.TypeMeta', field) ?? '';
   schema['properties'] = {
     ...properties,
-    apiVersion: { description: typeMetaDocs.apiVersion, type: 'string' },
-    kind: { description: typeMetaDocs.kind, type: 'string' },
-    metadata: dialect === 'v2' ? { description, $ref } : { allOf: [{ $ref }], description },
+    apiVersion: { description: description('apiVersion'), type: 'string' },
+    kind: { description: description('kind'), type: 'string' },
+    metadata: { description: description('metadata'), ...(dialect === 'v2' ? { $ref } : { allOf: [{ $ref }] }) },
   };
 }

@@ -39,6 +39,7 @@ import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources } from '../../resources/index.ts';
 import { openMemoryStore, type Store } from '../../store/index.ts';
 import type { Tracer } from '../../tracing/index.ts';
+import { describe } from '../../types/descriptions.ts';
 import { findType } from '../../types/find-type.ts';
 import {
   type ApiRequest,
@@ -222,6 +223,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     version,
     serverAddress: () => '127.0.0.1:6443',
     findType,
+    describe,
     pause: turn,
   });
   const nodeProxy = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000, isIdentity });

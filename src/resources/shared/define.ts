@@ -13,6 +13,7 @@ import {
   type Verb,
 } from '../../registry/index.ts';
 import type { Infer, StructSchema } from '../../schema/index.ts';
+import { describeColumn } from '../../types/descriptions.ts';
 import { scale } from './scale.ts';
 
 /** An object of a kind, typed by its schema and with metadata. */
@@ -91,8 +92,8 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     subresources,
     ...(declared.resetFields === undefined ? {} : { resetFields: declared.resetFields }),
     // The casts hold because these functions only get objects that the schema has decoded.
-    columns: ((declared.columns ?? []) as unknown as readonly ColumnDeclaration<never>[]).map(
-      columnOf,
+    columns: ((declared.columns ?? []) as unknown as readonly ColumnDeclaration<never>[]).map((column) =>
+      columnOf(column, declared),
     ) as unknown as readonly Column[],
     ...(declared.completion === undefined
       ? {}
@@ -104,9 +105,22 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
   };
 }
 
-function columnOf(declared: ColumnDeclaration<never>): Column<never> {
-  if ('cell' in declared) return declared;
-  const [name, cell, form] = declared;
+function columnOf(
+  declared: ColumnDeclaration<never>,
+  { schema, plural }: Pick<KindDeclaration<StructSchema>, 'schema' | 'plural'>,
+): Column<never> {
+  const column = 'cell' in declared ? declared : plainColumn(declared);
+  if (column.description !== undefined) return column;
+  const [home = ''] = schema.name.split('/', 1);
+  return {
+    ...column,
+    get description() {
+      return describeColumn(home, plural, column.name) ?? '';
+    },
+  };
+}
+
+function plainColumn([name, cell, form]: Exclude<ColumnDeclaration<never>, Column<never>>): Column<never> {
   return {
     name,
     type: form === 'integer' || form === 'boolean' ? form : 'string',

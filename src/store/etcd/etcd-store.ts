@@ -47,6 +47,8 @@ export interface EtcdStoreOptions {
 
 /** The largest value (bytes): a request with it stays below the default of `--max-request-bytes`, 1.5 MiB. */
 const maxValueBytes = 1_500 * 1_024;
+/** How long the status of a member is waited for (ms). */
+const statusMs = 1_000;
 /** How long the requests at the end are waited for (ms). */
 const closingMs = 1_000;
 
@@ -134,6 +136,11 @@ class EtcdStore implements Store {
   async oldest(): Promise<number> {
     this.#checkOpen();
     return this.#reads.oldest().catch(fail);
+  }
+
+  async size(): Promise<number> {
+    this.#checkOpen();
+    return (await this.#members.send(this.#rpc.status, {}, statusMs).catch(fail)).dbSize;
   }
 
   async get(key: string, revision?: number): Promise<GetResult> {

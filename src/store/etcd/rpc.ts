@@ -109,7 +109,7 @@ export interface Rpc {
   readonly revokeLease: Method<{ readonly ID: number }, object>;
   /** `TTL`: the seconds that are left; -1 of a lease that is no more. */
   readonly timeToLive: Method<{ readonly ID: number }, { readonly TTL: number }>;
-  readonly status: Method<object, { readonly version: string }>;
+  readonly status: Method<object, { readonly version: string; readonly dbSize: number }>;
 }
 
 /** Imported on demand, so that a server with another store does not load it. The bundle has the file beside it. */

@@ -107,6 +107,14 @@ describe.skipIf(program === undefined)('etcd', () => {
     server.forceShutdown();
   });
 
+  test('the size is that of the database of a member', async () => {
+    const store = await open();
+    await store.commit([], [put('a')]);
+    const told = () => Number(/"dbSize":(\d+)/.exec(etcdctl('endpoint', 'status', '-w', 'json'))?.[1]);
+    // Other work of the member may come in between.
+    await expect.poll(async () => (await store.size()) === told()).toBe(true);
+  });
+
   test('every five minutes one of all stores compacts to the revision of one interval before', async () => {
     const historyMs = 400;
     const stores = [await open({ historyMs }), await open({ historyMs }), await open({ historyMs })];

@@ -1,4 +1,5 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
@@ -37,6 +38,8 @@ export interface Environment extends Tables {
    * missing.
    */
   reopen(answered: number): Promise<void>;
+  /** The size of the data file (bytes). */
+  size(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -49,7 +52,8 @@ const formatPrefix = 'multi-version store ';
 const formatVersion = 1;
 export const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
 
-const fileNames = ['data.mdb', 'lock.mdb'];
+const dataFile = 'data.mdb';
+const fileNames = [dataFile, 'lock.mdb'];
 
 /** Directories that are open in this process. */
 const opened = new Set<string>();
@@ -136,6 +140,14 @@ class Files implements Environment {
       this.#state = state;
     } catch (error) {
       await this.#closeRoot();
+      throw failure(this.path, error);
+    }
+  }
+
+  async size(): Promise<number> {
+    try {
+      return (await stat(join(this.path, dataFile))).size;
+    } catch (error) {
       throw failure(this.path, error);
     }
   }

@@ -110,6 +110,11 @@ class LmdbStore implements Store {
     return this.#writer.state.oldest;
   }
 
+  async size(): Promise<number> {
+    this.#checkOpen();
+    return this.#environment.size();
+  }
+
   async get(key: string, revision?: number): Promise<GetResult> {
     this.#checkOpen();
     const bytes = checkKey(key);

@@ -70,6 +70,14 @@ describe('lmdb', () => {
     expect(existsSync(path)).toBe(true);
   });
 
+  test('the size is that of the data file', async () => {
+    const store = await reopen();
+    await store.commit([], [{ key: 'a', value: new Uint8Array(1024 * 1024) }]);
+    const size = await store.size();
+    expect(size).toBe(statSync(join(path, 'data.mdb')).size);
+    expect(size).toBeGreaterThan(1024 * 1024);
+  });
+
   test('a restart keeps revision, data, history and long keys', async () => {
     const long = 'k'.repeat(5000);
     const before = await reopen();

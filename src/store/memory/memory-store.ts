@@ -102,6 +102,10 @@ class MemoryStore implements Store {
     return this.#oldest;
   }
 
+  async size(): Promise<undefined> {
+    this.#checkOpen();
+  }
+
   async get(key: string, revision?: number): Promise<GetResult> {
     this.#checkOpen();
     const bytes = checkKey(key);

@@ -7,8 +7,11 @@ import { readCases } from './read-cases.ts';
 import { type OpenedStore, toolsFor } from './tools.ts';
 import { watchCases } from './watch-cases.ts';
 
-/** The contract suite, run against every driver. `open` opens a new store for each case. */
-export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
+/**
+ * The contract suite, run against every driver. `open` opens a new store for each case. `leases`: whether the cases of
+ * leases run, most of which wait for them to expire.
+ */
+export function storeContract(name: string, open: () => Promise<OpenedStore>, { leases = true } = {}): void {
   describe(`store contract: ${name}`, () => {
     let opened: OpenedStore;
     beforeEach(async () => {
@@ -21,7 +24,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     keyCases(tools);
     commitCases(tools);
     watchCases(tools);
-    leaseCases(tools);
+    if (leases) leaseCases(tools);
     lifetimeCases(tools);
   });
 }

@@ -180,6 +180,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       const closed = { name: 'StoreError', code: 'closed' };
       await expect(store.revision()).rejects.toMatchObject(closed);
       await expect(store.oldest()).rejects.toMatchObject(closed);
+      await expect(store.size()).rejects.toMatchObject(closed);
       await expect(store.get('a')).rejects.toMatchObject(closed);
       await expect(store.list({ prefix: '' })).rejects.toMatchObject(closed);
       await expect(store.commit([], [put('a')])).rejects.toMatchObject(closed);

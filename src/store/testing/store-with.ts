@@ -6,6 +6,7 @@ export function storeWith(store: Store, replaced: Partial<Store>): Store {
     maxValueBytes: store.maxValueBytes,
     revision: () => store.revision(),
     oldest: () => store.oldest(),
+    size: () => store.size(),
     get: (...given) => store.get(...given),
     list: (...given) => store.list(...given),
     commit: (...given) => store.commit(...given),

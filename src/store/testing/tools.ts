@@ -121,6 +121,7 @@ export function toolsFor(opened: () => OpenedStore): Tools {
     },
     revision: () => opened().store.revision(),
     oldest: () => opened().store.oldest(),
+    size: () => opened().store.size(),
     get: (key, revision) => opened().store.get(key, revision),
     list: (range) => opened().store.list(range),
     commit: (compares, writes) => opened().store.commit(compares, writes),

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it, describe as suite } from 'vitest';
+import type { EitherSchema, StructSchema } from '../schema/index.ts';
+import { describe } from '../types/descriptions.ts';
+import * as groups from '../types/index.ts';
+import { builtinResources } from './index.ts';
+
+type Type = StructSchema | EitherSchema;
+
+const isType = (value: unknown): value is Type =>
+  typeof value === 'object' &&
+  value !== null &&
+  'type' in value &&
+  (value.type === 'struct' || value.type === 'either');
+
+const types = Object.values(groups)
+  .flatMap((group): unknown[] => Object.values(group))
+  .filter(isType);
+
+/** Every type and field with its description. */
+const described = types.flatMap((type) =>
+  ['', ...(type.type === 'struct' ? Object.keys(type.fields) : [])].map((field) => ({
+    place: field === '' ? type.name : `${type.name}.${field}`,
+    named: field === '' ? type.name.slice(type.name.lastIndexOf('.') + 1) : field,
+    text: describe(type.name, field) ?? '',
+  })),
+);
+
+const columns = builtinResources.flatMap(({ group, plural, columns = [] }) =>
+  columns.map(({ name, description = '' }) => ({
+    place: `${plural}.${group} ${name}`,
+    named: name,
+    text: description,
+  })),
+);
+
+const fillers = new Set(
+  'a an and are as at be by for from in is it its of on or that the this to was which with'.split(' '),
+);
+
+/** The words of a text, in the singular and without those that say nothing. */
+const wordsOf = (text: string): Set<string> => {
+  const words = text.replace(/([a-z])([A-Z])/g, '$1 $2').match(/[A-Za-z0-9]+/g) ?? [];
+  return new Set(words.map((word) => word.toLowerCase().replace(/s$/, '')).filter((word) => !fillers.has(word)));
+};
+
+/** What a text says beyond the name of what it describes. */
+const added = (text: string, named: string) => [...wordsOf(text)].filter((word) => !wordsOf(named).has(word));
+
+const wrong = (all: typeof described, isWrong: (text: string, named: string) => boolean) =>
+  all.filter(({ text, named }) => isWrong(text, named)).map(({ place, text }) => `${place}: ${text}`);
+
+const folder = new URL('../types/descriptions/', import.meta.url);
+
+const textsIn = (file: string) =>
+  JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { [of: string]: { [field: string]: string } };
+
+suite('descriptions', () => {
+  it('are there for every built-in type and field', () => {
+    expect(described.length).toBeGreaterThan(3_500);
+    expect(wrong(described, (text) => text === '')).toEqual([]);
+  });
+
+  it('are there for every column of a table', () => {
+    expect(columns.length).toBeGreaterThan(200);
+    expect(wrong(columns, (text) => text === '')).toEqual([]);
+  });
+
+  it('say more than the name', () => {
+    expect(wrong(described, (text, named) => added(text, named).length < 3)).toEqual([]);
+    expect(wrong(columns, (text, named) => added(text, named).length < 2)).toEqual([]);
+  });
+
+  it('are sentences of a useful length', () => {
+    const isSentence = (text: string) => /^[A-Z0-9`{].*[.]$/s.test(text) && text.length >= 20 && text.length <= 420;
+    expect(wrong([...described, ...columns], (text) => !isSentence(text))).toEqual([]);
+  });
+
+  it('have the placeholders of names, and no name of another product', () => {
+    const fixed = /k8s\.io|kubernetes\.io|\bKubernetes\b|https?:/;
+    expect(wrong([...described, ...columns], (text) => fixed.test(text))).toEqual([]);
+    const placeholders = new Set(described.flatMap(({ text }) => text.match(/\{\w+\}/g) ?? []));
+    expect([...placeholders].filter((name) => !['{domain}', '{labels}', '{product}'].includes(name))).toEqual([]);
+  });
+
+  it('differ between the fields of a type', () => {
+    for (const type of types) {
+      if (type.type !== 'struct') continue;
+      const texts = Object.keys(type.fields).map((field) => describe(type.name, field));
+      expect([type.name, new Set(texts).size]).toEqual([type.name, texts.length]);
+    }
+  });
+
+  it('name types, fields and columns that exist', () => {
+    const names = new Map<string, Set<string>>();
+    const add = (key: string, fields: Iterable<string>) => {
+      const known = names.get(key) ?? new Set(['']);
+      for (const field of fields) known.add(field);
+      names.set(key, known);
+    };
+    for (const type of types) {
+      const [home = '', rest = ''] = type.name.split('/');
+      const fields = type.type === 'struct' ? Object.keys(type.fields) : [];
+      add(`${home}/${rest}`, fields);
+      add(`${home}/${rest.slice(rest.indexOf('.') + 1)}`, fields);
+    }
+    for (const { versions, plural, columns = [] } of builtinResources) {
+      add(
+        `${versions[0]?.schema.name.split('/')[0]}/${plural}`,
+        columns.map(({ name }) => name),
+      );
+    }
+    names.get('meta/TypeMeta')?.add('metadata');
+    const unknown = readdirSync(folder).flatMap((file) => {
+      const home = file.replace('.json', '');
+      return Object.entries(textsIn(file)).flatMap(([of, fields]) =>
+        Object.keys(fields)
+          .filter((field) => names.get(`${home}/${of}`)?.has(field) !== true)
+          .map((field) => `${file}: ${of}.${field}`),
+      );
+    });
+    expect(unknown).toEqual([]);
+  });
+});

@@ -7,11 +7,11 @@ import { StartProgress } from './start-progress.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-function told(isTTY: boolean) {
+function told(isTTY: boolean, columns = 200) {
   const clock = new VirtualClock();
   const written: string[] = [];
   const lines: [string, object][] = [];
-  const out = { isTTY, write: (text: string) => written.push(text) };
+  const out = { isTTY, columns, write: (text: string) => written.push(text) };
   const starting = new StartProgress(out, clock, { info: (text, fields) => void lines.push([text, fields]) });
   return { clock, written, lines, starting };
 }
@@ -65,12 +65,19 @@ describe('a start', () => {
     starting.begin('objects');
     starting.loaded(12_345);
     await clock.advance(1_000, turn);
-    expect(written).toEqual([`\u001b[K[${'#'.repeat(10)}${' '.repeat(10)}] ${followed}, 12,345 objects, 1 s\r`]);
+    expect(written).toEqual([`\u001b[K[${'#'.repeat(10)}${' '.repeat(10)}] 1 s, 12,345 objects: ${followed}\r`]);
     await clock.advance(200, turn);
     expect(written).toHaveLength(2);
     starting.end();
     expect(written.slice(2)).toEqual(['\u001b[K']);
     expect(lines).toEqual([]);
+  });
+
+  it('does not draw beyond the end of a line', async () => {
+    const { clock, written, starting } = told(true, 30);
+    starting.begin('store', 'etcd at http://127.0.0.1:2379');
+    await clock.advance(1_000, turn);
+    expect(written).toEqual([`\u001b[K[#####${' '.repeat(15)}] 1 s: o\r`]);
   });
 
   it('over a store that answers late says how many objects it has read', async () => {

@@ -18,12 +18,17 @@ const redrawMs = 200;
 const repeatMs = 5_000;
 const barWidth = 20;
 
+interface Terminal extends ProgressOutput {
+  /** How many characters a line has. */
+  readonly columns?: number;
+}
+
 /**
  * Says what a start does once it has taken a second: a bar on a terminal, elsewhere lines of the log, one for each step
  * and another for every five seconds.
  */
 export class StartProgress implements Starting {
-  readonly #out: ProgressOutput;
+  readonly #out: Terminal;
   readonly #clock: Clock;
   readonly #log: Pick<Log, 'info'>;
   readonly #began: number;
@@ -33,7 +38,7 @@ export class StartProgress implements Starting {
   #speaks = false;
   #cancel: () => void;
 
-  constructor(out: ProgressOutput, clock: Clock, log: Pick<Log, 'info'>) {
+  constructor(out: Terminal, clock: Clock, log: Pick<Log, 'info'>) {
     this.#out = out;
     this.#clock = clock;
     this.#log = log;
@@ -81,7 +86,8 @@ export class StartProgress implements Starting {
     const full = Math.round((barWidth * done) / order.length);
     const bar = `[${'#'.repeat(full)}${' '.repeat(barWidth - full)}]`;
     const objects = this.#objects === 0 ? '' : `, ${this.#objects.toLocaleString('en')} objects`;
-    this.#out.write(`${eraseLine}${bar} ${this.#text()}${objects}, ${Math.floor(this.#seconds())} s\r`);
+    const line = `${bar} ${Math.floor(this.#seconds())} s${objects}: ${this.#text()}`;
+    this.#out.write(`${eraseLine}${line.slice(0, (this.#out.columns ?? 80) - 1)}\r`);
   }
 
   #text(): string {

@@ -43,6 +43,8 @@ export interface CacheOptions {
   readonly describeDeleted: (last: CachedObject, revision: number) => CachedObject;
   /** Selectable fields by whose value watches are indexed, such as `spec.nodeName`. */
   readonly indexedFields: readonly string[];
+  /** Is told how many objects more have been read while the cache is loaded. */
+  readonly onRead?: ((objects: number) => void) | undefined;
   /** How long events are kept in the window (ms), unless they exceed `windowBytes`. */
   readonly windowMs: number;
   /** The most bytes of replaced and deleted objects that the window keeps alive, plus 128 for each event. */

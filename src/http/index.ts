@@ -1,4 +1,5 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
+export type { RunningFlag } from './debug-flags.ts';
 export { dialFailure, type KubeletTrust } from './dial.ts';
 export { createHandler } from './handle.ts';
 export { createHealth, type Health, type HealthCheck } from './health.ts';

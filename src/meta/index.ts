@@ -98,6 +98,7 @@ export {
   receiveSelectors,
   type Selectors,
 } from './selectors.ts';
+export { type RequestTrace, type Span, Stage, Stages, stageNames } from './stages.ts';
 export {
   boundedCauses,
   isStatus,

@@ -92,6 +92,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     clock,
     features,
     report: observer.corrupt,
+    onRead: observer.read,
     serves: options.serves ?? ((_, version) => !/alpha|beta/.test(version)),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,

@@ -12,6 +12,8 @@ export interface StorageOptions {
   /** How long changes are kept for watches that start in the past (ms), and how many bytes of them at the most. */
   readonly windowMs: number;
   readonly windowBytes: number;
+  /** See `Observer.read`. */
+  readonly onRead?: ((objects: number) => void) | undefined;
 }
 
 /** How long requests in flight may still use the cache of a resource that has been removed or replaced (ms). */
@@ -72,7 +74,7 @@ export class ResourceStorage {
 
   #createCache(): WatchCache {
     const { format } = this;
-    const { store, clock, windowMs, windowBytes } = this.#options;
+    const { store, clock, windowMs, windowBytes, onRead } = this.#options;
     return createWatchCache({
       store,
       prefix: format.keyPrefix,
@@ -82,6 +84,7 @@ export class ResourceStorage {
       indexedFields: format.fields.filter(({ indexed }) => indexed === true).map(({ path }) => path),
       windowMs,
       windowBytes,
+      onRead,
     });
   }
 }

@@ -32,6 +32,7 @@ import {
 } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { observedStore, type Store, StoreError } from '../store/index.ts';
+import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
@@ -39,7 +40,7 @@ import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
-import type { Dependencies, Log } from './dependencies.ts';
+import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
@@ -56,6 +57,7 @@ import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
 import { expiriesOf, kubeletTrustOf, type Tls } from './tls.ts';
 import type { Tokens } from './tokens.ts';
+import { openTracer } from './tracing.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion, buildInfo } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
@@ -70,6 +72,8 @@ export interface ServerComponents {
   readonly webhooks: RegisteredWebhooks;
   readonly metrics: Metrics;
   readonly usage: UsageReader;
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
@@ -91,6 +95,7 @@ export interface ServerState {
 
 type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> & {
   readonly store?: Store;
+  readonly starting?: Starting;
   readonly trusted: TrustedAuthorities;
 };
 
@@ -98,7 +103,7 @@ type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'iden
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, identity, store: given, trusted }: ComposeDependencies,
+  { clock, random, log, identity, store: given, trusted, starting }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
@@ -107,25 +112,29 @@ export async function compose(
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
-  const authenticating = { clock, random, log, trusted, expiring, tokenCounts: counts.tokens, ...later };
+  const auth = { clock, random, log: logOf(log, 'auth') };
+  const authenticating = { ...auth, trusted, expiring, tokenCounts: counts.tokens, ...later };
   const access = await authenticationOf(settings, names, authenticating);
   const roles = new RbacIndex();
-  const authorize = authorizerOf(settings, roles, names, log);
+  const authorize = authorizerOf(settings, roles, names, auth.log);
   const nodeProxy = await nodeProxyOf(settings, clock);
-  const configured = await readAdmission(settings, names, log);
-  const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
+  const admissionLog = logOf(log, 'admission');
+  const configured = await readAdmission(settings, names, admissionLog);
+  const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
+  const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
   const inFlight = createInFlight(inFlightLimits(settings));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
   const opening = { names, clock, random, log, counts, metrics };
+  starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const checking = { authorize, names, registry: later.registry };
-  const plugins = { ...configured, ...checking, settings, clock, random, log, findKind };
+  const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
     ...{ store, names, clock, random, serves, tokenKey },
     definitions: builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
-    observer: createObserver(metrics, log),
+    observer: createObserver(metrics, logOf(log, 'registry'), starting),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, store, ...checking }),
@@ -140,7 +149,7 @@ export async function compose(
     names,
     health: serverHealth({ names, store, registry, clock, others, log, isClosing: () => state.closing }),
     metrics,
-    profiler: settings.profiling ? createProfiler(clock) : undefined,
+    ...debugging(settings, clock, log),
     version: apiVersion(),
     serverAddress: () => state.address,
     openId: access.openId,
@@ -154,13 +163,12 @@ export async function compose(
     names,
     findType,
     authenticate: access.authenticate,
-    ...{ authorize, auditor, clock, random, log, metrics, nonResource, nodeProxy },
+    ...{ authorize, auditor, clock, random, metrics, nonResource, nodeProxy, tracer },
+    log: logOf(log, 'http'),
     readYaml: (bytes) => yaml.parse(bytes),
   });
-  const rolesLoaded = followRoles(registry, roles, names);
-  const { signSecretToken } = access;
-  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler, usage };
-  return { ...opened, rolesLoaded, signSecretToken };
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
+  return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken: access.signSecretToken };
 }
 
 /** The counters of a server, and what its metrics show of its state. */
@@ -173,6 +181,12 @@ const serverCounts = (state: ServerState, usage: UsageReader, identity: string) 
     connections: () => state.connections() ?? empty.connections(),
   };
 };
+
+/** What administrators may look into, and change, while the server runs. */
+const debugging = ({ profiling }: ServerSettings, clock: Dependencies['clock'], { levels }: Log) => ({
+  profiler: profiling ? createProfiler(clock) : undefined,
+  flags: profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
+});
 
 const pluginsOf = (
   options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
@@ -245,7 +259,8 @@ const resourceAuthorizer =
   };
 
 /** Updates metrics, and logs internal errors. */
-const createObserver = (metrics: Metrics, log: Log): Observer => ({
+const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefined): Observer => ({
+  read: starting && ((objects) => starting.loaded(objects)),
   admission: metrics.admission,
   mismatch: (difference) => {
     metrics.mismatched();
@@ -281,14 +296,14 @@ async function openStores(
     readonly counts: ReturnType<typeof emptyCounts>;
   },
 ): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
-  const { metrics, names, clock, counts } = dependencies;
+  const { metrics, names, clock, counts, log } = dependencies;
   const resourceOf = resourceFinder(builtinResources, names);
   const observer = commitObserver(counts.commits);
-  const bare = given ?? (await openStore(settings, { ...dependencies, observer }));
+  const bare = given ?? (await openStore(settings, { ...dependencies, log: logOf(log, 'store'), observer }));
   const counted = observedStore(bare, clock, (operation, key, seconds, failed) =>
     metrics.storeRequest(operation, resourceOf(key), seconds, failed),
   );
-  const { store, checks } = await encrypted(counted, settings, dependencies);
+  const { store, checks } = await encrypted(counted, settings, { ...dependencies, log: logOf(log, 'encryption') });
   const place = given === undefined ? placeOf(settings) : 'the store';
   try {
     const { tokenKey } = await openIdentity(store, settings.apiDomain, dependencies.random, place);

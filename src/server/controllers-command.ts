@@ -12,7 +12,7 @@ import { type Names, namesFor } from '../meta/index.ts';
 import { accountTokens } from './account-tokens.ts';
 import { systemClock } from './clock.ts';
 import { leaseSettings } from './controller-flags.ts';
-import type { Log } from './dependencies.ts';
+import { type Log, logOf } from './dependencies.ts';
 import { createLog } from './log.ts';
 import { type ManagerSettings, managerTable } from './manager-flags.ts';
 import { firstSignal, logFailures, runToEnd, settingsOf } from './process.ts';
@@ -31,7 +31,7 @@ export async function controllers(args: readonly string[]): Promise<void> {
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
-    const log = await createLog(settings.logLevel);
+    const log = logOf(await createLog({ levels: settings.logLevel, format: settings.loggingFormat }), 'controllers');
     logFailures(log);
     let lose = () => {};
     const lost = new Promise<never>((_, reject) => {

@@ -311,6 +311,13 @@ const flags = {
   ),
 
   logLevel: processFlags.logLevel,
+  loggingFormat: processFlags.loggingFormat,
+  tracingConfigFile: flag(
+    'Process',
+    type.file,
+    undefined,
+    'Where traces of requests are sent, and how many requests are sampled, as in [observability.md](observability.md#traces).',
+  ),
   profiling: flag(
     'Process',
     type.boolean,

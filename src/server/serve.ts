@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
+import { systemClock } from './clock.ts';
 import { demoCommands } from './demo.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
@@ -10,6 +11,7 @@ import { firstSignal, logFailures, runToEnd, settingsOf } from './process.ts';
 import { systemRandom } from './random.ts';
 import { type OrchServer, startServer } from './server.ts';
 import { shellWord } from './shell-word.ts';
+import { StartProgress } from './start-progress.ts';
 import { version } from './version.ts';
 
 /**
@@ -31,15 +33,22 @@ export async function serve(args: readonly string[]): Promise<void> {
 
 async function start(settings: Settings): Promise<OrchServer> {
   const identity = identityOf(settings, systemRandom);
-  const log = await createLog(settings.logLevel, identity);
+  const log = await createLog({ levels: settings.logLevel, format: settings.loggingFormat, identity });
   logFailures(log);
-  const server = await startServer(settings, { log, identity });
-  const { url, kubeconfigPath } = await server.listen();
-  process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
+  const starting = new StartProgress(process.stderr, systemClock, log);
+  try {
+    const server = await startServer(settings, { log, identity, starting });
+    starting.begin('port');
+    const { url, kubeconfigPath } = await server.listen();
+    starting.end();
+    process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
 administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
 ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
-  return server;
+    return server;
+  } finally {
+    starting.end();
+  }
 }
 
 /** Commands to try next: kubectl supports the compatible domain only. */

@@ -12,7 +12,7 @@ import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './default-service.ts';
 import { applyDemo } from './demo.ts';
-import { type Dependencies, silentLog } from './dependencies.ts';
+import { type Dependencies, logOf, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { identityOf } from './identity.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
@@ -82,8 +82,8 @@ export async function openServer(
   intercept: (handler: Handler) => Handler = (handler) => handler,
 ): Promise<OpenedServer> {
   const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
-  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel, identity) } =
-    dependencies;
+  const { logLevel: levels, loggingFormat: format } = settings;
+  const { log = levels === undefined ? silentLog : await createLog({ levels, format, identity }) } = dependencies;
   const own = { clock: systemClock, trusted: new TrustedAuthorities() };
   const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
@@ -114,6 +114,7 @@ export async function openServer(
   }
   const controllers = runControllers({
     ...shared,
+    log: logOf(log, 'controllers'),
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => {
       await listened?.catch(() => undefined);
@@ -130,7 +131,7 @@ export async function openServer(
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
-      opening = openListener(settings, names, handler, { ...injected, sharedBy });
+      opening = openListener(settings, names, handler, { ...injected, log: logOf(log, 'http'), sharedBy });
       listened = opening.then((listening) => opened(listening, state, tasks));
       try {
         return await listened;
@@ -149,9 +150,10 @@ export async function openServer(
 }
 
 /** Closes what a server has opened that failed to start. */
-async function discard({ registry, auditor, store }: ServerComponents): Promise<void> {
+async function discard({ registry, auditor, tracer, store }: ServerComponents): Promise<void> {
   registry.close();
   await auditor?.close(0);
+  await tracer?.close(0);
   await store.close();
 }
 
@@ -188,10 +190,16 @@ async function opened(
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents &
-    Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings; readonly client: Client },
+    Pick<Dependencies, 'clock'> &
+    Partial<Pick<Dependencies, 'starting'>> & {
+      readonly names: Names;
+      readonly settings: ServerSettings;
+      readonly client: Client;
+    },
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, client, rolesLoaded } = shared;
+  const { names, settings, client, rolesLoaded, starting } = shared;
+  starting?.begin('objects');
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
     ensurePolicy(),
@@ -208,8 +216,11 @@ async function bootstrap(
   if (settings.demo) await applyDemo(client, names);
 }
 
+/** How long the last spans may take to reach their collector (ms). */
+const lastSpansMs = 2_000;
+
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor, usage }: ServerComponents,
+  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor, tracer, usage }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
@@ -239,6 +250,7 @@ async function shutDown(
   yaml.close();
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);
+  await tracer?.close(lastSpansMs);
   await store.close();
 }
 

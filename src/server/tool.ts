@@ -6,6 +6,7 @@ import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './fla
 import * as type from './flag-types.ts';
 import { defaultSettings, flagList, type Settings } from './flags.ts';
 import { createLog } from './log.ts';
+import { defaultLevels } from './log-levels.ts';
 import { etcdOptionsOf } from './open-store.ts';
 import { settingsOf } from './process.ts';
 import { Progress } from './progress.ts';
@@ -105,7 +106,7 @@ export async function runWithProgress(
 export async function etcdToolOptions(
   settings: Omit<Parameters<typeof etcdOptionsOf>[0], 'etcdCompactionInterval'>,
 ): Promise<EtcdStoreOptions> {
-  const log = await createLog('warn');
+  const log = await createLog({ levels: { ...defaultLevels, level: 'warn' } });
   const dependencies = { clock: systemClock, random: systemRandom, log };
   return etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
 }

@@ -10,41 +10,32 @@ import {
 } from '../meta/index.ts';
 import { builtinGroups } from '../resources/index.ts';
 import { fieldsOf, openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
+import { describe } from '../types/descriptions.ts';
 import { allTypes } from '../types/find-type.ts';
 import { type Kind, modelOf } from './collect.ts';
 import { writeTypeScript } from './typescript.ts';
-
-/** The description of a type, such as `apps/v1.Deployment`, or of one of its fields. */
-export type Describe = (typeName: string, field?: string) => string | undefined;
 
 /** Clients know the names of the first one; those of the others are accepted beside them. */
 const domains = [compatibleDomain, defaultDomain].map(namesFor);
 const [names = namesFor(compatibleDomain), ...otherNames] = domains;
 
-/** TypeScript interfaces of all built-in types. Descriptions of `describe` take the place of those of the declarations. */
-export function builtInTypes(describe: Describe = () => undefined): string {
+/** TypeScript interfaces of all built-in types, with their descriptions. */
+export function builtInTypes(): string {
   const structs = [...allTypes().values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const kinds = kindsOf(structs);
   const others = structs.filter((struct) => homeOf(struct) === 'meta').map(({ name }) => openApiName(name, names));
   const roots = new Set([...kinds.map(({ component }) => component), ...others]);
   const isRoot = ({ name }: StructSchema) => roots.has(openApiName(name, names));
-  const components = new Map(Object.entries(openApiSchemas(structs.filter(isRoot), names, 'v2')));
-  for (const struct of structs) complete(components.get(openApiName(struct.name, names)) ?? {}, struct, describe);
+  const schemas = openApiSchemas(structs.filter(isRoot), { names, dialect: 'v2', describe });
+  const components = new Map(Object.entries(schemas));
+  for (const struct of structs) addOtherNames(components.get(openApiName(struct.name, names)) ?? {}, struct);
   return writeTypeScript(modelOf({ names, components, kinds, others, bareMeta: false }));
 }
 
-/** Adds descriptions, and the fields that have other names under other domains. */
-function complete(component: JsonObject, struct: StructSchema, describe: Describe): void {
-  const about = describe(struct.name);
-  if (about !== undefined) component['description'] = about;
-  const { properties } = component;
+/** Adds the fields that have other names under other domains. */
+function addOtherNames({ properties }: JsonObject, struct: StructSchema): void {
   if (!isJsonObject(properties)) return;
   const fields = [...fieldsOf(struct, names).keys()];
-  for (const name of fields) {
-    const property = properties[name];
-    const text = describe(struct.name, name);
-    if (text !== undefined && isJsonObject(property)) property['description'] = text;
-  }
   for (const other of otherNames) {
     for (const [i, name] of [...fieldsOf(struct, other).keys()].entries()) {
       const same = properties[fields[i] as string];

@@ -2,6 +2,7 @@ import { openApiOf, structuralOf } from '../extensions/index.ts';
 import { formatGroupVersion, isJsonObject, type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
 import { compile, openApiName, openApiSchemas, validate } from '../schema/index.ts';
 import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
+import { describe } from '../types/descriptions.ts';
 import { ObjectMeta } from '../types/meta-v1.ts';
 import { type Kind, modelOf } from './collect.ts';
 import type { Model } from './model.ts';
@@ -26,7 +27,7 @@ export class DefinitionError extends Error {}
 export function modelOfDefinitions(sources: readonly Source[]): Model {
   const read = sources.map(readSource);
   const names = read[0]?.names ?? namesFor('');
-  const components = new Map(Object.entries(openApiSchemas([ObjectMeta], names, 'v2')));
+  const components = new Map(Object.entries(openApiSchemas([ObjectMeta], { names, dialect: 'v2', describe })));
   const kinds = new Map<string, Kind>();
   for (const { where, group, kind, versions, names: own } of read) {
     if (own.domain !== names.domain)

@@ -4,7 +4,7 @@ import type { Model } from './model.ts';
 import { writeTypeScript } from './typescript.ts';
 import { writeZod } from './zod.ts';
 
-export { builtInTypes, type Describe } from './built-in.ts';
+export { builtInTypes } from './built-in.ts';
 export { DefinitionError, isDefinition, modelOfDefinitions, type Source } from './definitions.ts';
 export type { Model } from './model.ts';
 

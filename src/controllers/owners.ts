@@ -1,6 +1,6 @@
+import type { Index, Informer, KindPlace } from '../client/index.ts';
 import { isStatus, type LabelSelector, type Names, type OwnerReference, StatusError } from '../meta/index.ts';
-import type { Index, Informer } from './informer.ts';
-import { apiVersionOf, type Kind, type KindPlace, type Named } from './kind.ts';
+import { apiVersionOf, type Kind, type Named } from './kind.ts';
 import type { ObjectClient } from './object-client.ts';
 
 /** The owner reference with `controller: true`; an object has one at most. */

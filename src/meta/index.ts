@@ -67,6 +67,7 @@ export {
   healthMetrics,
   type Names,
   namesFor,
+  streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';

@@ -77,7 +77,10 @@ export async function startServer(
   let listened: Promise<Address> | undefined;
   const components = await compose(settings, names, injected, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
-  const client = createClient({ transport: inProcessTransport(components.handler, { subject }) });
+  const client = createClient({
+    transport: inProcessTransport(components.handler, { subject }),
+    apiDomain: settings.apiDomain,
+  });
   const shared = { ...injected, ...components, client, names, settings };
   const register = createSelfRegistration({ ...shared, closing: () => state.closing });
   const service = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port });

@@ -1,7 +1,6 @@
-import { type Client, readJson } from '../../client/index.ts';
+import { type Client, type KindPlace, readJson } from '../../client/index.ts';
 import { formatGroupVersion, type Names } from '../../meta/index.ts';
 import type { APIGroupDiscovery, APIGroupDiscoveryList } from '../../types/apidiscovery-v2.ts';
-import type { KindPlace } from '../kind.ts';
 
 /** A resource that the server serves, in one version. */
 export interface ServedResource extends KindPlace {

@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
  * later (ms).
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: functions that return nothing are reconcilers too
-export type Reconcile = (key: string) => Promise<{ readonly requeueAfter?: number } | void>;
+export type Reconcile = (key: string) => Promise<{ readonly requeueAfterMs?: number } | void>;
 
 /** Told of what a queue does, for its metrics. Seconds are monotonic. */
 export interface QueueObserver {
@@ -38,12 +38,15 @@ export interface WorkQueueOptions {
   readonly lastBackoffMs?: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly observe: (queue: QueueState) => QueueObserver;
+  /** Its metrics; none by default. */
+  readonly observe?: (queue: QueueState) => QueueObserver;
 }
 
 /** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
 const defaultFirstBackoffMs = 5;
 const defaultLastBackoffMs = 1_000_000;
+
+const unobserved = (): QueueObserver => ({ added() {}, started() {}, ended() {}, retried() {} });
 
 /**
  * A queue of keys to reconcile. A key is in it once however often it is added, and never reconciled by two workers at a
@@ -69,7 +72,7 @@ export class WorkQueue {
     const { name, clock } = options;
     // Metrics outlive the queue: they hold no more of it than this.
     const [waiting, processing] = [this.#waiting, this.#processing];
-    this.#observer = options.observe({
+    this.#observer = (options.observe ?? unobserved)({
       name,
       depth: () => waiting.size,
       runningSeconds: () => [...processing.values()].map((began) => (clock.monotonic() - began) / 1000),
@@ -153,7 +156,7 @@ export class WorkQueue {
     try {
       const result = this.#state === 'stopped' ? undefined : await reconcile(key);
       this.#failures.delete(key);
-      if (result?.requeueAfter !== undefined) this.addAfter(key, result.requeueAfter);
+      if (result?.requeueAfterMs !== undefined) this.addAfter(key, result.requeueAfterMs);
     } catch (error) {
       this.#retry(key, error);
     }

@@ -132,6 +132,11 @@ export class EventRecorder {
     return this.#writing === undefined;
   }
 
+  /** Resolves when no event waits to be written. */
+  async whenIdle(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
   /** Drops the events that wait; resolves when none is being written. */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -45,9 +45,20 @@ export {
 } from './leader-election.ts';
 export type { Log } from './log.ts';
 export { metadataOnly } from './metadata-only.ts';
+export { controllerReference, groupOf } from './owner-references.ts';
 export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
 export { type Reflected, type ReflectorOptions, reflect } from './reflector.ts';
 export { readJson } from './response.ts';
+export {
+  type ControllerLease,
+  type ControllerOptions,
+  type ReconcileContext,
+  type ReconcileRequest,
+  type ReconcileResult,
+  type RunningController,
+  startController,
+  type WatchedKind,
+} from './start-controller.ts';
 export type { CommandOutput, RemoteCommand } from './streams/command.ts';
 export type { ForwardedPort } from './streams/forwarded-port.ts';
 export { systemClock, systemRandom } from './system.ts';

@@ -60,6 +60,12 @@ export class Informer<T extends TypedObject> {
     return this.#objects.get(keyIn(namespace, name));
   }
 
+  /** Where the objects are; undefined until the server has told. */
+  get place(): KindPlace | undefined {
+    return this.#place;
+  }
+
+  /** The object of a key in queues: see `keyOf`. */
   getByKey(key: string): T | undefined {
     return this.#objects.get(key);
   }

@@ -108,86 +108,134 @@ export function createKindClient<T extends TypedObject>(
   observer: ObjectObserver,
 ): KindClient<T> {
   const kind = { ...reference, apiVersion: expandNames(reference.apiVersion, client.names) };
-  const resolve = () => client.resolve(kind);
-  const observed = <R extends TypedObject>(object: R): R => {
-    // A subresource may be of a kind of its own.
-    if (object.kind === kind.kind && object.apiVersion === kind.apiVersion) observer.observe(kind, object);
-    return object;
-  };
-  const at = async (key: ObjectKey, subresource?: string): Promise<Place> => {
-    const { name = '' } = key;
-    if (name === '') throw statusError.badRequest(`metadata.name: the name of the ${kind.kind} is required`);
-    return { ...within(await resolve(), key.namespace), name, ...(subresource === undefined ? {} : { subresource }) };
-  };
-  const typed = <R extends TypedObject>(object: R): R => ({ ...object, apiVersion: kind.apiVersion, kind: kind.kind });
-  const collection = async (namespace: string | undefined) => placeIn(await resolve(), namespace);
-  const get = async (key: ObjectKey, options?: Pick<ItemOptions, 'signal'>) =>
-    observed(await client.get<T>(await at(key), options));
-  const list: KindClient<T>['list'] = async ({ namespace, ...options } = {}) =>
-    client.list<T>(await collection(namespace), options);
+  const access = new Access(client, kind, observer);
+  const { resolve } = access;
   return {
     ...kind,
     resolve,
-    get,
-    list,
+    ...reads<T>(access),
+    ...writes<T>(access),
+    ...deletions<T>(access),
+    watch: async ({ namespace, ...options } = {}) => client.watch<T>(await access.all(namespace), options),
+    create: async (object, options) => {
+      const place = within(await resolve(), object.metadata?.namespace);
+      return access.written(await client.create<T>(place, access.typed(object), options), options);
+    },
+    subresource: <S extends TypedObject>(name: string): Subresource<S> => ({
+      get: async (key, options) => access.observed(await client.get<S>(await access.one(key, name), options)),
+      create: async (key, body, options) => client.create<S>(await access.one(key, name), body, options),
+      ...writes<S>(access, name),
+    }),
+  };
+}
+
+/** What all verbs of a kind do. */
+class Access {
+  readonly client: Client;
+  readonly kind: TypedKind<TypedObject>;
+  readonly observer: ObjectObserver;
+
+  constructor(client: Client, kind: TypedKind<TypedObject>, observer: ObjectObserver) {
+    this.client = client;
+    this.kind = kind;
+    this.observer = observer;
+  }
+
+  readonly resolve = (): Promise<KindPlace> => this.client.resolve(this.kind);
+
+  async all(namespace: string | undefined): Promise<Place> {
+    return placeIn(await this.resolve(), namespace);
+  }
+
+  async one({ namespace, name = '' }: ObjectKey, subresource?: string): Promise<Place> {
+    if (name === '') throw statusError.badRequest(`metadata.name: the name of the ${this.kind.kind} is required`);
+    const place = { ...within(await this.resolve(), namespace), name };
+    return subresource === undefined ? place : { ...place, subresource };
+  }
+
+  /** The object with kind and version. */
+  typed<R extends TypedObject>(object: R): R {
+    return { ...object, apiVersion: this.kind.apiVersion, kind: this.kind.kind };
+  }
+
+  observed<R extends TypedObject>(object: R): R {
+    const { kind, apiVersion } = this.kind;
+    // A subresource may be of a kind of its own.
+    if (object.kind === kind && object.apiVersion === apiVersion) this.observer.observe(this.kind, object);
+    return object;
+  }
+
+  written<R extends TypedObject>(object: R, options: ItemOptions | undefined): R {
+    return options?.dryRun === true ? object : this.observed(object);
+  }
+}
+
+function reads<T extends TypedObject>(access: Access): Pick<KindClient<T>, 'get' | 'find' | 'list' | 'items'> {
+  const { client } = access;
+  const read = async (place: Place, options?: Pick<ItemOptions, 'signal'>) =>
+    access.observed(await client.get<T>(place, options));
+  return {
+    get: async (key, options) => read(await access.one(key), options),
     find: async (key, options) => {
-      await resolve();
-      return get(key, options).catch((error: unknown) => {
+      const place = await access.one(key);
+      return read(place, options).catch((error: unknown) => {
         if (isStatus(error, 404)) return undefined;
         throw error;
       });
     },
+    list: async ({ namespace, ...options } = {}) => client.list<T>(await access.all(namespace), options),
     items: async function* ({ namespace, ...options } = {}) {
-      for await (const { items } of pagesOf<T>(client, await collection(namespace), options)) yield* items;
+      for await (const { items } of pagesOf<T>(client, await access.all(namespace), options)) yield* items;
     },
-    watch: async ({ namespace, ...options } = {}) => client.watch<T>(await collection(namespace), options),
-    create: async (object, options) => {
-      const place = within(await resolve(), object.metadata?.namespace);
-      const created = await client.create<T>(place, typed(object), options);
-      return options?.dryRun === true ? created : observed(created);
+  };
+}
+
+/** Writes to objects that exist, or to a subresource of them. */
+function writes<T extends TypedObject>(
+  access: Access,
+  subresource?: string,
+): Pick<Subresource<T>, 'update' | 'patch' | 'apply'> {
+  const { client } = access;
+  // What is written to a subresource may be of any kind: it says so itself.
+  const whole = (object: T) => (subresource === undefined || object.kind === undefined ? access.typed(object) : object);
+  return {
+    update: async (object, options) => {
+      const place = await access.one(object.metadata ?? {}, subresource);
+      return access.written(await client.update<T>(place, whole(object), options), options);
     },
-    ...writes<T>(),
-    delete: async ({ uid, ...key }, { propagationPolicy, gracePeriodSeconds, preconditions, ...options } = {}) => {
+    patch: async (key, format, patch, options) => {
+      const place = await access.one(key, subresource);
+      return access.written(await client.patch<T>(place, format, patch as Json, options), options);
+    },
+    apply: async (object, options) => {
+      const configuration = whole(object as T);
+      const place = await access.one(configuration.metadata ?? {}, subresource);
+      return access.written(await client.apply<T>(place, configuration, options), options);
+    },
+  };
+}
+
+function deletions<T extends TypedObject>(access: Access): Pick<KindClient<T>, 'delete' | 'deleteCollection'> {
+  const { client, kind, observer } = access;
+  return {
+    delete: async (
+      { namespace, name, uid },
+      { propagationPolicy, gracePeriodSeconds, preconditions, ...options } = {},
+    ) => {
       const conditions = preconditions ?? (uid === undefined ? undefined : { uid });
-      const body = { ...defined({ propagationPolicy, gracePeriodSeconds, preconditions: conditions }) };
-      const left = await client.delete<T>(await at(key), body, options);
-      if (!isStatusObject(left)) return options.dryRun === true ? left : observed(left);
+      const body = defined({ propagationPolicy, gracePeriodSeconds, preconditions: conditions });
+      const left = await client.delete<T>(await access.one({ namespace, name }), body, options);
+      if (!isStatusObject(left)) return access.written(left, options);
       // Without its uid, an object that has been created again meanwhile would be taken for the one that was deleted.
       const deleted = left.details?.uid ?? uid;
-      if (deleted !== undefined && options.dryRun !== true) observer.forget(kind, { ...key, uid: deleted });
+      if (deleted !== undefined && options.dryRun !== true) observer.forget(kind, { namespace, name, uid: deleted });
       return undefined;
     },
     deleteCollection: async ({ namespace, propagationPolicy, gracePeriodSeconds, preconditions, ...options } = {}) => {
       const body = defined({ propagationPolicy, gracePeriodSeconds, preconditions });
-      await client.deleteCollection(await collection(namespace), body, options);
+      await client.deleteCollection(await access.all(namespace), body, options);
     },
-    subresource: <S extends TypedObject>(name: string): Subresource<S> => ({
-      get: async (key, options) => observed(await client.get<S>(await at(key, name), options)),
-      create: async (key, body, options) => client.create<S>(await at(key, name), body, options),
-      ...writes<S>(name),
-    }),
   };
-
-  /** Writes to objects that exist, or to a subresource of them. */
-  function writes<S extends TypedObject>(subresource?: string) {
-    // What is posted to a subresource may be of any kind: it says so itself.
-    const whole = (object: S) => (subresource === undefined || object.kind === undefined ? typed(object) : object);
-    const told = (object: S, options: ItemOptions | undefined) =>
-      options?.dryRun === true ? object : observed(object);
-    return {
-      update: async (object: S, options?: ItemOptions) => {
-        const place = await at(object.metadata ?? {}, subresource);
-        return told(await client.update<S>(place, whole(object), options), options);
-      },
-      patch: async (key: ObjectKey, format: PatchFormat, patch: object, options?: ItemOptions) =>
-        told(await client.patch<S>(await at(key, subresource), format, patch as Json, options), options),
-      apply: async (object: S | Partially<S>, options: ApplyOptions) => {
-        const configuration = whole(object as S);
-        const place = await at(configuration.metadata ?? {}, subresource);
-        return told(await client.apply<S>(place, configuration, options), options);
-      },
-    };
-  }
 }
 
 /** The place of objects of which each has one namespace, or none. @throws StatusError 400 when it has the wrong one */

@@ -27,6 +27,7 @@ interface OwnerLike {
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
+  readonly controller?: unknown;
 }
 
 /** Names an object of a kind. The `metadata` of an object is one. */

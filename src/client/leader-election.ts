@@ -17,6 +17,9 @@ export interface LeaderElectionSettings {
   readonly retryMs: number;
 }
 
+/** Those of the field. */
+export const defaultLeaderElection: LeaderElectionSettings = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+
 export interface LeaderElectionOptions {
   /** Writes the lease and its events. */
   readonly client: Client;

@@ -63,7 +63,8 @@ export class WorkQueue {
   /** Cancels the timers of delayed keys; with the time at which they are due. */
   readonly #delayed = new Map<string, { readonly due: number; readonly cancel: () => void }>();
   #state: 'new' | 'running' | 'stopped' = 'new';
-  #idle: (() => void) | undefined;
+  /** Those who wait until it is idle. */
+  #waiters: (() => void)[] = [];
   readonly #observer: QueueObserver;
 
   constructor(options: WorkQueueOptions) {
@@ -115,6 +116,11 @@ export class WorkQueue {
     return this.#waiting.size === 0 && this.#processing.size === 0;
   }
 
+  /** Resolves when no key waits, but for delayed ones, and none is being reconciled. */
+  whenIdle(): Promise<void> {
+    return this.isIdle ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
   /** Workers begin. */
   start(): void {
     if (this.#state !== 'new') return;
@@ -128,10 +134,8 @@ export class WorkQueue {
     this.#waiting.clear();
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
-    if (this.#processing.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#idle = resolve;
-    });
+    this.#tellIdle();
+    return this.whenIdle();
   }
 
   /** Hands waiting keys to free workers. */
@@ -162,8 +166,15 @@ export class WorkQueue {
     }
     this.#observer.ended((clock.monotonic() - began) / 1000);
     this.#processing.delete(key);
-    if (this.#state === 'stopped' && this.#processing.size === 0) this.#idle?.();
     this.#fill();
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (!this.isIdle) return;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
   }
 
   #retry(key: string, error: unknown): void {

@@ -35,8 +35,8 @@ const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 
 
 /** A command over a WebSocket with one of the protocols for commands. */
 export function remoteCommand(socket: WebSocket): RemoteCommand {
-  let exited = (_: number) => {};
-  let failed = (_: unknown) => {};
+  let exited: (code: number) => void = () => {};
+  let failed: (error: unknown) => void = () => {};
   const exitCode = new Promise<number>((resolve, reject) => {
     exited = resolve;
     failed = reject;

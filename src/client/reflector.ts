@@ -3,7 +3,6 @@ import type { Client, ListOptions, Place } from './client.ts';
 import type { Log } from './log.ts';
 import { pagesOf } from './pages.ts';
 import type { ClientWatchEvent } from './watch.ts';
-import { pause } from './within.ts';
 
 export interface ReflectorOptions {
   readonly client: Client;
@@ -43,12 +42,8 @@ const lastRetryMs = 30_000;
 
 /** Lists and watches a resource until the signal is aborted. Never rejects: errors are logged. */
 export async function reflect(options: ReflectorOptions, to: Reflected): Promise<void> {
-  const { signal, clock, turn = (list) => list() } = options;
-  const wait = async (ms: number) => {
-    to.waiting?.(true);
-    await pause(clock, ms, signal);
-    to.waiting?.(false);
-  };
+  const { signal, turn = (list) => list() } = options;
+  const wait = (ms: number) => pauseOf(options, to, ms);
   let revision = 0;
   let failures = 0;
   let eventless = 0;
@@ -104,3 +99,20 @@ const watch = ({ client, signal, selection, accept }: ReflectorOptions, place: P
     allowWatchBookmarks: true,
     signal,
   });
+
+/** Resolves after the time (ms), or when the signal is aborted. */
+function pauseOf({ clock, signal }: ReflectorOptions, { waiting }: Reflected, ms: number): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  waiting?.(true);
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      // In the turn in which the clock moves on, so that who waits for what follows from that does not miss it.
+      waiting?.(false);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal.addEventListener('abort', end);
+  });
+}

@@ -1,5 +1,5 @@
 import type { ApiObject, Json, Names, Status } from '../meta/index.ts';
-import type { KindPlace, ObjectKey, TypedKind, TypedObject } from './kind.ts';
+import type { KindPlace, ObjectKey, TypedKind, TypedObject, UntypedObject } from './kind.ts';
 import type { KindClient, ObjectObserver } from './kind-client.ts';
 import type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
 import type { RemoteCommand } from './streams/command.ts';
@@ -88,7 +88,7 @@ export interface Client {
   /** The names of the API domain. */
   readonly names: Names;
   /** The objects of a kind, built-in or custom: `client.kind<Deployment>('apps/v1', 'Deployment')`. */
-  kind<T extends TypedObject = ApiObject>(apiVersion: string, kind: string): KindClient<NoInfer<T>>;
+  kind<T extends TypedObject = UntypedObject>(apiVersion: string, kind: string): KindClient<NoInfer<T>>;
   /** Where the server serves a kind; asked once for each version. @throws StatusError 404 when it does not serve it */
   resolve(kind: TypedKind<TypedObject>): Promise<KindPlace>;
   /** Tells of all objects that kinds of this client read and write from now on. The result ends that. */

@@ -1,4 +1,5 @@
 /** The client of the API: verbs, typed kinds, transports, and what controllers are made of. */
+export type { AsyncClosing } from './async-closing.ts';
 export type {
   ApplyOptions,
   Client,
@@ -11,7 +12,7 @@ export type {
   WatchParameters,
 } from './client.ts';
 export { createClient } from './create-client.ts';
-export { EventRecorder, type EventSubject, type EventType } from './event-recorder.ts';
+export { EventRecorder, type EventRecorderOptions, type EventSubject, type EventType } from './event-recorder.ts';
 export { type HttpsOptions, httpsTransport } from './https.ts';
 export { type InProcessHandler, type InProcessOptions, inProcessTransport } from './in-process.ts';
 export { type ChangeHandler, Index, Informer, type Selection } from './informer.ts';
@@ -26,6 +27,7 @@ export {
   splitKey,
   type TypedKind,
   type TypedObject,
+  type UntypedObject,
 } from './kind.ts';
 export {
   createKindClient,

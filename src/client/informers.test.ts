@@ -3,13 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ApiObject, VirtualClock } from '../meta/index.ts';
+import { VirtualClock } from '../meta/index.ts';
 import { createServer, openLmdbStore, openMemoryStore } from '../server/index.ts';
 import { heldStore } from '../store/testing/held-store.ts';
 import { createClient } from './create-client.ts';
 import { inProcessTransport } from './in-process.ts';
 import type { Informer } from './informer.ts';
 import { Informers } from './informers.ts';
+import type { UntypedObject } from './kind.ts';
 import { systemClock } from './system.ts';
 import { kubeconfigTransport } from './testing/kubeconfig-transport.ts';
 import type { ClientResponse, Transport } from './transport.ts';
@@ -48,7 +49,7 @@ function follow(transport: Transport) {
   return { clock, informer, informers, client, watches, told, next };
 }
 
-const names = (informer: Informer<ApiObject>) =>
+const names = (informer: Informer<UntypedObject>) =>
   informer
     .list()
     .map(({ metadata: { name } }) => name)
@@ -64,7 +65,7 @@ describe('an informer in process', () => {
     const followed = follow(inProcessTransport(server.handler, { subject }));
     return { server, store, clock, configMaps: server.client.kind('v1', 'ConfigMap'), followed };
   }
-  const made = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: key(name) });
+  const made = (name: string) => ({ metadata: key(name) });
 
   it('lists again when the server cannot tell what has been missed, and tells of the difference', async () => {
     const { store, clock, configMaps, followed } = await open();
@@ -128,7 +129,7 @@ describe('an informer in process', () => {
     await expect
       .poll(async () => (await client.request({ method: 'GET', url: '/apis/example.com/v1', headers: {} })).status)
       .toBe(200);
-    await client.kind('example.com/v1', 'Widget').create({ apiVersion: '', kind: '', metadata: { name: 'w' } });
+    await client.kind('example.com/v1', 'Widget').create({ metadata: { name: 'w' } });
     await clock.advance(60_000, () => informer.caughtUp());
     expect(informer.get('', 'w')?.apiVersion).toBe('example.com/v1');
   });
@@ -141,7 +142,7 @@ describe('an informer over sockets', () => {
     const { port, kubeconfig } = await server.listen();
     return { server, port, kubeconfig, configMaps: server.client.kind('v1', 'ConfigMap') };
   }
-  const made = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: key(name) });
+  const made = (name: string) => ({ metadata: key(name) });
   const connect = (kubeconfig: string) => {
     const transport = kubeconfigTransport(kubeconfig);
     ends.push(() => transport.close());

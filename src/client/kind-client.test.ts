@@ -153,8 +153,6 @@ describe('a typed kind', () => {
       message: 'the server does not serve the kind Widget in version example.com/v1',
     });
     await client.kind('apiextensions.{domain}/v1', 'CustomResourceDefinition').create({
-      apiVersion: '',
-      kind: '',
       metadata: { name: 'widgets.example.com' },
       spec: {
         group: 'example.com',

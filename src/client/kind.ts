@@ -1,4 +1,4 @@
-import { expandNames, type Names, StatusError } from '../meta/index.ts';
+import { expandNames, type Json, type JsonObject, type Names, type ObjectMeta, StatusError } from '../meta/index.ts';
 import type { Place } from './client.ts';
 import { readJson } from './response.ts';
 import type { ClientRequest, ClientResponse } from './transport.ts';
@@ -20,6 +20,14 @@ export interface TypedObject {
         readonly ownerReferences?: readonly OwnerLike[] | undefined;
       }
     | undefined;
+}
+
+/** An object of which no more is known. */
+export interface UntypedObject {
+  [field: string]: Json | undefined;
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta & JsonObject;
 }
 
 interface OwnerLike {

@@ -1,9 +1,11 @@
 import { type Clock, formatMicroTime, isStatus, type Random, StatusError } from '../meta/index.ts';
 import type { Client } from './client.ts';
+import { consoleLog } from './console-log.ts';
 import { EventRecorder } from './event-recorder.ts';
 import type { TypedKind } from './kind.ts';
 import { createKindClient, type KindClient, noObserver } from './kind-client.ts';
 import type { Log } from './log.ts';
+import { systemClock, systemRandom } from './system.ts';
 import type { Transport } from './transport.ts';
 import { pause, within } from './within.ts';
 
@@ -20,15 +22,20 @@ export interface LeaderElectionSettings {
 /** Those of the field. */
 export const defaultLeaderElection: LeaderElectionSettings = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 
+const defaults = { clock: systemClock, random: systemRandom, log: consoleLog, settings: defaultLeaderElection };
+
 export interface LeaderElectionOptions {
   /** Writes the lease and its events. */
   readonly client: Client;
   /** The lease that is held. Its name is that of the component, as which events of it are written. */
   readonly lease: { readonly namespace: string; readonly name: string };
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly settings: LeaderElectionSettings;
+  /** Moves renewals and attempts; the system clock by default. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** The console by default. */
+  readonly log?: Log;
+  /** By default 15 s, 10 s and 2 s. */
+  readonly settings?: LeaderElectionSettings;
   /** No two processes that may run at the same time have the same one. */
   readonly identity: string;
   /** Called at the beginning of each term; resolves the result's `stop` when nothing runs any more. */
@@ -61,7 +68,7 @@ const leaseKind: TypedKind<HeldLease> = {
  * could not be renewed for the renew deadline is lost: what runs is stopped, before others may take the lease.
  */
 export class LeaderElection {
-  readonly #options: LeaderElectionOptions;
+  readonly #options: LeaderElectionOptions & typeof defaults;
   readonly #leases: KindClient<HeldLease>;
   readonly #events: EventRecorder;
   readonly #stopping = new AbortController();
@@ -78,8 +85,8 @@ export class LeaderElection {
   #slowpath = 0;
 
   constructor(options: LeaderElectionOptions) {
-    const { client, lease, clock, log } = options;
-    this.#options = options;
+    this.#options = { ...defaults, ...options };
+    const { client, lease, clock, log } = this.#options;
     this.#leases = createKindClient(client, leaseKind, noObserver);
     this.#events = new EventRecorder({ client, clock, log, component: lease.name });
     this.#running = this.#run();

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, expandNames, type Random } from '../meta/index.ts';
+import { type AsyncClosing, asyncDispose } from './async-closing.ts';
 import type { Client } from './client.ts';
 import { consoleLog } from './console-log.ts';
 import { EventRecorder } from './event-recorder.ts';
@@ -83,8 +84,8 @@ export interface ControllerOptions<T extends TypedObject, W extends readonly Typ
   readonly log?: Log;
 }
 
-/** A controller that runs until it is stopped. */
-export interface RunningController {
+/** A controller that runs until it is stopped; `await using` stops it. */
+export interface RunningController extends AsyncClosing {
   /** To read other kinds from memory; those of `kind`, `owns` and `watches` run already. */
   readonly informers: Informers;
   readonly events: EventRecorder;
@@ -97,14 +98,14 @@ export interface RunningController {
   idle(): Promise<void>;
   /** Resolves when nothing runs any more; the lease is released. Idempotent. */
   stop(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Starts a controller: informers, a work queue, and reconciles with retries. */
 export function startController<T extends TypedObject, const W extends readonly TypedObject[] = []>(
   options: ControllerOptions<T, W>,
 ): RunningController {
-  return new ControllerRun(options);
+  const run = new ControllerRun(options);
+  return Object.assign(run, { [asyncDispose as typeof Symbol.asyncDispose]: () => run.stop() });
 }
 
 /** Reconciles from the beginning to the end of a term. */
@@ -113,7 +114,9 @@ interface Term {
   readonly stop: () => Promise<void>;
 }
 
-class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]> implements RunningController {
+class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
+  implements Omit<RunningController, typeof Symbol.asyncDispose>
+{
   readonly informers: Informers;
   readonly events: EventRecorder;
   readonly #options: ControllerOptions<T, W>;
@@ -163,10 +166,6 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]> imp
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
   }
 
   async #stop(): Promise<void> {

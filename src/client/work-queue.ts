@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, isStatus } from '../meta/index.ts';
+import { consoleLog } from './console-log.ts';
 import type { Log } from './log.ts';
+import { systemClock } from './system.ts';
 
 /**
  * Makes the object of a key as it should be. Throws to be called again with backoff; the result may ask for another call
@@ -36,17 +38,21 @@ export interface WorkQueueOptions {
   readonly firstBackoffMs?: number;
   /** The longest delay after failures of a key (ms). */
   readonly lastBackoffMs?: number;
-  readonly clock: Clock;
-  readonly log: Log;
+  /** Moves delays; the system clock by default. */
+  readonly clock?: Clock;
+  /** The console by default. */
+  readonly log?: Log;
   /** Its metrics; none by default. */
   readonly observe?: (queue: QueueState) => QueueObserver;
 }
 
-/** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
-const defaultFirstBackoffMs = 5;
-const defaultLastBackoffMs = 1_000_000;
-
-const unobserved = (): QueueObserver => ({ added() {}, started() {}, ended() {}, retried() {} });
+const defaults = {
+  clock: systemClock,
+  log: consoleLog,
+  firstBackoffMs: 5,
+  lastBackoffMs: 1_000_000,
+  observe: (): QueueObserver => ({ added() {}, started() {}, ended() {}, retried() {} }),
+};
 
 /**
  * A queue of keys to reconcile. A key is in it once however often it is added, and never reconciled by two workers at a
@@ -54,7 +60,7 @@ const unobserved = (): QueueObserver => ({ added() {}, started() {}, ended() {},
  */
 export class WorkQueue {
   readonly name: string;
-  readonly #options: WorkQueueOptions;
+  readonly #options: Required<WorkQueueOptions>;
   /** Keys to reconcile, with the monotonic time at which they were added (ms). */
   readonly #waiting = new Map<string, number>();
   /** Keys that are being reconciled, with the monotonic time at which that began (ms). */
@@ -69,11 +75,11 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.name = options.name;
-    this.#options = options;
-    const { name, clock } = options;
+    this.#options = { ...defaults, ...options };
+    const { name, clock, observe } = this.#options;
     // Metrics outlive the queue: they hold no more of it than this.
     const [waiting, processing] = [this.#waiting, this.#processing];
-    this.#observer = (options.observe ?? unobserved)({
+    this.#observer = observe({
       name,
       depth: () => waiting.size,
       runningSeconds: () => [...processing.values()].map((began) => (clock.monotonic() - began) / 1000),
@@ -179,7 +185,7 @@ export class WorkQueue {
 
   #retry(key: string, error: unknown): void {
     if (this.#state === 'stopped') return;
-    const { log, name, firstBackoffMs = defaultFirstBackoffMs, lastBackoffMs = defaultLastBackoffMs } = this.#options;
+    const { log, name, firstBackoffMs, lastBackoffMs } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     // The informer is behind, or the object has been deleted meanwhile: the next attempt sees the later state.

@@ -9,6 +9,7 @@ const external = Object.keys(dependencies);
 const entries = {
   index: 'src/server/index.ts',
   testing: 'src/server/harness/index.ts',
+  client: 'src/client/library.ts',
 };
 
 const modules = defineConfig({

@@ -153,6 +153,7 @@ const main = join(dist, 'types', 'server', 'index.d.ts');
 const entries = {
   index: bundleTypes(main),
   testing: bundleTypes(join(dist, 'types', 'server', 'harness', 'index.d.ts'), main),
+  client: bundleTypes(join(dist, 'types', 'client', 'library.d.ts'), main),
 };
 for (const [name, types] of Object.entries(entries)) {
   // The same declarations for ESM and CommonJS consumers.

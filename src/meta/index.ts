@@ -69,6 +69,7 @@ export {
   type Names,
   namesFor,
   ownMetric,
+  streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';

@@ -1,13 +1,14 @@
 import { hostname } from 'node:os';
-import { type Client, createClient, type HttpsOptions, httpsTransport, type Transport } from '../client/index.ts';
 import {
-  allControllers,
-  componentName,
-  defaultSettings,
+  type Client,
+  createClient,
+  type HttpsOptions,
+  httpsTransport,
   LeaderElection,
-  startControllers,
+  type Transport,
   whileHeld,
-} from '../controllers/index.ts';
+} from '../client/index.ts';
+import { allControllers, componentName, defaultSettings, startControllers } from '../controllers/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { accountTokens } from './account-tokens.ts';
 import { systemClock } from './clock.ts';
@@ -49,6 +50,7 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
   const transport = httpsTransport(server);
   const own = clientOver(transport);
   const names = namesFor(await domainOf(settings, server.server, own));
+  const over = (through: Transport) => clientOver(through, names.domain);
   const [clock, random] = [systemClock, systemRandom];
   const ca = settings.rootCaFile && (await readSettingFile('root-ca-file', settings.rootCaFile));
   const transportOf = settings.useServiceAccountCredentials ? accountTransports(server, own, names) : () => transport;
@@ -57,22 +59,27 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
       ...{ names, clock, random, log },
       controllers: allControllers.filter(({ name }) => settings.controllers.has(name)),
       settings: { ...defaultSettings, rootCertificates: () => ca ?? server.ca },
-      reader: clientOver(whileHeld(holds, transport)),
-      clientOf: (account) => clientOver(whileHeld(holds, transportOf(account))),
+      reader: over(whileHeld(holds, transport)),
+      clientOf: (account) => over(whileHeld(holds, transportOf(account))),
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
     });
   process.stdout.write(`orch ${version} runs controllers for ${server.server}\n`);
   if (!settings.leaderElect) return lead(() => true).stop;
   const election: LeaderElection = new LeaderElection({
-    ...{ client: own, names, clock, random, log, lost, settings: leaseSettings(settings) },
+    ...{ client: over(transport), clock, random, log, lost, settings: leaseSettings(settings) },
+    lease: { namespace: names.systemNamespace, name: componentName },
     identity: `${hostname()}_${random.uuid()}`,
     lead: () => lead(() => election.holds),
   });
   return () => election.stop();
 }
 
-const clientOver = (transport: Transport): Client =>
-  createClient({ transport, baseHeaders: { 'user-agent': `${componentName}/${version}` } });
+const clientOver = (transport: Transport, apiDomain?: string): Client =>
+  createClient({
+    transport,
+    baseHeaders: { 'user-agent': `${componentName}/${version}` },
+    ...(apiDomain === undefined ? {} : { apiDomain }),
+  });
 
 /** The transports of service accounts, each with a token of its own. */
 function accountTransports(server: HttpsOptions, client: Client, names: Names): (account: string) => Transport {

@@ -96,7 +96,8 @@ export async function openServer(
   let listened: Promise<Address> | undefined;
   const components = await compose(settings, names, injected, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
-  const clientOver = (over: Handler) => createClient({ transport: inProcessTransport(over, { subject }) });
+  const { apiDomain } = settings;
+  const clientOver = (over: Handler) => createClient({ transport: inProcessTransport(over, { subject }), apiDomain });
   const client = clientOver(components.handler);
   const handler = intercept(components.handler);
   const shared = { ...injected, ...components, client, names, settings };

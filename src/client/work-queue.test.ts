@@ -99,7 +99,7 @@ describe('a work queue', () => {
     let runs = 0;
     const { queue, pass, settle } = makeQueue(async () => {
       runs++;
-      return runs === 1 ? { requeueAfter: 100 } : undefined;
+      return runs === 1 ? { requeueAfterMs: 100 } : undefined;
     });
     queue.add('a');
     await settle();

@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Client, ClientWatchEvent, ListOptions } from '../client/index.ts';
 import { type ApiObject, namesFor, StatusError, VirtualClock } from '../meta/index.ts';
-import { Informers, versionOf } from './informer.ts';
-import type { Named } from './kind.ts';
-import { kinds } from './kinds.ts';
+import type { Client, ListOptions } from './client.ts';
+import { versionOf } from './informer.ts';
+import { Informers } from './informers.ts';
+import type { TypedKind } from './kind.ts';
+import type { ClientWatchEvent } from './watch.ts';
+
+const configMaps: TypedKind<ApiObject> = { apiVersion: 'v1', kind: 'ConfigMap' };
 
 /** Objects in each page of a list, and events of the loop in which all that is due happens. */
 const pageSize = 2;
@@ -89,11 +92,12 @@ class Server {
       }
     };
     const watch = async (_: unknown, { resourceVersion }: { readonly resourceVersion: string }) => {
-      const first = this.log.findIndex(({ object }) => versionOf(object as Named) > Number(resourceVersion));
+      const first = this.log.findIndex(({ object }) => versionOf(object) > Number(resourceVersion));
       this.position = first < 0 ? this.log.length : first;
       return events.call(this);
     };
-    return { list, watch } as unknown as Client;
+    const resolve = async () => ({ ...configMaps, resource: 'configmaps', namespaced: true });
+    return { names: namesFor('k8s.io'), resolve, observe: () => () => {}, list, watch } as unknown as Client;
   }
 }
 
@@ -110,19 +114,19 @@ class World {
   readonly #written: ApiObject[] = [];
   readonly #removed = new Set<string>();
   /** What handlers have been told last, by uid; undefined after the deletion. */
-  readonly #told = new Map<string, Named | undefined>();
+  readonly #told = new Map<string, ApiObject | undefined>();
 
   constructor() {
     const silent = { info: () => {}, warn: () => {}, error: () => {} };
     const { signal } = this.#stop;
     const client = this.server.client(signal);
-    this.#informers = new Informers({ client, names: namesFor('k8s.io'), clock: this.#clock, log: silent, signal });
-    this.#informer = this.#informers.of(kinds.configMaps);
+    this.#informers = new Informers({ client, clock: this.#clock, log: silent });
+    this.#informer = this.#informers.of(configMaps);
     this.#informer.onChange((object, old) => this.#hear(object, old));
   }
 
   /** Each uid is added once, then changes to later versions, and is deleted once. */
-  #hear(object: Named | undefined, old: Named | undefined): void {
+  #hear(object: ApiObject | undefined, old: ApiObject | undefined): void {
     const uid = (object ?? old)?.metadata.uid ?? '';
     expect(this.#told.get(uid)).toBe(old);
     if (old === undefined) expect(this.#told.has(uid)).toBe(false);
@@ -181,14 +185,14 @@ class World {
       this.server.deliver();
       await this.settle();
     }
-    const state = (objects: Iterable<Named>) =>
+    const state = (objects: Iterable<ApiObject>) =>
       [...objects].map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`).sort();
-    expect(state(this.#informer.list())).toEqual(state(this.server.objects.values() as Iterable<Named>));
+    expect(state(this.#informer.list())).toEqual(state(this.server.objects.values()));
     const live = [...this.#told.values()].filter((object) => object !== undefined);
     expect(state(live)).toEqual(state(this.#informer.list()));
     this.#stop.abort();
     this.server.end(false);
-    await this.#informers.stopped();
+    await this.#informers.stop();
   }
 }
 

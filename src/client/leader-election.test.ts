@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Client, createClient, inProcessTransport } from '../client/index.ts';
-import { type ApiObject, namesFor, StatusError, VirtualClock } from '../meta/index.ts';
+import { type ApiObject, StatusError, VirtualClock } from '../meta/index.ts';
 import { createServer, type OrchServer } from '../server/index.ts';
 import { delivered } from '../store/testing/late-store.ts';
+import type { Client } from './client.ts';
+import { createClient } from './create-client.ts';
+import { inProcessTransport } from './in-process.ts';
 import { LeaderElection, whileHeld } from './leader-election.ts';
 
-const names = namesFor('k8s.io');
+const lease = { namespace: 'kube-system', name: 'kube-controller-manager' };
 const place = { apiVersion: 'coordination.k8s.io/v1', resource: 'leases', namespace: 'kube-system' };
 const settings = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 
@@ -40,7 +42,7 @@ class World {
     });
     const log = (text: string) => void this.logged.push(`${identity}: ${text}`);
     const election: LeaderElection = new LeaderElection({
-      ...{ client, names, clock: this.clock, settings, identity },
+      ...{ client, lease, clock: this.clock, settings, identity },
       random: { uuid: () => '', integer: () => 0 },
       log: { info: () => {}, warn: log, error: () => {} },
       lead: () => {
@@ -154,7 +156,7 @@ describe('leader election', () => {
     reach.works = true;
     await world.advance(60_000);
     expect(world.told).toHaveLength(4);
-    expect(world.logged).toEqual(['a: the lease of the controllers cannot be acquired or renewed']);
+    expect(world.logged).toEqual(['a: the lease cannot be acquired or renewed']);
   });
 
   it('takes the lease again when it can be written again', async () => {
@@ -248,10 +250,10 @@ describe('requests of the election', () => {
   it('end when the server does not answer', async () => {
     world = await new World().open();
     const told: string[] = [];
-    const hangs = { find: () => new Promise(() => {}) };
-    const silent = new Proxy({} as Client, { get: () => hangs.find });
+    const hangs = { resolve: () => new Promise(() => {}) };
+    const silent = new Proxy({} as Client, { get: () => hangs.resolve });
     const election = new LeaderElection({
-      ...{ client: silent, names, clock: world.clock, settings, identity: 'a' },
+      ...{ client: silent, lease, clock: world.clock, settings, identity: 'a' },
       random: { uuid: () => '', integer: () => 0 },
       log: { info: () => {}, warn: () => {}, error: () => {} },
       lead: () => ({ stop: () => Promise.resolve(void told.push('stopped')) }),

@@ -1,13 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, isStatus } from '../meta/index.ts';
+import { consoleLog } from './console-log.ts';
 import type { Log } from './log.ts';
+import { systemClock } from './system.ts';
 
 /**
  * Makes the object of a key as it should be. Throws to be called again with backoff; the result may ask for another call
  * later (ms).
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: functions that return nothing are reconcilers too
-export type Reconcile = (key: string) => Promise<{ readonly requeueAfter?: number } | void>;
+export type Reconcile = (key: string) => Promise<{ readonly requeueAfterMs?: number } | void>;
 
 /** Told of what a queue does, for its metrics. Seconds are monotonic. */
 export interface QueueObserver {
@@ -36,14 +38,21 @@ export interface WorkQueueOptions {
   readonly firstBackoffMs?: number;
   /** The longest delay after failures of a key (ms). */
   readonly lastBackoffMs?: number;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly observe: (queue: QueueState) => QueueObserver;
+  /** Moves delays; the system clock by default. */
+  readonly clock?: Clock;
+  /** The console by default. */
+  readonly log?: Log;
+  /** Its metrics; none by default. */
+  readonly observe?: (queue: QueueState) => QueueObserver;
 }
 
-/** Delays after failures of one key (ms): the first, doubled each time, up to the last. */
-const defaultFirstBackoffMs = 5;
-const defaultLastBackoffMs = 1_000_000;
+const defaults = {
+  clock: systemClock,
+  log: consoleLog,
+  firstBackoffMs: 5,
+  lastBackoffMs: 1_000_000,
+  observe: (): QueueObserver => ({ added() {}, started() {}, ended() {}, retried() {} }),
+};
 
 /**
  * A queue of keys to reconcile. A key is in it once however often it is added, and never reconciled by two workers at a
@@ -51,7 +60,7 @@ const defaultLastBackoffMs = 1_000_000;
  */
 export class WorkQueue {
   readonly name: string;
-  readonly #options: WorkQueueOptions;
+  readonly #options: Required<WorkQueueOptions>;
   /** Keys to reconcile, with the monotonic time at which they were added (ms). */
   readonly #waiting = new Map<string, number>();
   /** Keys that are being reconciled, with the monotonic time at which that began (ms). */
@@ -60,16 +69,17 @@ export class WorkQueue {
   /** Cancels the timers of delayed keys; with the time at which they are due. */
   readonly #delayed = new Map<string, { readonly due: number; readonly cancel: () => void }>();
   #state: 'new' | 'running' | 'stopped' = 'new';
-  #idle: (() => void) | undefined;
+  /** Those who wait until it is idle. */
+  #waiters: (() => void)[] = [];
   readonly #observer: QueueObserver;
 
   constructor(options: WorkQueueOptions) {
     this.name = options.name;
-    this.#options = options;
-    const { name, clock } = options;
+    this.#options = { ...defaults, ...options };
+    const { name, clock, observe } = this.#options;
     // Metrics outlive the queue: they hold no more of it than this.
     const [waiting, processing] = [this.#waiting, this.#processing];
-    this.#observer = options.observe({
+    this.#observer = observe({
       name,
       depth: () => waiting.size,
       runningSeconds: () => [...processing.values()].map((began) => (clock.monotonic() - began) / 1000),
@@ -112,6 +122,11 @@ export class WorkQueue {
     return this.#waiting.size === 0 && this.#processing.size === 0;
   }
 
+  /** Resolves when no key waits, but for delayed ones, and none is being reconciled. */
+  whenIdle(): Promise<void> {
+    return this.isIdle ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
   /** Workers begin. */
   start(): void {
     if (this.#state !== 'new') return;
@@ -125,10 +140,8 @@ export class WorkQueue {
     this.#waiting.clear();
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
-    if (this.#processing.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#idle = resolve;
-    });
+    this.#tellIdle();
+    return this.whenIdle();
   }
 
   /** Hands waiting keys to free workers. */
@@ -153,19 +166,26 @@ export class WorkQueue {
     try {
       const result = this.#state === 'stopped' ? undefined : await reconcile(key);
       this.#failures.delete(key);
-      if (result?.requeueAfter !== undefined) this.addAfter(key, result.requeueAfter);
+      if (result?.requeueAfterMs !== undefined) this.addAfter(key, result.requeueAfterMs);
     } catch (error) {
       this.#retry(key, error);
     }
     this.#observer.ended((clock.monotonic() - began) / 1000);
     this.#processing.delete(key);
-    if (this.#state === 'stopped' && this.#processing.size === 0) this.#idle?.();
     this.#fill();
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (!this.isIdle) return;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
   }
 
   #retry(key: string, error: unknown): void {
     if (this.#state === 'stopped') return;
-    const { log, name, firstBackoffMs = defaultFirstBackoffMs, lastBackoffMs = defaultLastBackoffMs } = this.#options;
+    const { log, name, firstBackoffMs, lastBackoffMs } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     // The informer is behind, or the object has been deleted meanwhile: the next attempt sees the later state.

@@ -1,13 +1,12 @@
-import type { Client, Transport } from '../client/index.ts';
-import { type Clock, formatMicroTime, isStatus, type Names, type Random, StatusError } from '../meta/index.ts';
-import type { Lease } from '../types/coordination-v1.ts';
-import { componentName } from './component.ts';
-import { Events } from './events.ts';
-import { Informers } from './informer.ts';
-import type { Named } from './kind.ts';
-import { kinds } from './kinds.ts';
+import { type Clock, formatMicroTime, isStatus, type Random, StatusError } from '../meta/index.ts';
+import type { Client } from './client.ts';
+import { consoleLog } from './console-log.ts';
+import { EventRecorder } from './event-recorder.ts';
+import type { TypedKind } from './kind.ts';
+import { createKindClient, type KindClient, noObserver } from './kind-client.ts';
 import type { Log } from './log.ts';
-import { createObjectClient, type ObjectClient } from './object-client.ts';
+import { systemClock, systemRandom } from './system.ts';
+import type { Transport } from './transport.ts';
 import { pause, within } from './within.ts';
 
 /** Durations in ms. The lease duration is longer than the renew deadline, and that longer than 1.2 retry periods. */
@@ -20,14 +19,23 @@ export interface LeaderElectionSettings {
   readonly retryMs: number;
 }
 
+/** Those of the field. */
+export const defaultLeaderElection: LeaderElectionSettings = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+
+const defaults = { clock: systemClock, random: systemRandom, log: consoleLog, settings: defaultLeaderElection };
+
 export interface LeaderElectionOptions {
   /** Writes the lease and its events. */
   readonly client: Client;
-  readonly names: Names;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly settings: LeaderElectionSettings;
+  /** The lease that is held. Its name is that of the component, as which events of it are written. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** Moves renewals and attempts; the system clock by default. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** The console by default. */
+  readonly log?: Log;
+  /** By default 15 s, 10 s and 2 s. */
+  readonly settings?: LeaderElectionSettings;
   /** No two processes that may run at the same time have the same one. */
   readonly identity: string;
   /** Called at the beginning of each term; resolves the result's `stop` when nothing runs any more. */
@@ -39,16 +47,30 @@ export interface LeaderElectionOptions {
 /** How much longer than the retry period the time between two attempts to acquire the lease may be, in parts of it. */
 export const jitterFactor = 1.2;
 
-type HeldLease = Lease & Named;
+interface HeldLease {
+  metadata: { namespace?: string; name?: string; uid?: string; resourceVersion?: string };
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    acquireTime?: string;
+    renewTime?: string;
+    leaseTransitions?: number;
+  };
+}
+
+const leaseKind: TypedKind<HeldLease> = {
+  ...{ apiVersion: 'coordination.{domain}/v1', kind: 'Lease' },
+  ...{ resource: 'leases', namespaced: true },
+};
 
 /**
- * Leads while it holds the lease of the controllers: of several processes with one API exactly one does. A lease that
+ * Leads while it holds a lease: of several processes with one API exactly one does. A lease that
  * could not be renewed for the renew deadline is lost: what runs is stopped, before others may take the lease.
  */
 export class LeaderElection {
-  readonly #options: LeaderElectionOptions;
-  readonly #client: ObjectClient;
-  readonly #events: Events;
+  readonly #options: LeaderElectionOptions & typeof defaults;
+  readonly #leases: KindClient<HeldLease>;
+  readonly #events: EventRecorder;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   /** Between the beginning of a term and the end of what it ran. */
@@ -63,11 +85,10 @@ export class LeaderElection {
   #slowpath = 0;
 
   constructor(options: LeaderElectionOptions) {
-    const { client, names, clock, log } = options;
-    this.#options = options;
-    const informers = new Informers({ client, names, clock, log, signal: this.#stopping.signal });
-    this.#client = createObjectClient(client, informers, names);
-    this.#events = new Events({ client: this.#client, clock, log, component: componentName });
+    this.#options = { ...defaults, ...options };
+    const { client, lease, clock, log } = this.#options;
+    this.#leases = createKindClient(client, leaseKind, noObserver);
+    this.#events = new EventRecorder({ client, clock, log, component: lease.name });
     this.#running = this.#run();
   }
 
@@ -98,18 +119,18 @@ export class LeaderElection {
     const { lead, lost, log, identity } = this.#options;
     const { signal } = this.#stopping;
     while (await this.#acquire()) {
-      log.info('the lease of the controllers has been acquired', { identity });
+      log.info('the lease has been acquired', { identity });
       if (this.#lease) this.#events.record(this.#lease, 'Normal', 'LeaderElection', `${identity} became leader`);
       const running = lead();
       await this.#renew();
       await running.stop();
       this.#leading = false;
       if (signal.aborted) break;
-      log.error('the lease of the controllers has been lost', { identity });
+      log.error('the lease has been lost', { identity });
       lost?.();
     }
     const released = this.#release().catch((error: unknown) => {
-      log.warn('the lease of the controllers cannot be released', { error });
+      log.warn('the lease cannot be released', { error });
     });
     await within(this.#options.clock, this.#attemptMs, new AbortController().signal, released);
   }
@@ -166,7 +187,7 @@ export class LeaderElection {
       const failure = String(error);
       // Conflict: another process was faster.
       if (!isStatus(error, 409) && failure !== this.#failure && !signal.aborted) {
-        log.warn('the lease of the controllers cannot be acquired or renewed', { error });
+        log.warn('the lease cannot be acquired or renewed', { error });
       }
       this.#failure = failure;
       return undefined;
@@ -183,23 +204,20 @@ export class LeaderElection {
 
   /** The lease as it was written; undefined when another process holds it. */
   async #write(): Promise<HeldLease | undefined> {
-    const { names, clock } = this.#options;
+    const { lease, clock } = this.#options;
     if (this.#leading && this.#lease !== undefined) {
       try {
-        return await this.#client.update(kinds.leases, this.#next(this.#lease));
+        return await this.#leases.update(this.#next(this.#lease));
       } catch (error) {
         if (!isStatus(error, 409) && !isStatus(error, 404)) throw error;
       }
     }
     if (this.#leading) this.#slowpath++;
-    const found = await this.#client.find(kinds.leases, names.systemNamespace, componentName);
-    if (found === undefined) {
-      const metadata = { namespace: names.systemNamespace, name: componentName };
-      return this.#client.create(kinds.leases, this.#next({ metadata }));
-    }
+    const found = await this.#leases.find(lease);
+    if (found === undefined) return this.#leases.create(this.#next({ metadata: { ...lease } }));
     if (found.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) this.#observed = clock.monotonic();
     this.#lease = found;
-    return this.#isHeldByOther() ? undefined : this.#client.update(kinds.leases, this.#next(found));
+    return this.#isHeldByOther() ? undefined : this.#leases.update(this.#next(found));
   }
 
   /** Whether another process holds the lease, and has renewed it within its duration. */
@@ -229,13 +247,13 @@ export class LeaderElection {
 
   /** Lets others take the lease at once, if this process holds it. */
   async #release(): Promise<void> {
-    const { names, identity, clock } = this.#options;
-    const lease = await this.#client.find(kinds.leases, names.systemNamespace, componentName);
+    const { identity, clock } = this.#options;
+    const lease = await this.#leases.find(this.#options.lease);
     if (lease?.spec?.holderIdentity !== identity) return;
     const now = formatMicroTime(clock.now());
     const { metadata, spec } = lease;
     const transitions = spec.leaseTransitions ?? 0;
-    await this.#client.update(kinds.leases, {
+    await this.#leases.update({
       metadata,
       spec: {
         ...{ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: transitions },
@@ -249,6 +267,4 @@ export class LeaderElection {
 export const whileHeld =
   (holds: () => boolean, transport: Transport): Transport =>
   (request) =>
-    holds()
-      ? transport(request)
-      : Promise.reject(new StatusError(503, 'ServiceUnavailable', 'the lease of the controllers is not held'));
+    holds() ? transport(request) : Promise.reject(new StatusError(503, 'ServiceUnavailable', 'the lease is not held'));

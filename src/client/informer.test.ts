@@ -1,9 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Client, ClientWatchEvent, ListOptions } from '../client/index.ts';
 import { type ApiObject, namesFor, StatusError, VirtualClock } from '../meta/index.ts';
-import { Informers } from './informer.ts';
-import { kinds } from './kinds.ts';
+import type { Client, ListOptions } from './client.ts';
+import { Informers } from './informers.ts';
+import type { KindPlace, TypedKind } from './kind.ts';
+import type { ClientWatchEvent } from './watch.ts';
+
+const configMaps: TypedKind<ApiObject> = { apiVersion: 'v1', kind: 'ConfigMap' };
+const place: KindPlace = { apiVersion: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true };
 
 const object = (name: string, version: number, uid = `uid-${name}`): ApiObject => ({
   apiVersion: 'v1',
@@ -27,6 +31,9 @@ class World {
 
   constructor() {
     const client = {
+      names: namesFor('k8s.io'),
+      resolve: async () => place,
+      observe: () => () => {},
       list: (_: unknown, options: ListOptions) => {
         this.asked.push(`list ${options.continue ?? ''}`);
         return new Promise((resolve, reject) => {
@@ -39,11 +46,10 @@ class World {
       },
     };
     this.informers = new Informers({
-      ...{ client: client as unknown as Client, names: namesFor('k8s.io'), clock: this.clock },
+      ...{ client: client as unknown as Client, clock: this.clock },
       log: { info: () => {}, warn: () => {}, error: (text) => void this.logged.push(text) },
-      signal: this.#stop.signal,
     });
-    this.informer = this.informers.of(kinds.configMaps);
+    this.informer = this.informers.of(configMaps);
     this.informer.onChange((now, old) => {
       const { name, uid } = (now ?? old)?.metadata ?? {};
       const what = old === undefined ? 'added' : now === undefined ? 'deleted' : 'changed';
@@ -97,7 +103,7 @@ class World {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.informers.stopped();
+    await this.informers.stop();
   }
 }
 

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { StatusError, statusError, VirtualClock } from '../meta/index.ts';
-import { Events } from './events.ts';
-import type { ObjectClient } from './object-client.ts';
+import { namesFor, StatusError, statusError, VirtualClock } from '../meta/index.ts';
+import type { Client } from './client.ts';
+import { EventRecorder } from './event-recorder.ts';
+import type { KindPlace } from './kind.ts';
 
 const subject = (name: string) => ({
   apiVersion: 'v1',
@@ -10,26 +11,37 @@ const subject = (name: string) => ({
   metadata: { namespace: 'n', name, uid: `uid-${name}`, resourceVersion: '7' },
 });
 
+interface Written {
+  readonly metadata: { readonly name: string };
+  readonly message: string;
+  readonly count: number;
+}
+
 /** A recorder, and the writes that it makes. */
 function recorder() {
   const clock = new VirtualClock();
   const writes: string[] = [];
   const logged: string[] = [];
   const state: { failure: StatusError | undefined } = { failure: undefined };
+  const written = new Map<string, Written>();
   const client = {
-    create: async (_: unknown, event: { metadata: object; message: string; count: number }) => {
+    names: namesFor('k8s.io'),
+    resolve: async (kind: KindPlace) => kind,
+    create: async (_: unknown, event: Written) => {
       if (state.failure !== undefined) throw state.failure;
       writes.push(`create ${event.message} ${event.count}`);
+      written.set(event.metadata.name, event);
       return event;
     },
-    patch: async (_: unknown, at: { metadata: object; message: string }, __: string, patch: { count: number }) => {
+    patch: async ({ name }: { name: string }, _: string, patch: { count: number }) => {
       if (state.failure !== undefined) throw state.failure;
-      writes.push(`patch ${at.message} ${patch.count}`);
-      return { ...at, ...patch };
+      const before = written.get(name);
+      writes.push(`patch ${before?.message} ${patch.count}`);
+      return { ...before, ...patch };
     },
-  } as unknown as ObjectClient;
+  } as unknown as Client;
   const log = { info: () => {}, warn: (text: string) => void logged.push(text), error: () => {} };
-  const events = new Events({ client, clock, log, component: 'c' });
+  const events = new EventRecorder({ client, clock, log, component: 'c' });
   const settle = async () => {
     while (!events.isIdle) await nextTurn();
   };

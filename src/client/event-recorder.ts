@@ -1,34 +1,56 @@
-import { type Clock, formatTime, isStatus, type ObjectMeta } from '../meta/index.ts';
-import type { Event } from '../types/core-v1.ts';
-import { kinds } from './kinds.ts';
+import { type Clock, formatTime, isStatus } from '../meta/index.ts';
+import type { Client } from './client.ts';
+import { consoleLog } from './console-log.ts';
+import type { TypedKind, TypedObject } from './kind.ts';
+import { createKindClient, type KindClient, noObserver } from './kind-client.ts';
 import type { Log } from './log.ts';
-import type { ObjectClient } from './object-client.ts';
+import { systemClock } from './system.ts';
 
 /** The object of an event; `fieldPath` names a part of it. */
 export interface EventSubject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: ObjectMeta;
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly metadata?: TypedObject['metadata'];
   readonly fieldPath?: string;
 }
 
-export interface EventRecorder {
-  /**
-   * Writes an event later, in the order of the calls. An event that repeats one of the last hour counts it up. `host` is
-   * the node on which the source of the event runs.
-   */
-  record(subject: EventSubject, type: 'Normal' | 'Warning', reason: string, message: string, host?: string): void;
-}
+export type EventType = 'Normal' | 'Warning';
 
-interface RecorderOptions {
-  readonly client: ObjectClient;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface EventRecorderOptions {
+  /** Writes the events. */
+  readonly client: Client;
   /** `source.component` and `reportingComponent`. */
   readonly component: string;
+  /** The system clock by default. */
+  readonly clock?: Clock;
+  /** The console by default. */
+  readonly log?: Log;
 }
 
-type CoreEvent = Event & { metadata: ObjectMeta };
+/** An event of core/v1. */
+interface CoreEvent {
+  metadata: { name?: string; namespace?: string };
+  involvedObject: {
+    kind: string;
+    namespace?: string;
+    name: string;
+    uid: string;
+    apiVersion: string;
+    resourceVersion?: string;
+    fieldPath?: string;
+  };
+  reason: string;
+  message: string;
+  source: { component: string; host?: string };
+  firstTimestamp: string;
+  lastTimestamp: string;
+  count: number;
+  type: EventType;
+  reportingComponent: string;
+  reportingInstance: string;
+}
+
+const eventKind: TypedKind<CoreEvent> = { apiVersion: 'v1', kind: 'Event', resource: 'events', namespaced: true };
 
 /** Events that wait to be written; later ones are dropped. */
 const maxWaiting = 1_000;
@@ -44,8 +66,11 @@ interface Rate {
 }
 
 /** Records events of core/v1 as client-go does: repeated ones are counted, and a subject has a bounded rate of them. */
-export class Events implements EventRecorder {
-  readonly #options: RecorderOptions;
+export class EventRecorder {
+  readonly #events: Pick<KindClient<CoreEvent>, 'create' | 'patch'>;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #component: string;
   readonly #waiting: CoreEvent[] = [];
   /** The events that were written, by what they say. */
   readonly #written = new Map<string, CoreEvent>();
@@ -55,15 +80,22 @@ export class Events implements EventRecorder {
   static #last = 0n;
   #stopped = false;
 
-  constructor(options: RecorderOptions) {
-    this.#options = options;
+  constructor({ client, component, clock = systemClock, log = consoleLog }: EventRecorderOptions) {
+    this.#events = createKindClient(client, eventKind, noObserver);
+    this.#component = component;
+    this.#clock = clock;
+    this.#log = log;
   }
 
-  record(subject: EventSubject, type: 'Normal' | 'Warning', reason: string, message: string, host?: string): void {
-    const { clock, component } = this.#options;
-    const { metadata, kind = '', apiVersion = '', fieldPath } = subject;
+  /**
+   * Writes an event later, in the order of the calls. An event that repeats one of the last hour counts it up. `host` is
+   * the node on which the source of the event runs.
+   */
+  record(subject: EventSubject, type: EventType, reason: string, message: string, host?: string): void {
+    const component = this.#component;
+    const { metadata = {}, kind = '', apiVersion = '', fieldPath } = subject;
     const { name = '', namespace = '', uid = '', resourceVersion } = metadata;
-    const now = clock.now();
+    const now = this.#clock.now();
     if (
       this.#stopped ||
       this.#waiting.length >= maxWaiting ||
@@ -100,6 +132,11 @@ export class Events implements EventRecorder {
     return this.#writing === undefined;
   }
 
+  /** Resolves when no event waits to be written. */
+  async whenIdle(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
   /** Drops the events that wait; resolves when none is being written. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -110,8 +147,8 @@ export class Events implements EventRecorder {
   /** The time in nanoseconds, which no two events of this process share. */
   #suffix(now: number): string {
     const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n;
-    Events.#last = nanoseconds > Events.#last ? nanoseconds : Events.#last + 1n;
-    return Events.#last.toString(16);
+    EventRecorder.#last = nanoseconds > EventRecorder.#last ? nanoseconds : EventRecorder.#last + 1n;
+    return EventRecorder.#last.toString(16);
   }
 
   #accepts(key: string, now: number): boolean {
@@ -123,7 +160,6 @@ export class Events implements EventRecorder {
   }
 
   async #write(): Promise<void> {
-    const { log } = this.#options;
     // The caller's own writes come first.
     await Promise.resolve();
     for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
@@ -131,30 +167,29 @@ export class Events implements EventRecorder {
         await this.#writeOne(event);
       } catch (error) {
         // A namespace that is being deleted takes no events.
-        if (!isStatus(error, 403) && !isStatus(error, 404)) log.warn('an event cannot be written', { error });
+        if (!isStatus(error, 403) && !isStatus(error, 404)) this.#log.warn('an event cannot be written', { error });
       }
     }
     this.#writing = undefined;
   }
 
   async #writeOne(event: CoreEvent): Promise<void> {
-    const { client } = this.#options;
     const { involvedObject: subject, type, reason, message } = event;
-    const { kind, apiVersion, namespace, name, uid, fieldPath } = subject ?? {};
+    const { kind, apiVersion, namespace, name, uid, fieldPath } = subject;
     const key = JSON.stringify([kind, apiVersion, namespace, name, uid, fieldPath, type, reason, message]);
     const before = this.#written.get(key);
     if (before !== undefined) {
-      const count = (before.count ?? 1) + 1;
+      const count = before.count + 1;
       try {
-        const patch = { count, lastTimestamp: event.lastTimestamp ?? null };
-        remember(this.#written, key, await client.patch(kinds.events, before, 'merge', patch));
+        const patch = { count, lastTimestamp: event.lastTimestamp };
+        remember(this.#written, key, await this.#events.patch(before.metadata, 'merge', patch));
         return;
       } catch (error) {
         // It has expired.
         if (!isStatus(error, 404)) throw error;
       }
     }
-    remember(this.#written, key, await client.create(kinds.events, event));
+    remember(this.#written, key, await this.#events.create(event));
   }
 }
 

@@ -1,12 +1,13 @@
 import type { ServiceDefinition } from '@grpc/proto-loader';
 import { attributesOf, type SpanData } from './span-data.ts';
 
-/** The messages of OTLP for traces. Numbers and names are those of its specification. */
+/** A message with its fields. */
 const type = (...fields: readonly (readonly [name: string, type: string, id: number, rule?: 'repeated'])[]) => ({
   fields: Object.fromEntries(
     fields.map(([name, type, id, rule]) => [name, { type, id, ...(rule === undefined ? {} : { rule }) }]),
   ),
 });
+/** The messages of OTLP for traces. Numbers and names are those of its specification. */
 const messages = {
   TraceService: { methods: { Export: { requestType: 'ExportRequest', responseType: 'ExportResponse' } } },
   ExportRequest: type(['resourceSpans', 'ResourceSpans', 1, 'repeated']),

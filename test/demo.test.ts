@@ -34,7 +34,7 @@ describe('orch serve --demo', { timeout: 120_000 }, () => {
     const running = server;
     const field = async (path: string, read: (status: { [name: string]: unknown }) => unknown) =>
       read((await running.request('GET', path)).body.status ?? {});
-    await expect.poll(() => field(web, ({ readyReplicas }) => readyReplicas)).toBe(3);
+    await expect.poll(() => field(web, ({ readyReplicas }) => readyReplicas), { timeout: 30_000 }).toBe(3);
     await expect
       .poll(() => field(demo('/apis/batch/v1', 'jobs/report'), ({ succeeded }) => succeeded), { timeout: 30_000 })
       .toBe(4);
@@ -99,7 +99,7 @@ describe('orch serve --demo', { timeout: 120_000 }, () => {
     const other = await startServer(['--demo', '--controllers=*', '--api-domain=orch.io']);
     try {
       const ready = async () => (await other.request('GET', web)).body.status?.readyReplicas;
-      await expect.poll(ready).toBe(3);
+      await expect.poll(ready, { timeout: 30_000 }).toBe(3);
       expect((await other.request('GET', bookings)).body.items).toHaveLength(2);
     } finally {
       await other.stop('SIGKILL');

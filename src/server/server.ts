@@ -157,10 +157,14 @@ async function opened({ address, tls }: Listening, state: State, { service, regi
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents &
-    Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings; readonly client: Client },
+    Pick<Dependencies, 'clock' | 'log'> & {
+      readonly names: Names;
+      readonly settings: ServerSettings;
+      readonly client: Client;
+    },
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, client, rolesLoaded } = shared;
+  const { names, settings, client, log, rolesLoaded } = shared;
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
     ensurePolicy(),
@@ -174,7 +178,7 @@ async function bootstrap(
   );
   await service.reconcile();
   hooks.done('bootstrap-controller');
-  if (settings.demo) await applyDemo(client, names);
+  if (settings.demo) await applyDemo(client, names, log);
 }
 
 async function shutDown(

@@ -31,25 +31,25 @@ async function kill(running: RunningServer): Promise<void> {
 describe('orch serve --demo', { timeout: 120_000 }, () => {
   it('fills a namespace with a small world, which runs', async () => {
     server = await startServer(flags, data);
-    const { request } = server;
+    const running = server;
     const field = async (path: string, read: (status: { [name: string]: unknown }) => unknown) =>
-      read((await request('GET', path)).body.status ?? {});
-    await expect.poll(() => field(web, ({ readyReplicas }) => readyReplicas)).toBe(3);
+      read((await running.request('GET', path)).body.status ?? {});
+    await expect.poll(() => field(web, ({ readyReplicas }) => readyReplicas), { timeout: 30_000 }).toBe(3);
     await expect
       .poll(() => field(demo('/apis/batch/v1', 'jobs/report'), ({ succeeded }) => succeeded), { timeout: 30_000 })
       .toBe(4);
     await expect
       .poll(() => field(demo('/api/v1', 'resourcequotas/demo'), ({ used }) => used))
       .toMatchObject({ services: '1' });
-    const nodes = (await request('GET', '/api/v1/nodes')).body.items;
+    const nodes = (await running.request('GET', '/api/v1/nodes')).body.items;
     expect(nodes).toHaveLength(3);
-    const { items } = (await request('GET', bookings)).body;
+    const { items } = (await running.request('GET', bookings)).body;
     expect(items.map(({ spec }: { spec: unknown }) => spec)).toEqual([
       { room: 'attic', nights: 2, paid: false },
       { room: 'garden', nights: 14, paid: true },
     ]);
     const refused = { ...items[0], metadata: { name: 'bob' }, spec: { room: 'tower', nights: 9 } };
-    const answer = await request('POST', bookings, refused);
+    const answer = await running.request('POST', bookings, refused);
     expect({ status: answer.status, message: answer.body.message }).toEqual({
       status: 422,
       message: expect.stringContaining('more than a week is paid before'),
@@ -76,19 +76,22 @@ describe('orch serve --demo', { timeout: 120_000 }, () => {
   });
 
   it('leaves at the next start what was changed, and makes again what was deleted', async () => {
-    const { request } = server as RunningServer;
-    const versionOf = async (path: string) => (await request('GET', path)).body.metadata.resourceVersion as string;
+    const before = server as RunningServer;
+    const versionOf = async (path: string) =>
+      (await before.request('GET', path)).body.metadata.resourceVersion as string;
     const settings = demo('/api/v1', 'configmaps/settings');
-    const before = await versionOf(`${bookings}/grace`);
-    expect((await request('PATCH', settings, { data: { colour: 'blue' } }, patch)).status).toBe(200);
-    expect((await request('DELETE', `${bookings}/ada`)).status).toBe(200);
-    await kill(server as RunningServer);
+    const version = await versionOf(`${bookings}/grace`);
+    expect((await before.request('PATCH', settings, { data: { colour: 'blue' } }, patch)).status).toBe(200);
+    expect((await before.request('DELETE', `${bookings}/ada`)).status).toBe(200);
+    await kill(before);
     server = await startServer(flags, data);
-    const now = server.request;
-    expect((await now('GET', `${bookings}/grace`)).body.metadata.resourceVersion).toBe(before);
-    expect((await now('GET', settings)).body.data).toEqual({ colour: 'blue' });
-    expect((await now('GET', `${bookings}/ada`)).status).toBe(200);
-    const { managedFields } = (await now('GET', web)).body.metadata as { managedFields: { manager: string }[] };
+    const after = server;
+    expect((await after.request('GET', `${bookings}/grace`)).body.metadata.resourceVersion).toBe(version);
+    expect((await after.request('GET', settings)).body.data).toEqual({ colour: 'blue' });
+    expect((await after.request('GET', `${bookings}/ada`)).status).toBe(200);
+    const { managedFields } = (await after.request('GET', web)).body.metadata as {
+      managedFields: { manager: string }[];
+    };
     expect(managedFields.map(({ manager }) => manager)).toContain('demo');
   });
 
@@ -96,7 +99,7 @@ describe('orch serve --demo', { timeout: 120_000 }, () => {
     const other = await startServer(['--demo', '--controllers=*', '--api-domain=orch.io']);
     try {
       const ready = async () => (await other.request('GET', web)).body.status?.readyReplicas;
-      await expect.poll(ready).toBe(3);
+      await expect.poll(ready, { timeout: 30_000 }).toBe(3);
       expect((await other.request('GET', bookings)).body.items).toHaveLength(2);
     } finally {
       await other.stop('SIGKILL');

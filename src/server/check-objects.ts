@@ -99,7 +99,7 @@ export function decode(
     return { object: decoded.value as ApiObject, unknown: decoded.unknown.map(formatPath) };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    return { problem: `it does not decode as ${kind.kind} of ${apiVersion}: ${error.message}` };
+    return { problem: `it does not decode as ${kind.kind}: ${error.message}` };
   }
 }
 

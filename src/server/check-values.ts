@@ -41,7 +41,7 @@ export async function openValues({ encryption, pathPrefix }: ValueOptions, names
     const found = await opened.rules.transformerOf(resource).decrypt(value, pathPrefix + key);
     return found?.value ?? { check: 'decryption', message: 'no key of the configuration decrypts it' };
   };
-  return { read, close: opened.close };
+  return { read, close: () => opened.close() };
 }
 
 const plainValues: Values = {

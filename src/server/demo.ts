@@ -1,8 +1,8 @@
 import type { Client } from '../client/index.ts';
 import { isStatus, type Names, StatusError } from '../meta/index.ts';
 import { type DemoObject, demoNamespace, demoObjects } from './demo-objects.ts';
+import type { Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
-import { StartError } from './start-error.ts';
 
 const fieldManager = 'demo';
 /** How many fake nodes the demo has when nothing else is said. */
@@ -14,17 +14,17 @@ export const fakeNodesOf = ({ demo, fakeNodes }: ServerSettings): number =>
 
 /**
  * Applies the objects of the demo. What is there as it was applied stays as it is, and so does an object in which
- * somebody else has taken over a field. @throws StartError
+ * somebody else has taken over a field. What cannot be made, such as in a namespace that is being deleted, is logged.
  */
-export async function applyDemo(client: Client, names: Names): Promise<void> {
+export async function applyDemo(client: Client, names: Names, log: Pick<Log, 'warn'>): Promise<void> {
   for (const object of demoObjects(names)) {
     try {
       await applyObject(client, object);
     } catch (error) {
-      if (isStatus(error, 409)) continue;
       if (!(error instanceof StatusError)) throw error;
+      if (isStatus(error, 409)) continue;
       const { kind, metadata } = object;
-      throw new StartError(`--demo: ${kind} ${metadata.name} cannot be made: ${error.message}`, error);
+      log.warn('an object of the demo cannot be made', { kind, name: metadata.name, error: error.message });
     }
   }
 }

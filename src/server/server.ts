@@ -191,7 +191,7 @@ async function opened(
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents &
-    Pick<Dependencies, 'clock'> &
+    Pick<Dependencies, 'clock' | 'log'> &
     Partial<Pick<Dependencies, 'starting'>> & {
       readonly names: Names;
       readonly settings: ServerSettings;
@@ -199,7 +199,7 @@ async function bootstrap(
     },
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, client, rolesLoaded, starting } = shared;
+  const { names, settings, client, log, rolesLoaded, starting } = shared;
   starting?.begin('objects');
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
@@ -214,7 +214,7 @@ async function bootstrap(
   );
   await service.reconcile();
   hooks.done('bootstrap-controller');
-  if (settings.demo) await applyDemo(client, names);
+  if (settings.demo) await applyDemo(client, names, log);
 }
 
 /** How long the last spans may take to reach their collector (ms). */

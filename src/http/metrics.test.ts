@@ -202,6 +202,17 @@ function seriesAt(metrics: Metrics, registry: Registry, method: string, url: str
   return metrics.series(info, registry.find(group, version, resource));
 }
 
+it('counts requests that go on to nodes under the verb of the reference', async () => {
+  const { registry, close } = await makeFixture();
+  const labels = (method: string, path: string) => seriesAt(metricsOf(registry), registry, method, path).labels;
+  const pod = '/api/v1/namespaces/a/pods/x';
+  const rest = (subresource: string) => `resource="pods",subresource="${subresource}",scope="resource"`;
+  expect(labels('POST', `${pod}/exec`)).toContain(`verb="CONNECT",group="",version="v1",${rest('exec')}`);
+  expect(labels('GET', `${pod}/status`)).toContain(`verb="GET",group="",version="v1",${rest('status')}`);
+  expect(labels('PUT', `${pod}/exec`)).toContain('verb="other"');
+  await close();
+});
+
 it('counts unregistered status codes by their class', async () => {
   const { registry, close } = await makeFixture();
   const series = metricsOf(registry).series(identify('GET', '/x'), undefined);

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { connectionOf, type Resource } from '../registry/index.ts';
+import type { Resource } from '../registry/index.ts';
 import { durationBounds, eventBounds, sizeBounds } from './bounds.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -58,24 +58,29 @@ export function createSeriesTable(): SeriesTable {
   const deprecated = new Set<string>();
   return {
     ...{ series, requests, watched, deprecated },
-    find(info, resource) {
-      const { query } = info;
-      const { method, place, scope, known } = classify(info, resource);
+    find({ verb, path, query, resource: at }, resource) {
+      const served = at?.subresource === '' ? resource?.definition : resource?.subresources.get(at?.subresource ?? '');
+      let method = methods.get(verb) ?? other;
+      let place = nowhere;
+      let scope = '';
+      if (at === undefined || served === undefined) {
+        place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
+      } else {
+        place = at;
+        scope = at.name !== '' ? 'resource' : at.namespace === '' ? 'cluster' : 'namespace';
+        if (!(served.verbs as readonly string[]).includes(verb)) method = other;
+        else if ('connect' in served) method = 'CONNECT';
+      }
       const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
-      const common = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope}`;
-      const key = `${common} ${dryRun}`;
+      const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
       let found = series.get(key);
       if (found === undefined) {
-        const all = entryOf(requests, common, () => makeRequestSeries(method, place, scope));
-        found = {
-          labels: `${all.labels},dry_run="${dryRun}"`,
-          codes: new Map(),
-          duration: distribution(durationBounds),
-          all,
-          watched: method === 'WATCH' ? watchSeriesAt(watched, place) : undefined,
-        };
+        const labels = labelsOf(method, place, scope);
+        const all = entryOf(requests, labels, () => makeRequestSeries(method, labels));
+        const watch = method === 'WATCH' ? watchSeriesAt(watched, place) : undefined;
+        found = makeSeries(all, watch, dryRun);
         series.set(key, found);
-        if (known !== undefined) addDeprecated(deprecated, place, known);
+        if (place === at && resource !== undefined) addDeprecated(deprecated, place, resource);
       }
       return found;
     },
@@ -90,31 +95,17 @@ interface Place {
   readonly subresource: string;
 }
 
-interface Classified {
-  readonly method: string;
-  readonly place: Place;
-  readonly scope: string;
-  /** The resource, where it is served at the path of the request. */
-  readonly known: Resource | undefined;
-}
+const labelsOf = (verb: string, { group, version, resource, subresource }: Place, scope: string): string =>
+  labelText({ verb, group, version, resource, subresource, scope, component: 'apiserver' });
 
-function classify({ verb, path, resource: at }: RequestInfo, resource: Resource | undefined): Classified {
-  const method = methods.get(verb) ?? other;
-  const served = at?.subresource === '' ? resource?.definition : resource?.subresources.get(at?.subresource ?? '');
-  if (at === undefined || resource === undefined || served === undefined) {
-    return { method, place: documents.get(path.split('/', 2)[1] ?? '') ?? nowhere, scope: '', known: undefined };
-  }
-  const scope = at.name !== '' ? 'resource' : at.namespace === '' ? 'cluster' : 'namespace';
-  const common = { place: at, scope, known: resource };
-  if (!(served.verbs as readonly string[]).includes(verb)) return { ...common, method: other };
-  const connects = connectionOf({ resource, subresource: at.subresource }) !== undefined;
-  return { ...common, method: connects ? 'CONNECT' : method };
-}
+const makeSeries = (all: RequestSeries, watched: WatchSeries | undefined, dryRun: string): Series => ({
+  labels: `${all.labels},dry_run="${dryRun}"`,
+  ...{ codes: new Map(), duration: distribution(durationBounds), all, watched },
+});
 
-function makeRequestSeries(verb: string, place: Place, scope: string): RequestSeries {
-  const { group, version, resource, subresource } = place;
+function makeRequestSeries(verb: string, labels: string): RequestSeries {
   return {
-    labels: labelText({ verb, group, version, resource, subresource, scope, component: 'apiserver' }),
+    labels,
     size: verb === 'WATCH' ? undefined : distribution(sizeBounds),
     lasting: verb === 'WATCH' || verb === 'CONNECT',
     open: 0,

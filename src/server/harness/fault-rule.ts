@@ -87,14 +87,14 @@ export function checkRule(rule: FaultRule): CheckedRule {
     times,
     fault: faultOf(rule.fault),
     matches({ info, user: sender }) {
+      if (wanted?.has(info.verb) === false || (user !== undefined && user !== sender)) return false;
       const path = info.resource;
-      if (path === undefined) return false;
+      // Discovery, health and the like.
+      if (path === undefined) return [resource, namespace, name].every((part) => part === undefined);
       return (
-        wanted?.has(info.verb) !== false &&
         isResource?.(path) !== false &&
         (namespace === undefined || namespace === path.namespace) &&
-        (name === undefined || name === path.name) &&
-        (user === undefined || user === sender)
+        (name === undefined || name === path.name)
       );
     },
   };
@@ -110,6 +110,9 @@ function problemOf({ verb, times, fault, ...rest }: FaultRule): string | undefin
   if (times !== undefined && !(Number.isInteger(times) && times > 0)) return `times must be a whole number above 0`;
   if (fault === 'refuse' || fault === 'drop-after-write') return undefined;
   if (typeof fault !== 'object' || fault === null) return `fault must be ${faultForms}`;
+  const known = 'delay' in fault ? ['delay'] : ['status', 'message', 'retryAfterSeconds'];
+  const unknown = Object.keys(fault).find((key) => !known.includes(key));
+  if (unknown !== undefined) return `fault.${unknown} is an unknown part${didYouMean(unknown, known)}`;
   if ('delay' in fault) return undefined;
   if (Object.hasOwn(answers, fault.status)) return undefined;
   return `fault must be ${faultForms}, with a status of ${Object.keys(answers).join(', ')}`;

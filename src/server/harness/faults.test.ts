@@ -160,6 +160,11 @@ describe('a fault', () => {
     expect(await codeOf(client.get({ ...deployments, name: 'a', subresource: 'status' }))).toBe(409);
     faults.clear();
     expect(await codeOf(jane.list(configMaps))).toBe(200);
+    const discover = () => client.request({ method: 'GET', url: '/apis', headers: {} });
+    faults.add({ verb: 'get', resource: 'apis', fault: 'refuse' });
+    expect((await discover()).status).toBe(200);
+    faults.add({ fault: 'refuse' });
+    expect(await codeOf(discover())).toBe(503);
   });
 
   it('delays requests by the clock of the server', async () => {
@@ -197,6 +202,8 @@ describe('a fault', () => {
     [{ times: 0 }, 'times must be a whole number above 0'],
     [{ fault: 'drop' }, "fault must be 'refuse', 'drop-after-write', { delay: '2s' } or { status: 409 }"],
     [{ fault: { status: 418 } }, '{ status: 409 }, with a status of 403, 404, 409, 410, 429, 500, 503, 504'],
+    [{ fault: { delay: '2s', status: 409 } }, 'fault.status is an unknown part'],
+    [{ fault: { status: 409, mesage: '' } }, 'fault.mesage is an unknown part; did you mean "message"?'],
     [{ fault: { delay: 'long' } }, 'delay "long" must be a duration such as 30s, 500ms or 1h30m'],
   ])('%j makes no sense', (part, message) => {
     expect(() => server.faults.add({ fault: 'refuse', ...part } as FaultRule)).toThrow(message);

@@ -236,7 +236,10 @@ describe('the types of the package', () => {
     const declarations = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\.d\.[cm]?ts$/.test(path),
     );
-    const files = ['server/index', 'server/testing', 'types/index'].flatMap((name) => [`${name}.d.cts`, `${name}.d.ts`]);
+    const files = ['server/client', 'server/index', 'server/testing', 'types/index'].flatMap((name) => [
+      `${name}.d.cts`,
+      `${name}.d.ts`,
+    ]);
     expect(declarations.sort()).toEqual(files);
     const [text, testing] = ['index', 'testing'].map((name) =>
       readFileSync(join(root, `dist/server/${name}.d.ts`), 'utf8'),

@@ -226,7 +226,8 @@ describe('types of built-in kinds', () => {
 
   it('are described', () => {
     const text = builtInTypes();
-    for (const [, comment] of text.matchAll(/^(\/\*\*.*?\*\/)?\n?export interface \w+/gms)) expect(comment).toBeDefined();
+    for (const [, comment] of text.matchAll(/^(\/\*\*.*?\*\/)?\n?export interface \w+/gms))
+      expect(comment).toBeDefined();
     expect(text).toContain('Minute, hour, day of month, month and day of week');
   });
 });

@@ -42,7 +42,6 @@ export function createHandler(options: HandlerOptions): Handler {
     const id = given !== undefined && auditId.test(given) ? given : random.uuid();
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
     const progress = beginning(started, id, options);
-    const { stages } = progress;
     const warnings = new Set<string>();
     let audit: AuditContext | undefined;
     let seat: Seat | undefined;
@@ -63,7 +62,7 @@ export function createHandler(options: HandlerOptions): Handler {
       if (audit?.received !== undefined) await audit.received;
       // Impersonate.
       if (impersonates(request.headers)) {
-        stages.enter(Stage.impersonation);
+        progress.stages.enter(Stage.impersonation);
         user = await impersonate(user, request, authorize, names, accessDenied);
         attributes = { ...attributes, user };
         if (user !== progress.user) audit?.impersonated(user);
@@ -71,14 +70,13 @@ export function createHandler(options: HandlerOptions): Handler {
       // Limit the requests in flight. A mutating request takes its seat when its body has arrived.
       const flowClass = flowClassOf(info, resource);
       seat = new Seat(metrics.inFlight, user, flowClass);
-      progress.lasts = flowClass === 'longRunning' || flowClass === 'proxied';
       if (flowClass !== 'mutating' || path === undefined) seat.enter();
-      if (progress.lasts) open(progress, series);
+      if (flowClass === 'longRunning' || flowClass === 'proxied') last(progress, series);
       // Authorize.
-      stages.enter(Stage.authorization);
+      progress.stages.enter(Stage.authorization);
       await authorized(attributes, audit, options);
       // Dispatch.
-      const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages };
+      const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages: progress.stages };
       response = await (path === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) {
         if (compress) response = await compressed(response, request);
@@ -94,10 +92,9 @@ export function createHandler(options: HandlerOptions): Handler {
     response = withAuditId(response, id);
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
-    stages.enter(Stage.response);
+    progress.stages.enter(Stage.response);
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
-      close(progress);
       if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
       conclude(request, progress, response.status, size, error);
@@ -161,27 +158,21 @@ interface Progress {
   info: RequestInfo;
   user: User | undefined;
   series: Series | undefined;
-  /** Counted as under way there, a watch or a proxied request. */
-  open: RequestSeries | undefined;
-  /** Watches and connections to nodes take as long as their clients want. */
-  lasts: boolean;
+  /** Of a watch or a proxied request, which takes as long as its client wants: where it is counted as under way. */
+  lasting: RequestSeries | undefined;
   /** Refused or given up to protect the server. */
   terminated: boolean;
 }
 
 const beginning = (started: number, id: string, { clock }: Pick<HandlerOptions, 'clock'>): Progress => ({
   ...{ started, id, stages: new Stages(clock), info: unknownRequest, user: undefined, series: undefined },
-  ...{ open: undefined, lasts: false, terminated: false },
+  ...{ lasting: undefined, terminated: false },
 });
 
-/** Counts a watch or a proxied request as under way, until `close`. */
-function open(progress: Progress, { all }: Series): void {
-  progress.open = all;
+/** Counts a watch or a proxied request as under way, until its conclusion. */
+function last(progress: Progress, { all }: Series): void {
+  progress.lasting = all;
   all.open++;
-}
-
-function close({ open: all }: Progress): void {
-  if (all !== undefined) all.open--;
 }
 
 /** Whether the server has waited too long: for the body of the request, or to answer it. */
@@ -313,13 +304,14 @@ function createConclusion({ clock, metrics, log }: HandlerOptions): Conclude {
   return (request, progress, status, size, error) => {
     const { started, id: auditID, stages, info, user, series = metrics.series(info, undefined) } = progress;
     const milliseconds = clock.now() - started;
+    if (progress.lasting !== undefined) progress.lasting.open--;
     countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
     if (progress.terminated) countTermination(series, status);
     if (error !== undefined) {
       series.all.aborted++;
       log.error('response aborted', { auditID, method: request.method, path: info.path, error });
     }
-    const slow = info.resource !== undefined && !progress.lasts && isSlow(milliseconds, size);
+    const slow = info.resource !== undefined && progress.lasting === undefined && isSlow(milliseconds, size);
     if (slow || log.request !== undefined) {
       const entry: RequestEntry = {
         method: request.method,

@@ -95,10 +95,7 @@ export async function openServer(
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
   const components = await compose(settings, names, injected, state);
-  const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
-  const { apiDomain } = settings;
-  const clientOver = (over: Handler) => createClient({ transport: inProcessTransport(over, { subject }), apiDomain });
-  const client = clientOver(components.handler);
+  const client = administratorOf(components.handler, names);
   const handler = intercept(components.handler);
   const shared = { ...injected, ...components, client, names, settings };
   const register = createSelfRegistration({ ...shared, closing: () => state.closing });
@@ -127,7 +124,7 @@ export async function openServer(
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
   const server: OrchServer = {
-    ...{ names, client: clientOver(handler), handler, settled: controllers.settled },
+    ...{ names, client: administratorOf(handler, names), handler, settled: controllers.settled },
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
@@ -149,6 +146,12 @@ export async function openServer(
   };
   return { server, store: components.store, registry: components.registry, tls: () => state.tls() };
 }
+
+/** A client that calls a handler as the administrator. */
+const administratorOf = (handler: Handler, { product, domain: apiDomain }: Names): Client => {
+  const subject = { commonName: `${product}-admin`, organizations: ['system:masters'] };
+  return createClient({ transport: inProcessTransport(handler, { subject }), apiDomain });
+};
 
 /** Closes what a server has opened that failed to start. */
 async function discard({ registry, auditor, tracer, store }: ServerComponents): Promise<void> {

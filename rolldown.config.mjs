@@ -3,16 +3,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const external = Object.keys(dependencies);
 
-export default defineConfig({
+/** The entries of the package. */
+const entries = {
+  index: 'src/server/index.ts',
+  testing: 'src/server/harness/index.ts',
+  client: 'src/client/library.ts',
+};
+
+const modules = defineConfig({
   input: {
     main: 'src/server/main.ts',
-    index: 'src/server/index.ts',
+    ...entries,
     store: 'src/store/index.ts',
+    generate: 'src/generate/index.ts',
     'yaml-worker': 'src/http/yaml-worker.ts',
   },
   platform: 'node',
-  external: Object.keys(dependencies),
+  external,
   plugins: [
     {
       // Read beside the bundle when they are needed: the messages of etcd, and the descriptions of types.
@@ -36,3 +45,22 @@ export default defineConfig({
     chunkFileNames: '[name].js',
   },
 });
+
+// For programs whose loader cannot require ES modules, as that of jest on most versions of Node. `require` of Node itself
+// gets the ES modules, by the condition `module-sync`: one process has one copy.
+const commonJs = defineConfig({
+  input: entries,
+  platform: 'node',
+  external,
+  output: {
+    dir: 'dist/server',
+    format: 'cjs',
+    // The loader of a test runner may not know `import()` either.
+    dynamicImportInCjs: false,
+    cleanDir: false,
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name].cjs',
+  },
+});
+
+export default [modules, commonJs];

@@ -1,5 +1,5 @@
-// Bundles the declarations of the package into one file without imports: the exports of its entry and what they depend
-// on. Consumers need no types of Node or of other packages.
+// Bundles the declarations of each entry of the package into one file: its exports and what they depend on. What the main
+// entry exports too, the others import from it. Consumers need no types of Node or of other packages.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
@@ -11,24 +11,33 @@ import { parseAst } from 'rolldown/parseAst';
  * @typedef {any} Node of the parser's tree
  */
 
+/** @type {Map<string, Module>} */
+const modules = new Map();
+
+/** @type {(place: Place) => { place: Place, declaration: Declaration } | undefined} Undefined: the name is global. */
+function find(place) {
+  if (!isAbsolute(place.file))
+    throw new Error(`programs would see ${place.name} of ${place.file}, which they may not have`);
+  const module = modules.get(place.file) ?? readModule(place.file);
+  modules.set(place.file, module);
+  const declaration = module.declarations.get(place.name);
+  if (declaration !== undefined) return { place, declaration };
+  const next = module.names.get(place.name);
+  return next && find(next);
+}
+
 /**
  * @param {string} entry a file of declarations as the compiler writes it
+ * @param {string} [main] that of the main entry, where this is another one
  * @returns {string} a file with the same exports
  */
-function bundleTypes(entry) {
-  /** @type {Map<string, Module>} */
-  const modules = new Map();
-  /** @type {(place: Place) => { place: Place, declaration: Declaration } | undefined} Undefined: the name is global. */
-  const find = (place) => {
-    if (!isAbsolute(place.file))
-      throw new Error(`programs would see ${place.name} of ${place.file}, which they may not have`);
-    const module = modules.get(place.file) ?? readModule(place.file);
-    modules.set(place.file, module);
-    const declaration = module.declarations.get(place.name);
-    if (declaration !== undefined) return { place, declaration };
-    const next = module.names.get(place.name);
-    return next && find(next);
-  };
+function bundleTypes(entry, main) {
+  /** @type {Map<Declaration | undefined, string>} What the main entry exports, by its name there. */
+  const exportedByMain = new Map(
+    main === undefined ? [] : exportsOf(main).map((name) => [find({ file: main, name })?.declaration, name]),
+  );
+  /** @type {Set<string>} */
+  const imported = new Set();
   /** @type {Map<Declaration, string>} */
   const included = new Map();
   /** @type {string[]} */
@@ -40,6 +49,12 @@ function bundleTypes(entry) {
     const { place, declaration } = found;
     const known = included.get(declaration);
     if (known !== undefined) return known;
+    const there = exportedByMain.get(declaration);
+    if (there !== undefined) {
+      included.set(declaration, there);
+      imported.add(there);
+      return there;
+    }
     const same = [...included.values()].filter((name) => name.split('$')[0] === place.name).length;
     const name = same === 0 ? place.name : `${place.name}$${same}`;
     included.set(declaration, name);
@@ -50,7 +65,8 @@ function bundleTypes(entry) {
     const own = include({ file: entry, name });
     return own === name ? name : `${own} as ${name}`;
   });
-  return `${texts.join('\n')}\nexport { ${exported.join(', ')} };\n`;
+  const imports = imported.size === 0 ? '' : `import { ${[...imported].sort().join(', ')} } from 'orch';\n`;
+  return `${imports}${texts.join('\n')}\nexport { ${exported.join(', ')} };\n`;
 }
 
 /** @type {(file: string, declaration: Declaration, name: string, include: (place: Place) => string) => string} */
@@ -133,7 +149,14 @@ function readModule(file) {
 }
 
 const dist = join(dirname(import.meta.dirname), 'dist');
-const types = bundleTypes(join(dist, 'types', 'server', 'index.d.ts'));
-// The same declarations for ESM and CommonJS consumers.
-for (const name of ['index.d.ts', 'index.d.cts']) writeFileSync(join(dist, 'server', name), types);
+const main = join(dist, 'types', 'server', 'index.d.ts');
+const entries = {
+  index: bundleTypes(main),
+  testing: bundleTypes(join(dist, 'types', 'server', 'harness', 'index.d.ts'), main),
+  client: bundleTypes(join(dist, 'types', 'client', 'library.d.ts'), main),
+};
+for (const [name, types] of Object.entries(entries)) {
+  // The same declarations for ESM and CommonJS consumers.
+  for (const suffix of ['d.ts', 'd.cts']) writeFileSync(join(dist, 'server', `${name}.${suffix}`), types);
+}
 rmSync(join(dist, 'types'), { recursive: true });

@@ -47,6 +47,7 @@ export function build() {
   const sources = [
     'src',
     'scripts/bundle-types.mjs',
+    'scripts/write-types.mjs',
     'tsconfig.json',
     'tsconfig.build.json',
     'rolldown.config.mjs',
@@ -58,6 +59,7 @@ export function build() {
     ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--pretty'],
     ['node_modules/rolldown/bin/cli.mjs', '--config', 'rolldown.config.mjs', '--logLevel', 'warn'],
     ['scripts/bundle-types.mjs'],
+    ['scripts/write-types.mjs'],
   ]) {
     const child = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 2] });
     if (child.status !== 0) process.exit(child.status ?? 1);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { builtinGroups } from '../src/resources/index.ts';
 
 // The built package as programs that depend on it see it: its types alone, without those of Node.
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -66,6 +67,78 @@ type Client = orch.Client;
 type Place = orch.Place;
 ${run}`;
 
+const testEsm = `import { createClient, httpsTransport, VirtualClock } from 'orch';
+import { eventually, testServer, type TestServer } from 'orch/testing';\n`;
+const testCommonJs = `import orch = require('orch');
+import testing = require('orch/testing');
+const { createClient, httpsTransport, VirtualClock } = orch;
+const { eventually, testServer } = testing;
+type TestServer = testing.TestServer;\n`;
+const using = (server: string, end: string) => `
+async function use(server: TestServer) {
+  await server.clock.advance('30s');
+  const fault = server.faults.add({ verb: ['create', 'update'], times: 1, fault: { status: 409 } });
+  server.faults.add({ resource: 'pods', fault: 'drop-after-write' });
+  const hits: number = fault.hits;
+  const { url } = await server.listen();
+  const jane = server.as('jane', ['dev']);
+  const remote = createClient({ transport: httpsTransport(jane.credentials()) });
+  const ready: 2 = await eventually(() => (hits > 1 ? 2 : false), { clock: server.clock, timeout: '1m' });
+  // @ts-expect-error no such verb
+  server.faults.add({ verb: 'post', fault: 'refuse' });
+  // @ts-expect-error no such fault
+  server.faults.add({ fault: 'drop' });
+  return [url, remote, ready, jane.kubeconfig(), new VirtualClock(server.clock.now())];
+}
+export async function run() {
+  ${server} server = await testServer({
+    clock: new VirtualClock(),
+    controllers: ['deployment-controller'],
+    definitions: ['./crds', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: 'b' } }],
+    featureGates: { APIResponseCompression: false },
+  });
+  await use(server);
+  ${end}
+  // @ts-expect-error no such option
+  await testServer({ definitons: [] });
+}
+`;
+const disposing = using('await using', '');
+const closing = using('const', 'await server.close();');
+
+const kinds = `
+  export const deployment: V1Deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web' },
+    spec: {
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { containers: [{ name: 'web', image: 'web:1', resources: { limits: { cpu: '500m' } } }] },
+      },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: '25%' } },
+    },
+  };
+  const spec: V1PodSpec | undefined = deployment.spec?.template.spec;
+  const scaler: V2HorizontalPodAutoscaler['spec'] = { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'web' } };
+  export const claims: V1StatefulSetSpec['volumeClaimTemplates'] = [{ metadata: { name: 'data' }, spec: {} }];
+  export const ingress: V1Ingress['apiVersion'][] = ['networking.k8s.io/v1', 'networking.orch.io/v1'];
+  export const definition: V1JSONSchemaProps = { 'x-kubernetes-int-or-string': true, 'x-orch-list-type': 'set' };
+  export const regarding: string | undefined = ({} as EventsV1Event).regarding?.name ?? ({} as CoreV1Event).involvedObject.name;
+  type Plain = { readonly apiVersion: string; readonly kind: string; readonly metadata: { readonly name?: string } };
+  const nameOf = <T extends Plain>(object: T): string => object.metadata.name ?? '';
+  export const name: string = nameOf(deployment) + (spec?.containers[0]?.image ?? scaler.maxReplicas);
+  // @ts-expect-error another kind
+  export const other: V1Deployment = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: {} };
+  // @ts-expect-error a service has no such type
+  export const service: V1ServiceSpec = { type: 'Local' };
+  // @ts-expect-error a container has a name
+  export const container: V1Container = { image: 'web:1' };
+`;
+const kindNames = [...kinds.matchAll(/\b(?:CoreV1|EventsV1|V\d)[A-Z]\w+/g)].map(([name]) => name);
+const kindsEsm = `import type { ${[...new Set(kindNames)].join(', ')} } from 'orch/types';\n${kinds}`;
+
 const compilerOptions = {
   target: 'es2023',
   lib: ['es2023'],
@@ -83,7 +156,9 @@ beforeAll(() => {
   const installed = join(project, 'node_modules/orch');
   mkdirSync(join(installed, 'dist'), { recursive: true });
   cpSync(join(root, 'package.json'), join(installed, 'package.json'));
-  cpSync(join(root, 'dist/server'), join(installed, 'dist/server'), { recursive: true });
+  for (const folder of ['dist/server', 'dist/types']) {
+    cpSync(join(root, folder), join(installed, folder), { recursive: true });
+  }
 });
 
 function check(name: string, source: string, options: object): string {
@@ -105,6 +180,38 @@ describe('the types of the package', () => {
     expect(check(name, source, options)).toBe('');
   });
 
+  it.each([
+    ['an ES module', 'kinds.mts', { module: 'nodenext' }],
+    ['a CommonJS module', 'kinds.cts', { module: 'nodenext' }],
+    ['a CommonJS module, resolved as Node 16 does', 'kinds16.cts', { module: 'node16' }],
+    ['a bundled program', 'kinds.ts', { module: 'esnext', moduleResolution: 'bundler' }],
+    [
+      'a program that leaves its imports as they are',
+      'verbatim.mts',
+      { module: 'nodenext', verbatimModuleSyntax: true },
+    ],
+  ])('of built-in kinds tell right from wrong in %s', (_, name, options) => {
+    expect(check(name, kindsEsm, options)).toBe('');
+  });
+
+  it('of built-in kinds are there for every kind that a server has', () => {
+    const text = readFileSync(join(root, 'dist/types/index.d.ts'), 'utf8');
+    const lost = builtinGroups.flatMap(({ resources }) =>
+      resources.flatMap(({ kind, versions }) =>
+        versions
+          .map(
+            ({ version }) =>
+              new RegExp(`^export interface \\w*${version[0]?.toUpperCase()}${version.slice(1)}${kind} \\{`, 'm'),
+          )
+          .filter((declaration) => !declaration.test(text)),
+      ),
+    );
+    expect(lost).toEqual([]);
+    const names = [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThan(600);
+  });
+
   it('compile the programs of the README', () => {
     const programs = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(
       ([, code]) => code,
@@ -117,13 +224,29 @@ describe('the types of the package', () => {
     expect(check('options.mts', source, { module: 'nodenext' })).toBe('');
   });
 
-  it('are one file without imports', () => {
+  it('tell right from wrong in tests, with `await using` or without', () => {
+    expect(check('test.mts', testEsm + disposing, { module: 'nodenext', lib: ['es2023', 'esnext.disposable'] })).toBe(
+      '',
+    );
+    expect(check('closing.mts', testEsm + closing, { module: 'nodenext' })).toBe('');
+    expect(check('test.cts', testCommonJs + closing, { module: 'node16' })).toBe('');
+  });
+
+  it('are one file for each entry, which imports from the main one alone', () => {
     const declarations = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\.d\.[cm]?ts$/.test(path),
     );
-    expect(declarations.sort()).toEqual(['server/index.d.cts', 'server/index.d.ts']);
-    const text = readFileSync(join(root, 'dist/server/index.d.ts'), 'utf8');
+    const files = ['server/client', 'server/index', 'server/testing', 'types/index'].flatMap((name) => [
+      `${name}.d.cts`,
+      `${name}.d.ts`,
+    ]);
+    expect(declarations.sort()).toEqual(files);
+    const [text, testing] = ['index', 'testing'].map((name) =>
+      readFileSync(join(root, `dist/server/${name}.d.ts`), 'utf8'),
+    );
     expect(text).not.toMatch(/\bimport\b|\bBuffer\b|NodeJS\./);
+    expect(testing?.match(/^import .*$/gm)).toEqual([expect.stringMatching(/^import \{ [\w, ]+ \} from 'orch';$/)]);
+    expect(testing).not.toMatch(/\bBuffer\b|NodeJS\./);
     expect(text).toContain('A whole number of seconds from');
   });
 });

@@ -11,6 +11,7 @@ import type {
   Names,
   ObjectMeta,
   Random,
+  RequestTrace,
   ResourcePlace,
   User,
 } from '../meta/index.ts';
@@ -55,6 +56,8 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly warn: (text: string) => void;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
+  /** Absent: the request is not traced. */
+  readonly trace?: RequestTrace | undefined;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
   /** The object is stored only if its namespace is still at this revision; otherwise the request is attempted again. */
@@ -161,9 +164,9 @@ export interface RegisteredWebhook {
 
 /**
  * Posts JSON to a webhook, within a time (ms), and returns the body of its response. Rejects with an Error whose message
- * says why there is none.
+ * says why there is none. `traceparent`: the header that tells the webhook of the trace.
  */
-export type CallWebhook = (body: ByteString, timeoutMs: number) => Promise<Uint8Array>;
+export type CallWebhook = (body: ByteString, timeoutMs: number, traceparent?: string) => Promise<Uint8Array>;
 
 /** A webhook has answered with another status than success. */
 export class WebhookFailure extends Error {

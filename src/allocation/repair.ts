@@ -17,7 +17,7 @@ export interface RepairContext {
   readonly registry: Registry;
   readonly services: Resource;
   readonly addresses: Resource;
-  /** Logs a correction. */
+  /** Receives what was wrong. All is corrected but duplicates. */
   readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
@@ -94,7 +94,7 @@ async function repairAddresses(
       corrected += await assign(context, holder, name, entry);
     } else if (isManaged(context, object) && (referenced === undefined || referenced.addresses !== undefined)) {
       const deleted = await context.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
-      if (deleted.ok) context.warn('released a cluster IP that no service uses', { address: name });
+      if (deleted.ok) context.warn('a cluster IP was allocated that no service uses', { address: name });
       corrected += deleted.ok ? 1 : 0;
     }
   }
@@ -146,7 +146,7 @@ async function assign(
     { key: service.key, revision: service.revision },
   ];
   const { ok } = await store.commit(compares, [{ key, value }]);
-  if (ok) warn('allocated the cluster IP of a service again', { address: name, service: nameOf(holder) });
+  if (ok) warn('the cluster IP of a service was not allocated to it', { address: name, service: nameOf(holder) });
   return ok ? 1 : 0;
 }
 
@@ -188,6 +188,6 @@ async function repairPorts(
   for (const { compare, write } of corrections) {
     if ((await context.store.commit([compare], [write])).ok) corrected++;
   }
-  if (corrected > 0) context.warn('corrected the allocation of node ports', { blocks: corrected });
+  if (corrected > 0) context.warn('the allocated node ports were not those of the services', { blocks: corrected });
   return corrected;
 }

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
 import { issueCertificate, TrustPool } from '../pki/index.ts';
-import { certificateAuthenticator } from './client-certificates.ts';
+import { certificateAuthenticator, type ExpiryObserver } from './client-certificates.ts';
 import type { ClientCertificate } from './types.ts';
 
 const life = { notBefore: 10_000, notAfter: 20_000 };
@@ -18,10 +18,10 @@ function shown(issuer = ours, more: Partial<ClientCertificate> = {}): ClientCert
   return { commonName: 'ada', organizations: ['ops'], chain: [new X509Certificate(cert)], ...more };
 }
 
-function setUp(uids = true) {
+function setUp(uids = true, expiring: ExpiryObserver = () => {}) {
   const state = { pool: new TrustPool(ours.cert) as TrustPool | undefined, now: 15_000 };
   const clock = { now: () => state.now };
-  const authenticate = certificateAuthenticator(namesFor('k8s.io'), { pool: () => state.pool, clock, uids });
+  const authenticate = certificateAuthenticator(namesFor('k8s.io'), { pool: () => state.pool, clock, uids, expiring });
   return { state, ask: (certificate?: ClientCertificate) => authenticate({ authorization: undefined, certificate }) };
 }
 
@@ -47,6 +47,18 @@ describe('client certificates', () => {
     expect(() => ask(shown(foreign))).toThrow(unauthorized);
     expect(() => ask(shown(foreign, { commonName: '' }))).toThrow(unauthorized);
     expect(() => ask(shown(ours, { chain: [] }))).toThrow(unauthorized);
+  });
+
+  it('tell with each request for how long they are still valid', () => {
+    const seconds: number[] = [];
+    const { ask, state } = setUp(true, (left) => seconds.push(left));
+    const certificate = shown();
+    void ask(certificate);
+    state.now = 19_000;
+    void ask(certificate);
+    expect(() => ask(shown(foreign))).toThrow(unauthorized);
+    void ask({ commonName: 'in-process', organizations: [] });
+    expect(seconds).toEqual([5, 1]);
   });
 
   it('are a 401 before and after their time, also on a connection that is open', () => {

@@ -9,6 +9,9 @@ export interface ClientCertificateOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+/** Is told of each certificate that authenticates a request for how long it is still valid (seconds). */
+export type ExpiryObserver = (secondsLeft: number) => void;
+
 /** What holds of the certificate of a connection, as long as the pool is the same. */
 interface Judged {
   readonly pool: TrustPool | undefined;
@@ -19,12 +22,12 @@ interface Judged {
 const untrusted = statusError.unauthorized();
 
 /**
- * Whether a certificate is trusted at this time. Undefined: there is no pool. Its path is validated once for each
- * connection and pool, its time at each request. @throws StatusError 401 when it is not trusted
+ * Until when a certificate that is trusted at this time is valid (ms). Undefined: there is no pool. Its path is validated
+ * once for each connection and pool, its time at each request. @throws StatusError 401 when it is not trusted
  */
 export function certificateCheck({ pool: current, clock }: ClientCertificateOptions) {
   const judged = new WeakMap<ClientCertificate, Judged>();
-  return (certificate: ClientCertificate): true | undefined => {
+  return (certificate: ClientCertificate): number | undefined => {
     const pool = current();
     if (pool === undefined) return undefined;
     let judgement = judged.get(certificate);
@@ -33,8 +36,9 @@ export function certificateCheck({ pool: current, clock }: ClientCertificateOpti
       judged.set(certificate, judgement);
     }
     const now = clock.now();
-    if (judgement.validities.some(({ from, until }) => from <= now && now <= until)) return true;
-    throw untrusted;
+    const valid = judgement.validities.find(({ from, until }) => from <= now && now <= until);
+    if (valid === undefined) throw untrusted;
+    return valid.until;
   };
 }
 
@@ -45,14 +49,18 @@ export function certificateCheck({ pool: current, clock }: ClientCertificateOpti
  */
 export function certificateAuthenticator(
   names: Names,
-  options: ClientCertificateOptions & { readonly uids: boolean },
+  options: ClientCertificateOptions & { readonly uids: boolean; readonly expiring?: ExpiryObserver },
 ): Authenticator {
   const credentialId = `authentication.${names.labels}/credential-id`;
   const trusted = certificateCheck(options);
   const users = new WeakMap<ClientCertificate, User>();
   return ({ certificate }) => {
     if (certificate === undefined) return undefined;
-    if (certificate.chain !== undefined && trusted(certificate) === undefined) return undefined;
+    if (certificate.chain !== undefined) {
+      const until = trusted(certificate);
+      if (until === undefined) return undefined;
+      options.expiring?.((until - options.clock.now()) / 1000);
+    }
     const known = users.get(certificate);
     if (known !== undefined) return known;
     const { commonName: name, organizations, uids = [], sha256 } = certificate;

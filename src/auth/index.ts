@@ -9,7 +9,7 @@ export {
 } from './authorize.ts';
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
 export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
-export { certificateAuthenticator } from './client-certificates.ts';
+export { certificateAuthenticator, type ExpiryObserver } from './client-certificates.ts';
 export { systemAnonymous, systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
 export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';

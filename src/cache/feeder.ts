@@ -108,6 +108,7 @@ export class Feeder {
     for await (const { entries, revision } of pagesOf(store, { prefix })) {
       await this.#take(entries, tree, revision >= this.#feed.revision);
       if (this.#closed) return;
+      this.#options.onRead?.(entries.length);
       at = revision;
     }
     this.#feed.load(tree, at);

@@ -26,6 +26,9 @@ export interface Hub {
   readonly open: Set<Subscriber>;
   /** Subscribers with a pending `next` that have events now; flushed once the commit has been offered to all. */
   readonly awake: Subscriber[];
+  /** Events of the window that were given to subscribers behind it, and subscribers that were too slow. */
+  replayed: number;
+  cutOff: number;
 }
 
 interface Waiter {
@@ -239,6 +242,7 @@ export class Subscriber implements Subscription, HistoryMember {
   /** Ends a slow subscriber. The client can resume from its revision. */
   #cutOff(): void {
     const { revision } = this;
+    this.#hub.cutOff++;
     this.#drop();
     this.end(undefined);
     this.#last = revision;
@@ -258,7 +262,10 @@ export class Subscriber implements Subscription, HistoryMember {
       // A commit is never split, so that a client can resume from the revision of any event.
       if ((cursor >= stop || this.#queuedBytes >= sliceBytes) && next.revision !== last) break;
       const event = eventFor(this.selection, next);
-      if (event !== undefined) this.#push(event);
+      if (event !== undefined) {
+        this.#hub.replayed++;
+        this.#push(event);
+      }
       last = next.revision;
     }
     this.#cursor = cursor;

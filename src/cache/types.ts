@@ -43,9 +43,28 @@ export interface CacheOptions {
   readonly describeDeleted: (last: CachedObject, revision: number) => CachedObject;
   /** Selectable fields by whose value watches are indexed, such as `spec.nodeName`. */
   readonly indexedFields: readonly string[];
+  /** Is told how many objects more have been read while the cache is loaded. */
+  readonly onRead?: ((objects: number) => void) | undefined;
   /** How long events are kept in the window (ms), unless they exceed `windowBytes`. */
   readonly windowMs: number;
   /** The most bytes of replaced and deleted objects that the window keeps alive, plus 128 for each event. */
+  readonly windowBytes: number;
+}
+
+/** What a cache has counted since it was made, and what it holds now. */
+export interface CacheCounts {
+  /** How often the whole state was loaded from the store. */
+  readonly loads: number;
+  /** Changes received from the store. */
+  readonly received: number;
+  /** Events from before their start that subscribers were given. */
+  readonly replayed: number;
+  /** Subscriptions that ended because the subscriber was too slow. */
+  readonly cutOff: number;
+  /** Open subscriptions. */
+  readonly subscribers: number;
+  /** Changes in the event window, and the bytes counted against `windowBytes`. */
+  readonly windowChanges: number;
   readonly windowBytes: number;
 }
 
@@ -61,6 +80,7 @@ export interface WatchCache {
   readonly revision: number;
   /** The revision after which the event window begins; older events are read from the store's history. */
   readonly oldest: number;
+  readonly counts: CacheCounts;
   /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
   /** The object with this key at `revision`. */
@@ -77,6 +97,11 @@ export interface WatchCache {
    * waits for its revision goes on. It must not throw.
    */
   listen(listener: ChangeListener): void;
+  /**
+   * Forgets the events up to `revision`: watches from earlier ones read the history of the store, and end with 410 when that
+   * is compacted. Resolves once the cache has reached it, at the latest after `timeoutMs`.
+   */
+  forget(revision: number, timeoutMs: number): Promise<void>;
   /** Ends every subscription without an error once its buffered events are taken. */
   endSubscriptions(): void;
   /** Stops the list-watch. Every subscription ends without an error once its buffered events are taken. */

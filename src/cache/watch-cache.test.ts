@@ -291,6 +291,41 @@ describe('reach', () => {
   });
 });
 
+describe('forget', () => {
+  it('ends watches from earlier revisions with 410, and spares those that are open or begin later', async () => {
+    const { store, cache, follow } = await ready();
+    const after = cache.revision;
+    store.write([put('a/x', {})]);
+    const live = follow({ after: cache.revision });
+    const behind = cache.subscribe({ after, bufferBytes });
+    store.write([put('a/y', {})]);
+    await cache.forget(store.latest, 1_000);
+    await store.compact(store.latest);
+    const late = follow({ after });
+    const now = follow();
+    store.write([put('a/z', {})]);
+    await settle();
+    expect(late.end).toMatch(/^too old resource version/);
+    expect([live.received, now.received]).toEqual([['ADDED a/y 3', 'ADDED a/z 4'], ['ADDED a/z 4']]);
+    await expect(behind.next()).rejects.toMatchObject({ code: 410 });
+  });
+
+  it('waits until the cache has reached the revision: a watch may begin at its state', async () => {
+    const { store, cache, follow } = await ready();
+    store.late = true;
+    store.write([put('a/x', {})]);
+    const forgotten = cache.forget(store.latest, 1_000);
+    await settle();
+    expect(cache.oldest).toBeLessThan(store.latest);
+    store.advance();
+    await forgotten;
+    expect(cache.oldest).toBe(store.latest);
+    const now = follow();
+    await settle();
+    expect([now.received, now.end]).toEqual([[], undefined]);
+  });
+});
+
 describe('the watch of the store', () => {
   it('resumes without a gap after a failure', async () => {
     const { store, clock, cache, follow } = await ready();
@@ -704,4 +739,24 @@ describe('a subscription', () => {
     all.store.write([put('a/x', {})]);
     expect((await first).value).toHaveLength(1);
   });
+});
+
+it('counts what it has received and passed on', async () => {
+  const { store, cache, follow } = await ready();
+  expect(cache.counts).toEqual({
+    ...{ loads: 1, received: 0, replayed: 0, cutOff: 0, subscribers: 0, windowChanges: 0, windowBytes: 0 },
+  });
+  const before = cache.revision;
+  store.write([put('a/x', {}), put('a/y', {})]);
+  store.write([{ key: `${prefix}a/x` }]);
+  expect(cache.counts).toMatchObject({ received: 3, windowChanges: 3, replayed: 0 });
+  expect(cache.counts.windowBytes).toBeGreaterThan(0);
+  follow({ after: before });
+  await settle();
+  expect(cache.counts).toMatchObject({ subscribers: 1, replayed: 3, cutOff: 0 });
+  // It takes nothing, and has no room for a second event.
+  cache.subscribe({ after: cache.revision, bufferBytes: 1 });
+  expect(cache.counts.subscribers).toBe(2);
+  for (const padding of [10, 20]) store.write([put('a/z', { padding })]);
+  expect(cache.counts).toMatchObject({ received: 5, cutOff: 1, subscribers: 1 });
 });

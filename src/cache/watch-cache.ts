@@ -8,6 +8,7 @@ import { type Feed, Feeder } from './feeder.ts';
 import { HistoryReader } from './history.ts';
 import { type Hub, Subscriber } from './subscriber.ts';
 import type {
+  CacheCounts,
   CachedObject,
   CacheOptions,
   ChangeListener,
@@ -42,6 +43,8 @@ class Cache implements WatchCache {
   #ready: Promise<void> | undefined;
   #settleReady: { resolve(): void; reject(error: unknown): void } | undefined;
   #closed = false;
+  #loads = 0;
+  #received = 0;
   /** A progress notification has been requested; another one is needed after it. */
   #progressPending = false;
   #progressAgain = false;
@@ -64,6 +67,8 @@ class Cache implements WatchCache {
       bookmarks: new Bookmarks(clock, () => this.#requestProgress()),
       open: new Set(),
       awake: [],
+      replayed: 0,
+      cutOff: 0,
     };
   }
 
@@ -73,6 +78,14 @@ class Cache implements WatchCache {
 
   get oldest(): number {
     return this.#window.oldest;
+  }
+
+  get counts(): CacheCounts {
+    const { replayed, cutOff, open, window } = this.#hub;
+    const { bytes: windowBytes } = window;
+    const windowChanges = window.end - window.first;
+    const [loads, received] = [this.#loads, this.#received];
+    return { loads, received, replayed, cutOff, subscribers: open.size, windowChanges, windowBytes };
   }
 
   ready(): Promise<void> {
@@ -122,6 +135,12 @@ class Cache implements WatchCache {
     this.#listeners.push(listener);
   }
 
+  async forget(revision: number, timeoutMs: number): Promise<void> {
+    // A cache that is not loaded yet has no events. One that lags behind would have new watches begin in the past.
+    if (this.#revision === 0 || !(await this.reach(revision, timeoutMs))) return;
+    this.#window.reset(this.#revision);
+  }
+
   endSubscriptions(): void {
     for (const subscriber of this.#hub.open) subscriber.end(undefined);
   }
@@ -155,6 +174,7 @@ class Cache implements WatchCache {
    * history. All subscriptions end with 410 when the store has gone back to an earlier revision.
    */
   #load(tree: BTree<CachedObject>, revision: number): void {
+    this.#loads++;
     const back = revision < this.#revision;
     const before = this.#tree;
     this.#tree = tree;
@@ -170,6 +190,7 @@ class Cache implements WatchCache {
   #apply(revision: number, changes: readonly StoreChange[]): void {
     const { describe, describeDeleted, clock } = this.#options;
     const time = changes.length === 0 ? 0 : clock.now();
+    this.#received += changes.length;
     for (const { key, entry } of changes) {
       const current = entry === undefined ? undefined : describe(entry);
       const previous = current === undefined ? this.#tree.delete(key) : this.#tree.set(current);

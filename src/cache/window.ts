@@ -43,6 +43,11 @@ export class EventWindow {
     return this.#base + this.#slots.length;
   }
 
+  /** What is counted against the limit of bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   at(sequence: number): Change | undefined {
     return this.#slots[sequence - this.#base];
   }

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
-import type { ClientResponse, Transport } from './transport.ts';
+import type { Duplex } from 'node:stream';
+import type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
 
 export interface HttpsOptions {
   /** Such as `https://127.0.0.1:6443`; without a path. */
@@ -27,33 +29,68 @@ export function httpsTransport(options: HttpsOptions): Transport & { close(): vo
   const url = new URL(options.server);
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const fixed = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const transport: Transport = async (request) => {
+  const send = async (request: ClientRequest) => {
     const credentials = authorization === undefined ? fixed : { authorization: await authorization() };
+    // The path is not resolved against the server's URL: it could name another host, which would get the credentials.
+    return httpsRequest({
+      hostname,
+      port: url.port === '' ? 443 : url.port,
+      path: request.url,
+      method: request.method,
+      agent,
+      headers: {
+        ...credentials,
+        ...request.headers,
+        ...(request.body === undefined ? {} : { 'content-length': request.body.length }),
+      },
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+  };
+  const transport = async (request: ClientRequest) => {
+    const sent = await send(request);
     return new Promise<ClientResponse>((resolve, reject) => {
-      // The path is not resolved against the server's URL: it could name another host, which would get the credentials.
-      const sent = httpsRequest({
-        hostname,
-        port: url.port === '' ? 443 : url.port,
-        path: request.url,
-        method: request.method,
-        agent,
-        headers: {
-          ...credentials,
-          ...request.headers,
-          ...(request.body === undefined ? {} : { 'content-length': request.body.length }),
-        },
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
-      });
       sent.on('error', reject);
-      sent.on('response', (response) => {
-        const headers: { [name: string]: string } = {};
-        for (const [name, value] of Object.entries(response.headers)) {
-          if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
-        }
-        resolve({ status: response.statusCode ?? 0, headers, body: response });
-      });
+      sent.on('response', (response) => resolve(responseOf(response)));
       sent.end(request.body);
     });
   };
-  return Object.assign(transport, { close: () => agent.destroy() });
+  const upgrade = async (request: ClientRequest) => {
+    const sent = await send(request);
+    return new Promise<UpgradedConnection | ClientResponse>((resolve, reject) => {
+      sent.on('error', reject);
+      sent.on('response', (response) => resolve(responseOf(response)));
+      sent.on('upgrade', (response, socket, head) => resolve(upgraded(response, socket, head)));
+      sent.end(request.body);
+    });
+  };
+  return Object.assign(transport, { upgrade, close: () => agent.destroy() });
+}
+
+const responseOf = (response: IncomingMessage): ClientResponse => ({
+  status: response.statusCode ?? 0,
+  headers: headersOf(response),
+  body: response,
+});
+
+function headersOf(response: IncomingMessage): { [name: string]: string } {
+  const headers: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return headers;
+}
+
+function upgraded(response: IncomingMessage, socket: Duplex, head: Uint8Array): UpgradedConnection {
+  if (head.length > 0) socket.unshift(head);
+  // Whoever reads or writes is told.
+  socket.on('error', () => {});
+  return {
+    headers: headersOf(response),
+    received: socket,
+    send: (bytes) =>
+      new Promise((resolve, reject) => {
+        socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+      }),
+    close: () => void socket.destroy(),
+  };
 }

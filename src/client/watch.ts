@@ -1,8 +1,9 @@
-import type { ApiObject, Json } from '../meta/index.ts';
+import type { Json } from '../meta/index.ts';
 import { StatusError } from '../meta/index.ts';
+import type { TypedObject } from './kind.ts';
 import { statusFailure } from './response.ts';
 
-export interface ClientWatchEvent<T extends ApiObject> {
+export interface ClientWatchEvent<T extends TypedObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   /** A bookmark has only kind, apiVersion and metadata. */
   readonly object: T;
@@ -12,13 +13,13 @@ export interface ClientWatchEvent<T extends ApiObject> {
  * The events of a watch, to be iterated once. Ends when the server ends it, when it is closed, and when the caller's
  * signal is aborted. An ERROR event is thrown as the StatusError of its Status.
  */
-export interface ClientWatch<T extends ApiObject> extends AsyncIterable<ClientWatchEvent<T>> {
+export interface ClientWatch<T extends TypedObject> extends AsyncIterable<ClientWatchEvent<T>> {
   /** Aborts the request. Idempotent. */
   close(): void;
 }
 
 /** Reads the events of a watch response. `close` must abort the request and with it `signal`. */
-export function followWatch<T extends ApiObject>(
+export function followWatch<T extends TypedObject>(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
   close: () => void,

@@ -1,6 +1,6 @@
+import type { Index } from '../client/index.ts';
 import { isStatus, type Json, type JsonObject, jsonEqual, type LabelSelector } from '../meta/index.ts';
 import type { ControllerRevision as ControllerRevisionSchema } from '../types/apps-v1.ts';
-import type { Index } from './informer.ts';
 import type { Kind, Named } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { claim, controllerReference, orphansIn } from './owners.ts';

@@ -7,12 +7,6 @@ export { fakeNodeControllers } from './fake-nodes/fake-nodes.ts';
 export { maxFakeNodes } from './fake-nodes/node-object.ts';
 export { garbageCollector } from './garbage-collector/garbage-collector.ts';
 export { trackingMap } from './identity/legacy-tokens.ts';
-export {
-  jitterFactor,
-  LeaderElection,
-  type LeaderElectionSettings,
-  whileHeld,
-} from './leader-election.ts';
 export type { RunningControllers } from './manager.ts';
 export { startControllers } from './manager.ts';
 export { type ControllerSettings, defaultSettings, type SecretToken } from './settings.ts';

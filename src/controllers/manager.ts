@@ -1,14 +1,17 @@
-import { setMaxListeners } from 'node:events';
-import type { Client } from '../client/index.ts';
+import {
+  type Client,
+  EventRecorder,
+  Informers,
+  type Log,
+  type QueueObserver,
+  type QueueState,
+  WorkQueue,
+} from '../client/index.ts';
 import type { Clock, Names, Random } from '../meta/index.ts';
-import { Events } from './events.ts';
-import { Informers } from './informer.ts';
-import type { Log } from './log.ts';
 import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext, ControllerUser } from './types.ts';
-import { type QueueObserver, type QueueState, WorkQueue } from './work-queue.ts';
 
 export interface ManagerOptions {
   readonly controllers: readonly Controller[];
@@ -43,17 +46,15 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  // Every informer listens to it.
-  setMaxListeners(0, signal);
-  const informers = new Informers({ client: reader, names, clock, log, signal });
+  const informers = new Informers({ client: reader, clock, log });
   const metadata = new MetadataFeed({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];
-  const recorders: Events[] = [];
+  const recorders: EventRecorder[] = [];
   const tasks: PeriodicTask[] = [];
   for (const { name, account, user, eventSource = account ?? name, start } of controllers) {
     const api = account === undefined ? reader : clientOf(account, user);
-    const client = createObjectClient(api, informers, names);
-    const events = new Events({ client, clock, log, component: eventSource });
+    const client = createObjectClient(api, informers);
+    const events = new EventRecorder({ client: api, clock, log, component: eventSource });
     recorders.push(events);
     const context: ControllerContext = {
       ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
@@ -87,7 +88,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
         ...queues.map((queue) => queue.stop()),
         ...tasks.map((task) => task.stop()),
         ...recorders.map((recorder) => recorder.stop()),
-        informers.stopped(),
+        informers.stop(),
         metadata.stopped(),
       ]);
     },

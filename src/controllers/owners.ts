@@ -1,6 +1,6 @@
+import { type Index, type Informer, type KindPlace, controllerReference as referenceTo } from '../client/index.ts';
 import { isStatus, type LabelSelector, type Names, type OwnerReference, StatusError } from '../meta/index.ts';
-import type { Index, Informer } from './informer.ts';
-import { apiVersionOf, type Kind, type KindPlace, type Named } from './kind.ts';
+import { apiVersionOf, type Kind, type Named } from './kind.ts';
 import type { ObjectClient } from './object-client.ts';
 
 /** The owner reference with `controller: true`; an object has one at most. */
@@ -8,14 +8,8 @@ export const controllerOf = ({ metadata }: Named): OwnerReference | undefined =>
   metadata.ownerReferences?.find((reference) => reference['controller'] === true);
 
 /** The reference that makes the owner the controller of an object, which blocks its foreground deletion. */
-export const controllerReference = (kind: KindPlace, owner: Named, names: Names): OwnerReference => ({
-  apiVersion: apiVersionOf(kind, names),
-  kind: kind.kind,
-  name: owner.metadata.name ?? '',
-  uid: owner.metadata.uid ?? '',
-  controller: true,
-  blockOwnerDeletion: true,
-});
+export const controllerReference = (kind: KindPlace, { metadata }: Named, names: Names): OwnerReference =>
+  referenceTo({ apiVersion: apiVersionOf(kind, names), kind: kind.kind, metadata });
 
 /** The objects by the uid of their controller, or under `orphansIn` their namespace where they have none. */
 export const byController = <T extends Named>(informer: Informer<T>): Index<T> =>

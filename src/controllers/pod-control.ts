@@ -1,6 +1,7 @@
+import type { KindPlace } from '../client/index.ts';
 import { dns1123Subdomain, isStatus, type JsonObject, StatusError } from '../meta/index.ts';
 import type { PodTemplateSpec } from '../types/core-v1.ts';
-import { apiVersionOf, type KindPlace, type Named } from './kind.ts';
+import { apiVersionOf, type Named } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { controllerReference } from './owners.ts';
 import type { Pod } from './pods.ts';

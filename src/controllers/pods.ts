@@ -1,6 +1,6 @@
+import type { Index, Informer } from '../client/index.ts';
 import { parseTime } from '../meta/index.ts';
 import type { Pod as PodSchema } from '../types/core-v1.ts';
-import type { Index, Informer } from './informer.ts';
 import type { Named } from './kind.ts';
 
 export type Pod = PodSchema & Named;

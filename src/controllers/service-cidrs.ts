@@ -1,6 +1,6 @@
+import type { Informer } from '../client/index.ts';
 import { formatTime, type IpNumber, type Names, parseNetwork, parseTime, readIp } from '../meta/index.ts';
 import type { IPAddress, ServiceCIDR } from '../types/networking-v1.ts';
-import type { Informer } from './informer.ts';
 import { apiVersionOf, type Named } from './kind.ts';
 import { kinds } from './kinds.ts';
 import type { Controller, ControllerContext } from './types.ts';
@@ -64,7 +64,7 @@ async function release(
   context: ControllerContext,
   range: Range,
   allowed: boolean,
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const { client, clock, names } = context;
   if (!allowed) {
     const why =
@@ -73,7 +73,7 @@ async function release(
     return undefined;
   }
   const left = parseTime(range.metadata.deletionTimestamp ?? '') + graceMs - clock.now();
-  if (left > 0) return { requeueAfter: left };
+  if (left > 0) return { requeueAfterMs: left };
   const finalizer = finalizerOf(names);
   if (!range.metadata.finalizers?.includes(finalizer)) return undefined;
   const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };

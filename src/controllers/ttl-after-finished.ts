@@ -1,6 +1,7 @@
+import { keyOf } from '../client/index.ts';
 import { isStatus, parseTime } from '../meta/index.ts';
 import type { Job as JobSchema } from '../types/batch-v1.ts';
-import { keyOf, type Named } from './kind.ts';
+import type { Named } from './kind.ts';
 import { kinds } from './kinds.ts';
 import type { Controller } from './types.ts';
 
@@ -32,13 +33,13 @@ export const ttlAfterFinishedController: Controller = {
       const job = jobs.getByKey(key);
       const ms = left(job);
       if (job === undefined || ms === undefined) return undefined;
-      if (ms > 0) return { requeueAfter: ms };
+      if (ms > 0) return { requeueAfterMs: ms };
       const { namespace = '', name = '' } = job.metadata;
       // The time to live may have been extended a moment ago.
       const live = await client.find(kinds.jobs, namespace, name);
       const liveMs = left(live);
       if (live === undefined || liveMs === undefined) return undefined;
-      if (liveMs > 0) return { requeueAfter: liveMs };
+      if (liveMs > 0) return { requeueAfterMs: liveMs };
       try {
         await client.delete(kinds.jobs, live, { propagationPolicy: 'Foreground' });
       } catch (error) {

@@ -1,12 +1,8 @@
-import type { Client } from '../client/index.ts';
+import type { Client, EventRecorder, Informers, Log, Reconcile, WorkQueue, WorkQueueOptions } from '../client/index.ts';
 import type { Clock, Names, Random } from '../meta/index.ts';
-import type { EventRecorder } from './events.ts';
-import type { Informers } from './informer.ts';
-import type { Log } from './log.ts';
 import type { MetadataFeed } from './metadata/feed.ts';
 import type { ObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
-import type { Reconcile, WorkQueue, WorkQueueOptions } from './work-queue.ts';
 
 /** A user that is not a service account. */
 export interface ControllerUser {

@@ -4,6 +4,7 @@ export { beginCleanUp } from './clean-up.ts';
 export { CustomResources, type Define } from './controller.ts';
 export { type CustomResourceOptions, customResources } from './objects/custom-resource.ts';
 export { validateDefaults } from './objects/defaults.ts';
+export { openApiOf } from './objects/open-api.ts';
 export { validatePatterns } from './objects/patterns.ts';
 export { expressionsOf, fieldPathOf, validateRules } from './rules/index.ts';
 export { type Rule, type Structural, structuralOf } from './structural.ts';

@@ -1,106 +1,147 @@
-import type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver } from '../registry/index.ts';
-import { type Distribution, distribution, labelText, observe } from './distribution.ts';
+import { conditionBounds, policyBounds, type WebhookCounts, webhookBounds } from './admission-counts.ts';
+import { admissionBounds, authenticationBounds } from './bounds.ts';
+import { distribution, totalOf } from './distribution.ts';
+import { histogram, line, type Metric } from './metric.ts';
+import type { Counted } from './metrics.ts';
 
-/** Upper bounds of the histograms, as in the reference server. */
-export const webhookBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
-export const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
+/** The metrics of admission plugins, webhooks and policies, and of declared validation. */
+export const admissionMetrics: readonly Metric[] = [
+  {
+    name: 'apiserver_admission_controller_admission_duration_seconds',
+    stability: 'STABLE',
+    help: 'Time that admission plugins took.',
+    type: 'histogram',
+    labels: ['name', 'operation', 'rejected', 'type'],
+    lines: ({ admission }, name) => admissionTimes(name, admission, true),
+  },
+  {
+    name: 'apiserver_admission_step_admission_duration_seconds',
+    stability: 'STABLE',
+    help: 'Time that all admission plugins of a step took together.',
+    type: 'histogram',
+    labels: ['operation', 'rejected', 'type'],
+    lines: ({ admission }, name) => admissionTimes(name, admission, false),
+  },
+  {
+    name: 'apiserver_admission_webhook_admission_duration_seconds',
+    stability: 'STABLE',
+    help: 'Time that admission webhooks took.',
+    type: 'histogram',
+    labels: ['name', 'operation', 'rejected', 'type'],
+    lines: ({ webhooks }, name) =>
+      [...webhooks.durations].map(([labels, times]) => histogram(name, labels, times, webhookBounds)),
+  },
+  webhookCounter('webhook_request_total', 'Calls of admission webhooks.', 'requests', [
+    ...['code', 'name', 'operation', 'rejected', 'type'],
+  ]),
+  webhookCounter('webhook_rejection_count', 'Requests rejected by or for an admission webhook.', 'rejections', [
+    ...['error_type', 'name', 'operation', 'rejection_code', 'type'],
+  ]),
+  webhookCounter('webhook_fail_open_count', 'Failures of admission webhooks that are ignored.', 'failedOpen', [
+    ...['name', 'type'],
+  ]),
+  webhookCounter(
+    'match_condition_evaluation_errors_total',
+    'Match conditions that could not be evaluated.',
+    'conditionErrors',
+    ['kind', 'name', 'operation', 'type'],
+  ),
+  webhookCounter(
+    'match_condition_exclusions_total',
+    'Requests that match conditions excluded.',
+    'conditionExclusions',
+    ['kind', 'name', 'operation', 'type'],
+  ),
+  {
+    name: 'apiserver_admission_match_condition_evaluation_seconds',
+    stability: 'ALPHA',
+    help: 'Time to evaluate match conditions.',
+    type: 'histogram',
+    labels: ['kind', 'name', 'operation', 'type'],
+    lines: ({ webhooks }, name) =>
+      [...webhooks.conditionTimes].map(([labels, times]) => histogram(name, labels, times, conditionBounds)),
+  },
+  ...policyMetrics('validating', 'BETA', 'Checks of policies that did not simply allow a request', 'policyChecks', [
+    ...['enforcement_action', 'error_type', 'policy', 'policy_binding'],
+  ]),
+  ...policyMetrics('mutating', 'ALPHA', 'Mutations of policies', 'mutationChecks', [
+    ...['error_type', 'policy', 'policy_binding'],
+  ]),
+  {
+    name: 'apiserver_crd_conversion_webhook_duration_seconds',
+    stability: 'ALPHA',
+    help: 'Time that conversion webhooks took.',
+    type: 'histogram',
+    labels: ['crd_name', 'from_version', 'to_version', 'succeeded'],
+    lines: ({ conversions }, name) =>
+      [...conversions].map(([labels, times]) => histogram(name, labels, times, authenticationBounds)),
+  },
+  {
+    name: 'apiserver_validation_declarative_validation_mismatch_total',
+    stability: 'BETA',
+    help: 'Differences between what declared rules find and those written by hand.',
+    type: 'counter',
+    labels: [],
+    lines: ({ rules }, name) => [line(name, '', rules.mismatches)],
+  },
+  {
+    name: 'apiserver_validation_declarative_validation_panic_total',
+    stability: 'BETA',
+    help: 'Failures of declared rules.',
+    type: 'counter',
+    labels: [],
+    lines: ({ rules }, name) => [line(name, '', rules.failures)],
+  },
+];
 
-/** What is counted of admission webhooks and match conditions, by labels. */
-export interface WebhookCounts {
-  readonly requests: Map<string, number>;
-  readonly rejections: Map<string, number>;
-  readonly failedOpen: Map<string, number>;
-  readonly conditionErrors: Map<string, number>;
-  readonly conditionExclusions: Map<string, number>;
-  readonly durations: Map<string, Distribution>;
-  readonly conditionTimes: Map<string, Distribution>;
+type CounterName = 'requests' | 'rejections' | 'failedOpen' | 'conditionErrors' | 'conditionExclusions';
+
+/** How often and how long policies were evaluated. */
+function policyMetrics(
+  kind: string,
+  stability: 'ALPHA' | 'BETA',
+  what: string,
+  checks: 'policyChecks' | 'mutationChecks',
+  labels: readonly string[],
+): readonly Metric[] {
+  const name = `apiserver_${kind}_admission_policy_check`;
+  return [
+    {
+      ...{ name: `${name}_total`, stability, type: 'counter', labels },
+      help: `${what}, by what followed.`,
+      lines: (counted, metric) => [...counted[checks]].map(([set, times]) => line(metric, set, totalOf(times))),
+    },
+    {
+      ...{ name: `${name}_duration_seconds`, stability, type: 'histogram', labels },
+      help: `${what}: the time that they took.`,
+      lines: (counted, id) => [...counted[checks]].map(([set, times]) => histogram(id, set, times, policyBounds)),
+    },
+  ];
 }
 
-export const emptyWebhookCounts = (): WebhookCounts => ({
-  requests: new Map(),
-  rejections: new Map(),
-  failedOpen: new Map(),
-  conditionErrors: new Map(),
-  conditionExclusions: new Map(),
-  durations: new Map(),
-  conditionTimes: new Map(),
-});
-
-/** How many webhooks have series of their own; all others are counted as `other`. */
-const maxNames = 1_000;
-/** Higher HTTP status codes are counted as this one. */
-const maxCode = 600;
-
-/** Counts calls of webhooks. */
-export function webhookObserver(counts: WebhookCounts): WebhookObserver {
-  const names = new Set<string>();
-  const known = (name: string): string => {
-    if (names.size < maxNames) names.add(name);
-    return names.has(name) ? name : 'other';
-  };
-  const codeOf = (code: number) => String(Math.min(code, maxCode));
+function webhookCounter(
+  name: string,
+  help: string,
+  count: CounterName & keyof WebhookCounts,
+  labels: readonly string[],
+): Metric {
   return {
-    called: ({ name: given, type, operation, code, rejected }, seconds) => {
-      const name = known(given);
-      add(counts.requests, { code: codeOf(code), name, operation, rejected: String(rejected), type });
-      observeIn(counts.durations, { name, operation, rejected: String(rejected), type }, webhookBounds, seconds);
-    },
-    rejected: ({ name, type, operation, code, cause }) =>
-      add(counts.rejections, {
-        error_type: cause,
-        name: known(name),
-        operation,
-        rejection_code: codeOf(code),
-        type,
-      }),
-    failedOpen: ({ name, type }) => add(counts.failedOpen, { name: known(name), type }),
-    conditions: ({ name, type, operation }, result, seconds) => {
-      const labels = { kind: 'webhook', name: known(name), operation, type };
-      observeIn(counts.conditionTimes, labels, conditionBounds, seconds);
-      if (result === 'error') add(counts.conditionErrors, labels);
-      if (result === 'no match') add(counts.conditionExclusions, labels);
-    },
+    name: `apiserver_admission_${name}`,
+    stability: 'ALPHA',
+    help,
+    type: 'counter',
+    labels,
+    lines: ({ webhooks }, metric) => [...webhooks[count]].map(([set, value]) => line(metric, set, value)),
   };
 }
 
-export const policyBounds = [0.0000005, 0.001, 0.01, 0.1, 1];
-/** How many checks of policies have series of their own. */
-const maxPolicySeries = 4_000;
-
-/** Counts the checks of validating policies, with their durations, by labels. */
-export const policyObserver =
-  (checks: Map<string, Distribution>): PolicyObserver =>
-  ({ action, ...check }, seconds) =>
-    observeCheck(checks, { enforcement_action: action }, check, seconds);
-
-/** Counts the mutations of mutating policies in the same way. */
-export const mutationObserver =
-  (checks: Map<string, Distribution>): MutationObserver =>
-  (check, seconds) =>
-    observeCheck(checks, {}, check, seconds);
-
-function observeCheck(
-  checks: Map<string, Distribution>,
-  more: Labels,
-  { policy, binding, error }: MutationCheck,
-  seconds: number,
-): void {
-  const labels = { ...more, error_type: error, policy, policy_binding: binding };
-  const isKnown = checks.size < maxPolicySeries || checks.has(labelText(labels));
-  const counted = isKnown ? labels : { ...labels, policy: 'other', policy_binding: 'other' };
-  observeIn(checks, counted, policyBounds, seconds);
-}
-
-type Labels = { readonly [label: string]: string };
-
-function add(counts: Map<string, number>, labels: Labels): void {
-  const key = labelText(labels);
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function observeIn(times: Map<string, Distribution>, labels: Labels, bounds: readonly number[], seconds: number): void {
-  const key = labelText(labels);
-  const found = times.get(key) ?? distribution(bounds);
-  times.set(key, found);
-  observe(found, bounds, seconds);
+/** The series with at least one observation; one without labels before the first observation. */
+function admissionTimes(name: string, admission: Counted['admission'], ofPlugins: boolean): string[] {
+  const seen = [...admission.values()].filter(
+    ({ plugin, seconds }) => plugin === ofPlugins && seconds.counts.some((count) => count > 0),
+  );
+  const none = { labels: '', seconds: distribution(admissionBounds) };
+  return (seen.length === 0 ? [none] : seen).map(({ labels, seconds }) =>
+    histogram(name, labels, seconds, admissionBounds),
+  );
 }

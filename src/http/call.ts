@@ -1,14 +1,16 @@
 import type { AuditContext, Auditor } from '../audit/index.ts';
 import type { Authenticator, Authorizer } from '../auth/index.ts';
-import type { Clock, Names, Random, User } from '../meta/index.ts';
+import type { Clock, Names, Random, Stages, User } from '../meta/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
+import type { Tracer } from '../tracing/index.ts';
 import type { FindType } from './built-in-types.ts';
 import type { Codecs } from './codecs.ts';
 import type { Log } from './log.ts';
 import type { AnswerFailure } from './media.ts';
-import type { Metrics, Series } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import type { NodeProxy } from './node-proxy.ts';
 import type { RequestInfo } from './request-info.ts';
+import type { Series } from './request-series.ts';
 import type { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 import type { ReadYaml } from './yaml-codec.ts';
@@ -27,6 +29,8 @@ export interface Call {
   readonly warnings: Set<string>;
   /** Records what the events of an audited request say. */
   readonly audit: AuditContext | undefined;
+  /** Is told of the stages of the request. */
+  readonly stages: Stages;
 }
 
 export interface HandlerOptions {
@@ -48,6 +52,8 @@ export interface HandlerOptions {
   /** Forwards requests to kubelets, pods and services. */
   readonly nodeProxy: NodeProxy;
   readonly readYaml: ReadYaml;
+  /** Absent: no request is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The options of a handler and what it derives from them. */

@@ -1,5 +1,6 @@
+import { queueBounds } from './bounds.ts';
 import { histogram, line, type Metric } from './metric.ts';
-import { type QueueSeries, queueBounds } from './metrics.ts';
+import type { QueueSeries } from './metrics.ts';
 
 /** A metric with one value for each work queue. */
 const ofQueues = (
@@ -8,19 +9,19 @@ const ofQueues = (
   help: string,
   read: (series: QueueSeries) => number,
 ): Metric => ({
-  ...{ name: `workqueue_${name}`, stability: 'ALPHA', help, type },
+  ...{ name: `workqueue_${name}`, stability: 'ALPHA', help, type, labels: ['name'] },
   lines: ({ controllers: { queues } }, metric) =>
     [...queues.values()].map((series) => line(metric, series.labels, read(series))),
 });
 
 const histogramOfQueues = (name: string, help: string, part: 'waited' | 'worked'): Metric => ({
-  ...{ name: `workqueue_${name}`, stability: 'ALPHA', help, type: 'histogram' },
+  ...{ name: `workqueue_${name}`, stability: 'ALPHA', help, type: 'histogram', labels: ['name'] },
   lines: ({ controllers: { queues } }, metric) =>
     [...queues.values()].map((series) => histogram(metric, series.labels, series[part], queueBounds)),
 });
 
 const ofLeases = (name: string, type: 'counter' | 'gauge', help: string, part: 'held' | 'slowpath'): Metric => ({
-  ...{ name: `leader_election_${name}`, stability: 'ALPHA', help, type },
+  ...{ name: `leader_election_${name}`, stability: 'ALPHA', help, type, labels: ['name'] },
   lines: ({ controllers: { leases } }, metric) =>
     [...leases].map(([labels, read]) => line(metric, labels, Number(read()[part]))),
 });

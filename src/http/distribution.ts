@@ -19,6 +19,9 @@ export const distribution = (bounds: readonly number[]): Distribution => ({
   sum: 0,
 });
 
+/** How many values were observed. */
+export const totalOf = ({ counts }: Distribution): number => counts.reduce((sum, count) => sum + count, 0);
+
 /** Labels in the text format. */
 export const labelText = (labels: { readonly [label: string]: string }): string =>
   Object.entries(labels)

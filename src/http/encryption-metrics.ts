@@ -4,17 +4,24 @@ import type { Counted } from './metrics.ts';
 
 type CountsName = 'transformations' | 'reloads' | 'keyIds' | 'statuses';
 
+const labels: { readonly [counts in CountsName]: readonly string[] } = {
+  transformations: ['resource', 'transformation_type', 'transformer_prefix', 'status'],
+  reloads: ['status'],
+  keyIds: ['transformation_type', 'provider_name', 'key_id_hash'],
+  statuses: ['provider_name', 'key_id_hash'],
+};
+
 const counter = (name: string, help: string, counts: CountsName): Metric => ({
-  ...{ name: `apiserver_${name}`, stability: 'ALPHA', help, type: 'counter' },
+  ...{ name: `apiserver_${name}`, stability: 'ALPHA', help, type: 'counter', labels: labels[counts] },
   *lines({ encryption }, metric) {
-    for (const { labels, value } of encryption[counts].all()) yield line(metric, labelText(labels), value);
+    for (const one of encryption[counts].all()) yield line(metric, labelText(one.labels), one.value);
   },
 });
 
 const lastTime = (name: string, help: string, counts: CountsName): Metric => ({
-  ...{ name: `apiserver_${name}`, stability: 'ALPHA', help, type: 'gauge' },
+  ...{ name: `apiserver_${name}`, stability: 'ALPHA', help, type: 'gauge', labels: labels[counts] },
   *lines({ encryption }, metric) {
-    for (const { labels, seconds } of encryption[counts].all()) yield line(metric, labelText(labels), seconds);
+    for (const one of encryption[counts].all()) yield line(metric, labelText(one.labels), one.seconds);
   },
 });
 
@@ -43,6 +50,7 @@ export const encryptionMetrics: readonly Metric[] = [
     stability: 'ALPHA',
     help: 'The hash of the encryption configuration in use.',
     type: 'gauge',
+    labels: ['hash'],
     lines: configurationHash,
   },
   counter(
@@ -65,6 +73,7 @@ export const encryptionMetrics: readonly Metric[] = [
     stability: 'ALPHA',
     help: 'Keys in memory that a KMS plugin has decrypted.',
     type: 'gauge',
+    labels: ['provider_name'],
     *lines({ encryption: { keySources } }, name) {
       for (const [plugin, size] of keySources()) yield line(name, labelText({ provider_name: plugin }), size);
     },

@@ -1,18 +1,20 @@
 import type { AuditContext } from '../audit/index.ts';
 import type { Attributes, Decision } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { accessDenied, StatusError, statusError, type User } from '../meta/index.ts';
+import { accessDenied, Stage, Stages, StatusError, statusError, type User } from '../meta/index.ts';
 import { connectionOf, type Resource } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import type { FlowClass } from './in-flight.ts';
+import type { RequestEntry } from './log.ts';
 import { failureAnswers } from './media.ts';
-import { countRequest, type Series } from './metrics.ts';
 import { pieces } from './pieces.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
+import { countRequest, countTermination, type RequestSeries, type Series } from './request-series.ts';
 import { Seat } from './seat.ts';
+import { isSlow, slowRequestLog } from './slow-requests.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
@@ -32,14 +34,14 @@ export function createHandler(options: HandlerOptions): Handler {
       authorized({ ...attributesOf(info, user, withSelectors), verb }, undefined, options),
   };
   const verbs = createVerbs(serving);
-  const trace = createTrace(options);
+  const conclude = createConclusion(options);
 
   return async (request) => {
     const started = clock.now();
     const given = request.headers['audit-id'];
     const id = given !== undefined && auditId.test(given) ? given : random.uuid();
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
-    const progress: Progress = { started, id, info: unknownRequest, user: undefined, series: undefined };
+    const progress = beginning(started, id, options);
     const warnings = new Set<string>();
     let audit: AuditContext | undefined;
     let seat: Seat | undefined;
@@ -53,14 +55,14 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.info = info;
       progress.series = series;
       // Authenticate.
-      let user = await authenticated(request, started, warnings, annotations, options);
-      progress.user = user;
+      let user = await authenticated(request, progress, warnings, annotations, options);
       let attributes = attributesOf(info, user, withSelectors);
       // Audit.
       audit = auditor?.begin(request, attributes, id, started, annotations);
       if (audit?.received !== undefined) await audit.received;
       // Impersonate.
       if (impersonates(request.headers)) {
+        progress.stages.enter(Stage.impersonation);
         user = await impersonate(user, request, authorize, names, accessDenied);
         attributes = { ...attributes, user };
         if (user !== progress.user) audit?.impersonated(user);
@@ -69,16 +71,19 @@ export function createHandler(options: HandlerOptions): Handler {
       const flowClass = flowClassOf(info, resource);
       seat = new Seat(metrics.inFlight, user, flowClass);
       if (flowClass !== 'mutating' || path === undefined) seat.enter();
+      if (flowClass === 'longRunning' || flowClass === 'proxied') last(progress, series);
       // Authorize.
+      progress.stages.enter(Stage.authorization);
       await authorized(attributes, audit, options);
       // Dispatch.
-      const call: Call = { request, info, resource, user, series, seat, warnings, audit };
+      const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages: progress.stages };
       response = await (path === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) {
         if (compress) response = await compressed(response, request);
         if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / seatBytes));
       }
     } catch (error) {
+      progress.terminated = seat?.refused === true || isGivenUp(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
       response = failed(serving, request, progress, error, audit);
     }
@@ -87,11 +92,12 @@ export function createHandler(options: HandlerOptions): Handler {
     response = withAuditId(response, id);
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
+    progress.stages.enter(Stage.response);
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
       if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
-      trace(request, progress, response.status, size, error);
+      conclude(request, progress, response.status, size, error);
     });
   };
 }
@@ -148,10 +154,30 @@ interface Progress {
   readonly started: number;
   /** The Audit-ID. */
   readonly id: string;
+  readonly stages: Stages;
   info: RequestInfo;
   user: User | undefined;
   series: Series | undefined;
+  /** Of a watch or a proxied request, which takes as long as its client wants: where it is counted as under way. */
+  lasting: RequestSeries | undefined;
+  /** Refused or given up to protect the server. */
+  terminated: boolean;
 }
+
+const beginning = (started: number, id: string, { clock }: Pick<HandlerOptions, 'clock'>): Progress => ({
+  ...{ started, id, stages: new Stages(clock), info: unknownRequest, user: undefined, series: undefined },
+  ...{ lasting: undefined, terminated: false },
+});
+
+/** Counts a watch or a proxied request as under way, until its conclusion. */
+function last(progress: Progress, { all }: Series): void {
+  progress.lasting = all;
+  all.open++;
+}
+
+/** Whether the server has waited too long: for the body of the request, or to answer it. */
+const isGivenUp = (error: unknown): boolean =>
+  error instanceof StatusError && (error.code === 408 || error.code === 504);
 
 const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
   typeof body !== 'string' && !(body instanceof Uint8Array);
@@ -200,13 +226,15 @@ const unknownRequest: RequestInfo = {
   selectors: {},
 };
 
+/** Sets what is known once the user is: the user, and whether the request is traced. */
 async function authenticated(
   request: ApiRequest,
-  started: number,
+  progress: Progress,
   warnings: Set<string>,
   annotations: Map<string, string> | undefined,
-  { authenticate, clock, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'clock' | 'metrics' | 'names'>,
+  { authenticate, auditor, clock, metrics, names, tracer }: HandlerOptions,
 ): Promise<User> {
+  const { started, id, info, stages } = progress;
   const { headers, peer, upgrades } = request;
   let user: User | undefined;
   try {
@@ -220,6 +248,9 @@ async function authenticated(
   }
   metrics.authenticated(user === undefined ? 'failure' : 'success', (clock.now() - started) / 1000, user?.name);
   if (user === undefined) throw statusError.unauthorized();
+  progress.user = user;
+  if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
+  if (auditor !== undefined) stages.enter(Stage.audit);
   return user;
 }
 
@@ -265,31 +296,38 @@ async function authorized(
   if (!decision.allowed) throw accessDenied(attributes, decision.reason);
 }
 
-type Trace = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
+type Conclude = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
 
-/** Counts and logs each request when it has ended. */
-function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
-  return (
-    request,
-    { started, id: auditID, info, user, series = metrics.series(info, undefined) },
-    status,
-    size,
-    error,
-  ) => {
+/** Counts and logs each request when it has ended, and ends its trace. */
+function createConclusion({ clock, metrics, log }: HandlerOptions): Conclude {
+  const logSlow = slowRequestLog(log, clock);
+  return (request, progress, status, size, error) => {
+    const { started, id: auditID, stages, info, user, series = metrics.series(info, undefined) } = progress;
     const milliseconds = clock.now() - started;
+    if (progress.lasting !== undefined) progress.lasting.open--;
     countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
-    if (error !== undefined) log.error('response aborted', { auditID, method: request.method, path: info.path, error });
-    log.request?.({
-      method: request.method,
-      path: info.path,
-      verb: info.verb,
-      user: user?.name ?? '',
-      address: request.peer.address,
-      agent: request.headers['user-agent'] ?? '',
-      status,
-      size,
-      milliseconds,
-    });
+    if (progress.terminated) countTermination(series, status);
+    if (error !== undefined) {
+      series.all.aborted++;
+      log.error('response aborted', { auditID, method: request.method, path: info.path, error });
+    }
+    const slow = info.resource !== undefined && progress.lasting === undefined && isSlow(milliseconds, size);
+    if (slow || log.request !== undefined) {
+      const entry: RequestEntry = {
+        method: request.method,
+        path: info.path,
+        verb: info.verb,
+        user: user?.name ?? '',
+        address: request.peer.address,
+        agent: request.headers['user-agent'] ?? '',
+        status,
+        size,
+        milliseconds,
+      };
+      log.request?.(entry);
+      if (slow) logSlow(entry, auditID, stages);
+    }
+    stages.trace?.end(status, size);
   };
 }
 

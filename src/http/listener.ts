@@ -11,6 +11,7 @@ import type { TLSSocket } from 'node:tls';
 import { type Clock, encodeText } from '../meta/index.ts';
 import { type Connection, type Connections, createConnections } from './connections.ts';
 import type { Log } from './log.ts';
+import type { ConnectionCounts } from './metrics.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions } from './node-request.ts';
 import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
 import { Shares } from './shares.ts';
@@ -73,6 +74,7 @@ export interface Listener {
   readonly port: number;
   /** The number of open connections. */
   readonly connections: number;
+  readonly counts: () => ConnectionCounts;
   /**
    * The number of connections on which a handler has still to respond. After `close` also those whose client may not know
    * yet that it must open no more streams: at 0, no more requests reach the handler.
@@ -96,7 +98,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const connections = createConnections(clock);
   const { bodyMs, paceMs, paceBytes } = limits;
   const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
-  accept(server, { ...options, limits, connections, bodies });
+  const counts = { refused: 0, failedHandshakes: 0 };
+  accept(server, { ...options, limits, connections, bodies, counts });
   await bind(server, options);
   const bound = server.address() as AddressInfo;
   return {
@@ -105,6 +108,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     get connections() {
       return connections.size;
     },
+    counts: () => ({ open: connections.size, ...counts }),
     get busy() {
       return connections.busy;
     },
@@ -124,11 +128,12 @@ interface Serving extends Pick<ListenerOptions, 'handler' | 'clock' | 'log'> {
   readonly limits: ListenerLimits;
   readonly connections: Connections;
   readonly bodies: NodeRequestOptions;
+  readonly counts: { refused: number; failedHandshakes: number };
 }
 
 /** Serves new connections. An error on one closes that one only. */
 function accept(server: Http2SecureServer, serving: Serving): void {
-  const { limits, connections, log } = serving;
+  const { limits, connections, log, counts } = serving;
   const guarded = (owner: { destroy(): void }, work: () => void) => {
     try {
       work();
@@ -141,12 +146,14 @@ function accept(server: Http2SecureServer, serving: Serving): void {
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
     if (!places.fits(remoteAddress, 1, false)) {
+      counts.refused++;
       socket.destroy();
       return;
     }
     places.take(remoteAddress, 1);
     socket.once('close', () => places.give(remoteAddress, 1));
   });
+  server.on('tlsClientError', () => void counts.failedHandshakes++);
   let opened: ServerHttp2Session | undefined;
   server.on('session', (session) => {
     opened = session;

@@ -15,7 +15,8 @@ export interface RequestEntry {
 /** The log of the server. */
 export interface Log {
   /** Absent: requests are not logged. */
-  readonly request?: (entry: RequestEntry) => void;
+  readonly request?: ((entry: RequestEntry) => void) | undefined;
   /** `fields.error` is the thrown value. */
   readonly error: (text: string, fields: { readonly [name: string]: unknown }) => void;
+  readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }

@@ -1,5 +1,13 @@
 import type { Distribution } from './distribution.ts';
 import type { Counted } from './metrics.ts';
+import type { ProcessUsage } from './process-usage.ts';
+
+/** What a scrape shows: the counters, and what is read once for each scrape. */
+export interface Scrape extends Counted {
+  readonly usage: ProcessUsage;
+  /** What the store takes on disk (bytes). Undefined: it is in memory, or does not tell. */
+  readonly storeBytes: number | undefined;
+}
 
 /** A metric as data: its lines are written on a scrape. */
 export interface Metric {
@@ -8,8 +16,10 @@ export interface Metric {
   readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
+  /** The names of its labels, `le` aside. A sample may lack some of them. */
+  readonly labels: readonly string[];
   /** The lines, label set by label set. */
-  readonly lines: (counted: Counted, name: string) => Iterable<string> | Promise<Iterable<string>>;
+  readonly lines: (scrape: Scrape, name: string) => Iterable<string>;
 }
 
 export const line = (name: string, labels: string, value: number): string =>

@@ -1,12 +1,15 @@
 import { STATUS_CODES } from 'node:http';
 import { expect, it } from 'vitest';
+import { StatusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { controllerMetrics } from './controller-metrics.ts';
 import { createInFlight } from './in-flight.ts';
-import { countRequest, createMetrics, type Metrics, type Series } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { metricsText } from './metrics-text.ts';
+import { noUsage } from './process-usage.ts';
 import { identify } from './request-info.ts';
-import { makeFixture, realClock } from './testing/fixture.ts';
+import { countEvent, countRequest, type Series } from './request-series.ts';
+import { makeFixture, realClock, requestOf } from './testing/fixture.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -90,7 +93,7 @@ it('has all metrics from the first request on', async () => {
   await close();
 });
 
-it('shows the work queues of controllers and their lease', async () => {
+it('shows the work queues of controllers and their lease', () => {
   const metrics = metricsOf({} as Registry);
   const { counted } = metrics;
   const running: number[] = [];
@@ -107,18 +110,16 @@ it('shows the work queues of controllers and their lease', async () => {
   depth = 4;
   running.push(1.5, 3);
   lease.held = true;
-  const lines = async () => {
-    let text = '';
-    for (const { name, lines: linesOf } of controllerMetrics) text += [...(await linesOf(counted, name))].join('');
-    return Object.fromEntries(
-      text
-        .trim()
-        .split('\n')
+  const lines = () =>
+    Object.fromEntries(
+      controllerMetrics
+        .flatMap(({ name, lines: linesOf }) =>
+          [...linesOf({ ...counted, usage: noUsage, storeBytes: undefined }, name)].join('').trim().split('\n'),
+        )
         .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
     );
-  };
   const job = '{name="job"}';
-  expect(await lines()).toMatchObject({
+  expect(lines()).toMatchObject({
     [`workqueue_depth${job}`]: 4,
     [`workqueue_adds_total${job}`]: 2,
     'workqueue_queue_duration_seconds_bucket{name="job",le="1e-8"}': 0,
@@ -136,7 +137,7 @@ it('shows the work queues of controllers and their lease', async () => {
   });
   // The queue of the next term counts on.
   metrics.queue({ ...queue, depth: () => 1 }).added();
-  expect(await lines()).toMatchObject({ [`workqueue_depth${job}`]: 1, [`workqueue_adds_total${job}`]: 3 });
+  expect(lines()).toMatchObject({ [`workqueue_depth${job}`]: 1, [`workqueue_adds_total${job}`]: 3 });
 });
 
 it('states the stability of each metric in its help', async () => {
@@ -146,11 +147,9 @@ it('states the stability of each metric in its help', async () => {
   expect(helps).toContainEqual(expect.stringMatching(/^# HELP apiserver_request_total \[STABLE\] ./));
   expect(helps).toContainEqual(expect.stringMatching(/^# HELP kubernetes_feature_enabled \[BETA\] ./));
   expect(helps).toContainEqual(expect.stringMatching(/^# HELP workqueue_depth \[ALPHA\] ./));
-  const unmarked = helps.filter((line) => !/ \[(ALPHA|BETA|STABLE)\] /.test(line));
-  expect(unmarked.map((line) => line.split(' ')[2])).toEqual([
-    'process_cpu_seconds_total',
-    'process_resident_memory_bytes',
-  ]);
+  const unmarked = helps.filter((line) => !/ \[(ALPHA|BETA|STABLE)\] /.test(line)).map((line) => line.split(' ')[2]);
+  expect(unmarked).toContain('process_cpu_seconds_total');
+  expect(unmarked.filter((name = '') => !/^(process|nodejs)_/.test(name))).toEqual([]);
   await close();
 });
 
@@ -202,6 +201,17 @@ function seriesAt(metrics: Metrics, registry: Registry, method: string, url: str
   const { group = '', version = '', resource = '' } = info.resource ?? {};
   return metrics.series(info, registry.find(group, version, resource));
 }
+
+it('counts requests that go on to nodes under the verb of the reference', async () => {
+  const { registry, close } = await makeFixture();
+  const labels = (method: string, path: string) => seriesAt(metricsOf(registry), registry, method, path).labels;
+  const pod = '/api/v1/namespaces/a/pods/x';
+  const rest = (subresource: string) => `resource="pods",subresource="${subresource}",scope="resource"`;
+  expect(labels('POST', `${pod}/exec`)).toContain(`verb="CONNECT",group="",version="v1",${rest('exec')}`);
+  expect(labels('GET', `${pod}/status`)).toContain(`verb="GET",group="",version="v1",${rest('status')}`);
+  expect(labels('PUT', `${pod}/exec`)).toContain('verb="other"');
+  await close();
+});
 
 it('counts unregistered status codes by their class', async () => {
   const { registry, close } = await makeFixture();
@@ -273,7 +283,10 @@ it('sums the events of all watches of a resource', async () => {
   const { registry, close } = await makeFixture();
   const metrics = metricsOf(registry);
   for (const url of ['/api/v1/pods?watch=1', '/api/v1/namespaces/a/pods?watch=1', '/api/v1/watch/pods?dryRun=All']) {
-    seriesAt(metrics, registry, 'GET', url).watchEvents += 2;
+    const { watched } = seriesAt(metrics, registry, 'GET', url);
+    if (watched === undefined) throw new Error('no watch');
+    countEvent(watched, 2_000);
+    countEvent(watched, 100);
   }
   let text = '';
   for await (const piece of metricsText(metrics.counted, async () => {})) text += piece;
@@ -300,5 +313,84 @@ it('counts the checks of policies, and those of too many policies together', asy
   expect(text).toContain(
     'apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="m",policy_binding="b"} 1',
   );
+  await close();
+});
+
+it('counts what is refused because of a limit, and shows the limits', async () => {
+  const { send, close } = await makeFixture({ limits: { readOnly: 2, longRunning: 0 } });
+  for (let i = 0; i < 2; i++) expect((await send('GET', `${configMaps}?watch=1`)).status).toBe(429);
+  const { text } = await send('GET', '/metrics');
+  expect(text).toContain('orch_limit_refusals_total{limit="longRunning"} 2\n');
+  expect(text).toContain('orch_limit_refusals_total{limit="readOnly"} 0\n');
+  expect(text).toContain('orch_limit{limit="longRunning"} 0\n');
+  expect(text).toContain('orch_limit_used{limit="readOnly"} 1\n');
+  expect(text.match(/^apiserver_request_terminations_total.*/gm)).toEqual([
+    'apiserver_request_terminations_total{verb="WATCH",group="",version="v1",resource="configmaps",subresource="",scope="namespace",component="apiserver",code="429"} 2',
+  ]);
+  await close();
+});
+
+it('shows no limit where there is none', async () => {
+  const { send, close } = await makeFixture({ limits: { readOnly: Number.POSITIVE_INFINITY } });
+  const { text } = await send('GET', '/metrics');
+  expect(text.match(/^orch_limit(_used)?\{limit="readOnly"\}.*/gm)).toEqual(['orch_limit_used{limit="readOnly"} 1']);
+  await close();
+});
+
+it('counts requests that are given up, and no error of the API', async () => {
+  const { send, handler, close } = await makeFixture();
+  await send('GET', `${configMaps}/absent`);
+  const late = {
+    ...requestOf('POST', configMaps),
+    coming: 10,
+    body: () => Promise.reject(new StatusError(408, 'Timeout', 'late')),
+  };
+  expect((await handler(late)).status).toBe(408);
+  const { text } = await send('GET', '/metrics');
+  expect(text.match(/^apiserver_request_terminations_total.*/gm)).toEqual([
+    expect.stringMatching(/verb="POST".*,code="408"\} 1$/),
+  ]);
+  await close();
+});
+
+it('shows watches that are under way by resource, with their events and the bytes of these', async () => {
+  const { handler, send, close } = await makeFixture();
+  const shown = async () =>
+    (await send('GET', '/metrics')).text.match(/^apiserver_(longrunning_requests|watch_events_total)\{.*/gm);
+  const { body } = await handler(requestOf('GET', `${configMaps}?watch=1`));
+  const events = (body as AsyncIterable<string>)[Symbol.asyncIterator]();
+  await send('POST', configMaps, { body: { metadata: { name: 'a' } } });
+  const { value = '' } = await events.next();
+  const labels = 'group="",version="v1",resource="configmaps"';
+  const watches = `apiserver_longrunning_requests{verb="WATCH",${labels},subresource="",scope="namespace",component="apiserver"}`;
+  expect(await shown()).toEqual([`${watches} 1`, `apiserver_watch_events_total{${labels}} 1`]);
+  expect((await send('GET', '/metrics')).text).toContain(
+    `apiserver_watch_events_sizes_sum{${labels}} ${(value as string).length}\n`,
+  );
+  await events.return?.();
+  expect(await shown()).toEqual([`${watches} 0`, `apiserver_watch_events_total{${labels}} 1`]);
+  await close();
+});
+
+it('shows deprecated APIs that were requested', async () => {
+  const { send, close } = await makeFixture();
+  await send('GET', '/api/v1/pods');
+  await send('GET', '/api/v1/componentstatuses');
+  const { text } = await send('GET', '/metrics');
+  expect(text.match(/^apiserver_requested_deprecated_apis.*/gm)).toEqual([
+    'apiserver_requested_deprecated_apis{group="",version="v1",resource="componentstatuses",subresource="",removed_release=""} 1',
+  ]);
+  await close();
+});
+
+it('has one series for each resource with objects', async () => {
+  const { send, close } = await makeFixture();
+  await send('GET', configMaps);
+  const { text } = await send('GET', '/metrics');
+  const line = (name: string) => text.match(new RegExp(`^${name}\\{group="",resource="configmaps"\\} (.*)`, 'm'))?.[1];
+  expect(line('apiserver_watch_cache_initializations_total')).toBe('1');
+  expect(line('apiserver_watch_cache_events_received_total')).toBe('0');
+  expect(line('orch_watch_cache_subscribers')).toBe('0');
+  expect(Number(line('apiserver_watch_cache_resource_version'))).toBeGreaterThan(0);
   await close();
 });

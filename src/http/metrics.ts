@@ -1,39 +1,27 @@
-import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import { type EncryptionCounts, emptyEncryptionCounts } from '../encryption/index.ts';
 import type { Clock, GroupResource } from '../meta/index.ts';
-import type {
-  MutationObserver,
-  Observer,
-  PolicyObserver,
-  Registry,
-  Resource,
-  WebhookObserver,
-} from '../registry/index.ts';
+import type { MutationObserver, Observer, PolicyObserver, Registry, WebhookObserver } from '../registry/index.ts';
 import {
   emptyWebhookCounts,
   mutationObserver,
   policyObserver,
   type WebhookCounts,
   webhookObserver,
-} from './admission-metrics.ts';
+} from './admission-counts.ts';
+import {
+  admissionBounds,
+  authenticationBounds,
+  durationBounds,
+  expiryBounds,
+  flushBounds,
+  queueBounds,
+} from './bounds.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
-import type { RequestInfo } from './request-info.ts';
-
-/** Upper bounds of the histograms, as in the reference server. */
-export const durationBounds = [
-  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-];
-export const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
-
-/** Of authentication, and of conversion webhooks. */
-export const authenticationBounds = Array.from({ length: 15 }, (_, i) => 2 ** i / 1000);
-
-/** Of work queues. */
-export const queueBounds = Array.from({ length: 10 }, (_, i) => Number(`1e${i - 8}`));
+import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
+import { createSeriesTable, type SeriesTable } from './request-series.ts';
 
 /** A work queue of controllers, as it is now. */
 export interface QueueState {
@@ -57,19 +45,6 @@ export interface QueueSeries {
 /** The state of a lease: whether it is held, and how many renewals had to read it first. */
 type LeaseState = () => { readonly held: boolean; readonly slowpath: number };
 
-/** The counters of one label set of requests. */
-export interface Series {
-  /** In the text format: `verb="GET",group="",…`. */
-  readonly labels: string;
-  /** Labels of watch events; undefined for other requests. */
-  readonly watched: string | undefined;
-  /** By status code. Unregistered codes are counted by class: 5 for 599. */
-  readonly codes: Map<number, number>;
-  readonly duration: Distribution;
-  readonly size: Distribution;
-  watchEvents: number;
-}
-
 /** The duration of an admission plugin, or of all plugins together. */
 export interface AdmissionSeries {
   readonly labels: string;
@@ -85,10 +60,9 @@ interface StoreSeries {
 }
 
 /** All counters, for the text format. */
-export interface Counted {
+export interface Counted extends Omit<SeriesTable, 'find'> {
   /** Of the API server; empty: none. */
   readonly identity: string;
-  readonly series: ReadonlyMap<string, Series>;
   /** The durations of attempts to authenticate, by result. */
   readonly authentication: ReadonlyMap<string, Distribution>;
   /** Authenticated requests by a class of user names. */
@@ -119,7 +93,41 @@ export interface Counted {
   readonly registry: () => Registry;
   /** Seconds since 1970. */
   readonly startTime: number;
+  /** Undefined: it is not told. */
+  readonly build: BuildInfo | undefined;
+  /** Reads what the process uses. */
+  readonly readUsage: () => Promise<ProcessUsage>;
+  /** How long the certificates of clients were still valid when they authenticated a request. */
+  readonly clientCertificates: Distribution;
+  /** When the certificates in use expire (seconds since 1970), by what they are used for. */
+  readonly certificates: () => ReadonlyMap<string, number>;
+  readonly connections: () => ConnectionCounts;
+  readonly commits: CommitTimes;
 }
+
+/** What the listener has counted. */
+export interface ConnectionCounts {
+  /** Open connections. */
+  readonly open: number;
+  /** Connections that were closed at once because their address had too many. */
+  readonly refused: number;
+  /** TLS handshakes that failed. */
+  readonly failedHandshakes: number;
+}
+
+/** The times of the embedded store. */
+export interface CommitTimes {
+  /** Of commits, from the call to the answer. */
+  readonly commits: Distribution;
+  /** Of transactions: their write and flush. */
+  readonly flushes: Distribution;
+}
+
+/** Counts the times of the embedded store (seconds). */
+export const commitObserver = ({ commits, flushes }: CommitTimes) => ({
+  committed: (seconds: number): void => observe(commits, flushBounds, seconds),
+  flushed: (seconds: number): void => observe(flushes, flushBounds, seconds),
+});
 
 type AuthenticationResult = 'success' | 'failure' | 'error';
 type AuthorizationResult = 'allowed' | 'denied' | 'error';
@@ -130,8 +138,10 @@ type AuthorizationResult = 'allowed' | 'denied' | 'error';
  */
 export interface Metrics {
   readonly inFlight: InFlight;
-  /** The series of a request, looked up once for each request. `resource`: the one that is served at its path. */
-  series(info: RequestInfo, resource: Resource | undefined): Series;
+  /** The series of a request, looked up once for each request. */
+  readonly series: SeriesTable['find'];
+  /** A client certificate that is still valid for so long has authenticated a request. */
+  certificateUsed(secondsLeft: number): void;
   /** `user`: the name, after a success. */
   authenticated(result: AuthenticationResult, seconds: number, user?: string): void;
   authorized(result: AuthorizationResult): void;
@@ -159,9 +169,27 @@ export interface Metrics {
   readonly counted: Counted;
 }
 
-/** The counters that other rooms keep, of a server without an identity, over a store in memory. */
-export const emptyCounts = (): Pick<Counted, 'identity' | 'audit' | 'tokens' | 'encryption' | 'storeSize'> => ({
+/** What is counted or known elsewhere. */
+type Given =
+  | 'identity'
+  | 'audit'
+  | 'tokens'
+  | 'encryption'
+  | 'build'
+  | 'readUsage'
+  | 'certificates'
+  | 'connections'
+  | 'commits'
+  | 'storeSize';
+
+/** The counters that other rooms keep, of a server without an identity or a listener, over a store in memory. */
+export const emptyCounts = (): Pick<Counted, Given> => ({
   identity: '',
+  build: undefined,
+  readUsage: async () => noUsage,
+  certificates: () => new Map(),
+  connections: () => ({ open: 0, refused: 0, failedHandshakes: 0 }),
+  commits: { commits: distribution(flushBounds), flushes: distribution(flushBounds) },
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),
   encryption: emptyEncryptionCounts(),
@@ -175,7 +203,8 @@ export function createMetrics(
   clock: Clock,
   counts = emptyCounts(),
 ): Metrics {
-  const series = new Map<string, Series>();
+  const { find, ...requests } = createSeriesTable();
+  const clientCertificates = distribution(expiryBounds);
   const authentication = new Map<AuthenticationResult, Distribution>();
   const users = new Map<string, number>();
   const authorization = new Map<AuthorizationResult, number>();
@@ -189,33 +218,14 @@ export function createMetrics(
   const controllers = { queues: new Map<string, QueueSeries>(), leases: new Map<string, LeaseState>() };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{ series, authentication, users, authorization, admission, conversions, webhooks, rules, ...counts },
-    ...{ policyChecks, mutationChecks, inFlight, registry, startTime, controllers, storeRequests },
+    ...{ ...requests, clientCertificates, authentication, users, authorization, admission, conversions, ...counts },
+    ...{ webhooks, rules, policyChecks, mutationChecks, inFlight, registry, startTime, controllers, storeRequests },
   };
 
   return {
     inFlight,
-    series({ verb, path, query, resource: at }, resource) {
-      const served = at?.subresource === '' ? resource?.definition : resource?.subresources.get(at?.subresource ?? '');
-      let place = nowhere;
-      let method = methods.get(verb) ?? other;
-      let scope = '';
-      if (at === undefined || served === undefined) {
-        place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
-      } else {
-        place = at;
-        if (!(served.verbs as readonly string[]).includes(verb)) method = other;
-        scope = at.name !== '' ? 'resource' : at.namespace === '' ? 'cluster' : 'namespace';
-      }
-      const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
-      const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
-      let found = series.get(key);
-      if (found === undefined) {
-        found = makeSeries(method, place, scope, dryRun);
-        series.set(key, found);
-      }
-      return found;
-    },
+    series: find,
+    certificateUsed: (secondsLeft) => observe(clientCertificates, expiryBounds, secondsLeft),
     authenticated: authenticationCounter(authentication, users),
     authorized: (result) => void authorization.set(result, (authorization.get(result) ?? 0) + 1),
     admission({ plugin, type, operation, rejected }) {
@@ -307,56 +317,3 @@ const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:
 
 /** The few labels that stand for all user names. */
 const userClass = (name: string): string => (knownUsers.has(name) ? name : name.includes('@') ? 'email_id' : 'other');
-
-/** The labels of a request. */
-interface Place {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-}
-
-function makeSeries(verb: string, place: Place, scope: string, dryRun: string): Series {
-  const { group, version, resource, subresource } = place;
-  return {
-    labels: labelText({ verb, group, version, resource, subresource, scope, component: 'apiserver', dry_run: dryRun }),
-    watched: verb === 'WATCH' ? labelText({ group, version, resource }) : undefined,
-    codes: new Map(),
-    duration: distribution(durationBounds),
-    size: distribution(sizeBounds),
-    watchEvents: 0,
-  };
-}
-
-const other = 'other';
-/** Verbs of resources, and methods of non-resource paths. */
-const methods = new Map([
-  ['get', 'GET'],
-  ['head', 'GET'],
-  ['list', 'LIST'],
-  ['watch', 'WATCH'],
-  ['create', 'POST'],
-  ['post', 'POST'],
-  ['update', 'PUT'],
-  ['put', 'PUT'],
-  ['patch', 'PATCH'],
-  ['delete', 'DELETE'],
-  ['deletecollection', 'DELETECOLLECTION'],
-]);
-
-const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };
-/** Non-resource paths by their first segment. */
-const documents = new Map(
-  ['api', 'apis', 'openapi', 'healthz', 'livez', 'readyz', 'metrics', 'version'].map((first) => [
-    first,
-    { ...nowhere, subresource: `/${first}` },
-  ]),
-);
-
-/** Counts a completed request. `size` in bytes; undefined for a watch. */
-export function countRequest(series: Series, code: number, seconds: number, size: number | undefined): void {
-  const known = code in STATUS_CODES ? code : Math.trunc(code / 100);
-  series.codes.set(known, (series.codes.get(known) ?? 0) + 1);
-  observe(series.duration, durationBounds, seconds);
-  if (size !== undefined) observe(series.size, sizeBounds, size);
-}

@@ -7,6 +7,7 @@ import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups
 import type { FindType } from './built-in-types.ts';
 import type { Call, NonResourceHandler } from './call.ts';
 import { createCodecs } from './codecs.ts';
+import { type RunningFlags, serveRunningFlags } from './debug-flags.ts';
 import { createDiscovery, isRouted } from './discovery.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -22,6 +23,8 @@ export interface NonResourceOptions {
   readonly metrics: Metrics;
   /** Absent: nothing is served below `/debug/pprof`. */
   readonly profiler?: Profiler | undefined;
+  /** Absent: nothing is served below `/debug/flags`. */
+  readonly flags?: RunningFlags | undefined;
   /** The body of `/version`. */
   readonly version: JsonObject;
   /** `host:port` under which clients reach the server, for `/api`. */
@@ -36,7 +39,7 @@ export interface NonResourceOptions {
 
 /** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
-  const { registry, names, health, metrics, profiler, openId = new Map<string, OpenIdDocument>() } = options;
+  const { registry, names, health, metrics, profiler, flags, openId = new Map<string, OpenIdDocument>() } = options;
   const groups = createApiGroups(registry);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
@@ -61,7 +64,8 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     }
     return index.answer;
   };
-  const serve = ({ request, info }: Call) => {
+  const serve = (call: Call) => {
+    const { request, info } = call;
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
@@ -75,6 +79,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
       discovery.serve(path, request.headers, info.query) ??
       openApi.serve(path, request.headers, info.query.get('hash')) ??
       profiler?.serve(path, info.query, request.signal) ??
+      (flags && serveRunningFlags(flags, call)) ??
       pageNotFound
     );
   };

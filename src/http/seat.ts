@@ -14,6 +14,8 @@ export class Seat {
   readonly #exempt: boolean;
   /** Undefined: the request is served at any load. */
   readonly #flowClass: FlowClass | undefined;
+  /** Whether the request was refused because a share was used up. */
+  refused = false;
   #places = 0;
   #bytes = 0;
 
@@ -27,9 +29,8 @@ export class Seat {
   /** Takes seats of the flow class. @throws StatusError 429 when the share of the user is used up */
   enter(places = 1): void {
     if (this.#flowClass === undefined || places === 0) return;
-    const seats = this.#shares[this.#flowClass];
-    if (!seats.fits(this.#user, places, this.#exempt)) throw tooManyRequests();
-    seats.take(this.#user, places);
+    this.#require(this.#flowClass, places);
+    this.#shares[this.#flowClass].take(this.#user, places);
     this.#places += places;
   }
 
@@ -40,12 +41,10 @@ export class Seat {
   async receive(request: ApiRequest, limit: number): Promise<Uint8Array> {
     const { coming = 0 } = request;
     if (coming > 0) {
-      const { receiving } = this.#shares;
-      const seats = this.#flowClass === undefined ? undefined : this.#shares[this.#flowClass];
       const bytes = Math.max(leastBody, Math.min(coming, limit));
-      if (seats?.fits(this.#user, 1, this.#exempt) === false) throw tooManyRequests();
-      if (!receiving.fits(this.#user, bytes, this.#exempt)) throw tooManyRequests();
-      receiving.take(this.#user, bytes);
+      if (this.#flowClass !== undefined) this.#require(this.#flowClass, 1);
+      this.#require('receiving', bytes);
+      this.#shares.receiving.take(this.#user, bytes);
       this.#bytes += bytes;
     }
     const body = await request.body(limit);
@@ -66,6 +65,15 @@ export class Seat {
     this.#shares.unread.give(this.#user, bytes);
   }
 
+  /** @throws StatusError 429 when the amount is more than the share of the user */
+  #require(what: keyof InFlight['shares'], amount: number): void {
+    const shares = this.#shares[what];
+    if (shares.fits(this.#user, amount, this.#exempt)) return;
+    shares.refusals++;
+    this.refused = true;
+    throw statusError.tooManyRequests('Too many requests, please try again later.', 1);
+  }
+
   /** Must be called once, when the request has ended. */
   leave(): void {
     if (this.#flowClass !== undefined && this.#places > 0) {
@@ -74,5 +82,3 @@ export class Seat {
     if (this.#bytes > 0) this.#shares.receiving.give(this.#user, this.#bytes);
   }
 }
-
-const tooManyRequests = () => statusError.tooManyRequests('Too many requests, please try again later.', 1);

@@ -11,12 +11,18 @@ interface Waiter {
 export class Shares {
   readonly #limit: number;
   #used = 0;
+  /** How often a request was refused because an amount did not fit. */
+  refusals = 0;
   readonly #held = new Map<string, number>();
   /** Waiting requests by holder, in the order of their arrival. */
   readonly #waiting = new Map<string, Set<Waiter>>();
 
   constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  get limit(): number {
+    return this.#limit;
   }
 
   get used(): number {

@@ -1,6 +1,6 @@
-import { labelText } from './distribution.ts';
+import { durationBounds } from './bounds.ts';
+import { labelText, totalOf } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
-import { type Counted, durationBounds } from './metrics.ts';
 
 /** The metrics of the backing store, in the names of the reference server, whichever store it is. */
 export const storeMetrics: readonly Metric[] = [
@@ -9,6 +9,7 @@ export const storeMetrics: readonly Metric[] = [
     stability: 'ALPHA',
     help: 'Time that requests to the backing store take, by operation and resource.',
     type: 'histogram',
+    labels: ['operation', 'group', 'resource'],
     *lines({ storeRequests }, name) {
       for (const { labels, duration } of storeRequests.values())
         yield histogram(name, labels, duration, durationBounds);
@@ -19,13 +20,10 @@ export const storeMetrics: readonly Metric[] = [
     stability: 'ALPHA',
     help: 'Requests to the backing store, by operation and resource.',
     type: 'counter',
+    labels: ['operation', 'group', 'resource'],
     *lines({ storeRequests }, name) {
       for (const { labels, duration } of storeRequests.values()) {
-        yield line(
-          name,
-          labels,
-          duration.counts.reduce((sum, count) => sum + count, 0),
-        );
+        yield line(name, labels, totalOf(duration));
       }
     },
   },
@@ -34,6 +32,7 @@ export const storeMetrics: readonly Metric[] = [
     stability: 'ALPHA',
     help: 'Requests to the backing store that failed, by operation and resource.',
     type: 'counter',
+    labels: ['operation', 'group', 'resource'],
     *lines({ storeRequests }, name) {
       for (const { labels, errors } of storeRequests.values()) if (errors > 0) yield line(name, labels, errors);
     },
@@ -43,12 +42,8 @@ export const storeMetrics: readonly Metric[] = [
     stability: 'STABLE',
     help: 'Bytes that the database of the backing store takes on disk.',
     type: 'gauge',
-    lines: sizeLines,
+    labels: ['storage_cluster_id'],
+    lines: ({ storeBytes }, name) =>
+      storeBytes === undefined ? [] : [line(name, labelText({ storage_cluster_id: 'etcd-0' }), storeBytes)],
   },
 ];
-
-/** None for a store in memory, and while the store does not tell. */
-async function sizeLines({ storeSize }: Counted, name: string): Promise<string[]> {
-  const size = await storeSize().catch(() => undefined);
-  return size === undefined ? [] : [line(name, labelText({ storage_cluster_id: 'etcd-0' }), size)];
-}

@@ -56,5 +56,5 @@ export interface ApiResponse {
   readonly tunnel?: Socket;
 }
 
-/** The server without its sockets. Never throws: a failure is a response. */
+/** The server without its sockets. Never throws: a failure is a response. The connection of one that throws is cut. */
 export type Handler = (request: ApiRequest) => Promise<ApiResponse>;

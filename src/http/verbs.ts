@@ -1,5 +1,5 @@
 import { patchFormat, type TypeMeta } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, type Names, StatusError, statusError } from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, type Names, Stage, StatusError, statusError } from '../meta/index.ts';
 import {
   type Change,
   checkVerb,
@@ -121,7 +121,9 @@ const servers: { readonly [verb: string]: Serve } = {
   async get(verbs, call, target) {
     const form = verbs.negotiation.objects(call.request, call.info);
     const view = viewOf(verbs, call, form);
+    call.stages.enter(Stage.store);
     const object = await verbs.registry.get(target, readOptions(call.info));
+    call.stages.enter(Stage.serialization);
     checkShape(target, form, 'object');
     const json = representObject(target, object, view);
     call.audit?.responseObject(json);
@@ -133,7 +135,9 @@ const servers: { readonly [verb: string]: Serve } = {
   async list(verbs, call, target) {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
+    call.stages.enter(Stage.store);
     let list = await verbs.registry.list(target, readOptions(call.info));
+    call.stages.enter(Stage.serialization);
     checkShape(target, form, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
     return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
@@ -145,13 +149,14 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
+    call.stages.enter(Stage.store);
     const stream = await verbs.registry.watch(target, { ...pick(info.query, watchNames), ...info.selectors });
     const { signal } = request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
     const { watch: codec } = form.codec;
     const separate = opening !== undefined;
-    const body = new WatchBody({ stream, target, view, codec, separate, series, log: verbs.log });
+    const body = new WatchBody({ stream, target, view, codec, separate, series: series.watched, log: verbs.log });
     if (opening === undefined) return { status: 200, headers: form.headers, body };
     return { ...opening, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
   },
@@ -159,6 +164,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async create(verbs, call, target) {
     const { objects, unread } = verbs.negotiation;
     const form = (isRead(target) ? objects : unread)(call.request, call.info);
+    call.stages.enter(Stage.body);
     const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
     call.audit?.requestObject(object.value);
     const options = writeOptions(verbs, call, 'create');
@@ -168,6 +174,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async update(verbs, call, target) {
     const { objects, unread } = verbs.negotiation;
     const form = (isRead(target) ? objects : unread)(call.request, call.info);
+    call.stages.enter(Stage.body);
     const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
     call.audit?.requestObject(object.value);
     const options = writeOptions(verbs, call, 'update');
@@ -179,6 +186,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const format = patchFormat(call.request.headers['content-type'], { strategic });
     const form = verbs.negotiation.objects(call.request, call.info);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
+    call.stages.enter(Stage.body);
     const change = await readPatch(call, format, verbs.codecs);
     if (change.malformed === undefined) call.audit?.requestValue(change.patch);
     return written(verbs, call, target, change, asked, form);
@@ -200,7 +208,9 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info);
+    call.stages.enter(Stage.store);
     let list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
+    call.stages.enter(Stage.serialization);
     checkShape(target, form, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
     return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
@@ -218,6 +228,7 @@ async function written(
 ): Promise<ApiResponse> {
   const view = viewOf(verbs, call, form);
   const result = await verbs.registry.write(target, change, options);
+  call.stages.enter(Stage.serialization);
   const { created, deleted } = result;
   // With the deprecated orphanDependents, a deletion that has only begun has status 202.
   const begun = change.verb === 'delete' && deleted === undefined && change.options['orphanDependents'] === false;
@@ -308,7 +319,7 @@ const readOptions = ({ query, selectors }: RequestInfo): ReadOptions =>
 /** @throws StatusError 422 for invalid parameters */
 function writeOptions(
   { names }: Verbs,
-  { request, info, user, warnings, audit }: Call,
+  { request, info, user, warnings, audit, stages }: Call,
   verb: Parameters<typeof readWriteOptions>[0],
 ): WriteOptions {
   const { query } = info;
@@ -320,13 +331,14 @@ function writeOptions(
   return readWriteOptions(
     verb,
     parameters,
-    { requester: user, warnings, annotate: audit?.annotate, attributes: info.resource },
+    { requester: user, warnings, annotate: audit?.annotate, attributes: info.resource, stages },
     names,
   );
 }
 
 /** The options of a delete request: its body, otherwise its query. `dryRun` is taken from either. */
 async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
+  call.stages.enter(Stage.body);
   const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.optionBodies);
   if (body !== undefined) call.audit?.requestValue(body);
   const { query } = call.info;

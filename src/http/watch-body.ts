@@ -1,8 +1,8 @@
 import { type ByteString, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import type { Representation, StreamEvent, Target, WatchStream } from '../registry/index.ts';
 import type { Log } from './log.ts';
-import type { Series } from './metrics.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
+import { countEvent, type WatchSeries } from './request-series.ts';
 import type { Chunk } from './types.ts';
 import type { WatchCodec } from './wire-codec.ts';
 
@@ -13,7 +13,8 @@ export interface WatchBodyOptions {
   readonly codec: WatchCodec;
   /** Each chunk is one whole event without its framing: the transport has messages. */
   readonly separate: boolean;
-  readonly series: Series;
+  /** Counts the events; undefined: they are not counted. */
+  readonly series: WatchSeries | undefined;
   readonly log: Log;
 }
 
@@ -36,7 +37,6 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     this.#events = options.stream[Symbol.asyncIterator]();
     this.#take = (result) => {
       if (result.done === true) return { done: true, value: undefined };
-      options.series.watchEvents += result.value.length;
       this.#batch = result.value;
       this.#written = 0;
       return { done: false, value: this.#piece() };
@@ -98,10 +98,11 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 
   #frame(): Chunk {
-    const { target, view, codec } = this.#options;
+    const { target, view, codec, series } = this.#options;
     const event = this.#batch[this.#written++] as StreamEvent;
     const frame = codec.encodeFrame(target, event, view, this.#first);
     this.#first = false;
+    if (series !== undefined) countEvent(series, frame.length);
     return this.#framed(frame);
   }
 

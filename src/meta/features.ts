@@ -24,6 +24,7 @@ export const featureGates = {
     'a stored object that cannot be decoded may be deleted with `ignoreStoreReadErrorWithClusterBreakingPotential`',
   ),
   AllowParsingUserUIDFromCertAuth: beta('the uid of a user is read from its client certificate'),
+  APIServerTracing: beta('requests are traced where `--tracing-config-file` is given'),
   APIResponseCompression: beta('large responses of gets and lists are compressed for clients that accept gzip'),
   AuthorizeWithSelectors: beta('authorizers and access reviews get field and label selectors'),
   ClusterTrustBundle: beta('ClusterTrustBundles are served in the versions that `--runtime-config` enables', off),

@@ -58,6 +58,7 @@ export {
   setKey,
 } from './json.ts';
 export {
+  buildMetric,
   compatibleDomain,
   defaultDomain,
   expandNames,
@@ -67,6 +68,8 @@ export {
   healthMetrics,
   type Names,
   namesFor,
+  ownMetric,
+  streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
@@ -96,6 +99,7 @@ export {
   receiveSelectors,
   type Selectors,
 } from './selectors.ts';
+export { type RequestTrace, type Span, Stage, Stages, stageNames } from './stages.ts';
 export {
   boundedCauses,
   isStatus,

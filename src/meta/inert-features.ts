@@ -24,7 +24,7 @@ const rows: readonly Row[] = [
     'beta',
     true,
     false,
-    `AnonymousAuthConfigurableEndpoints APIServerIdentity APIServerTracing
+    `AnonymousAuthConfigurableEndpoints APIServerIdentity
      AuthorizeNodeWithSelectors ConsistentListFromCache ContainerCheckpoint ContextualLogging CPUManagerPolicyBetaOptions
      DisableCPUQuotaWithExclusiveCPUs GracefulNodeShutdown
      GracefulNodeShutdownBasedOnPodPriority ImageMaximumGCAge InOrderInformers KubeletCgroupDriverFromCRI

@@ -31,8 +31,20 @@ export interface Names {
 /** The metric of enabled feature gates, for every domain. */
 export const featureMetric = 'kubernetes_feature_enabled';
 
+/** The metric of the version, for every domain. */
+export const buildMetric = 'kubernetes_build_info';
+
+/** The name of a metric that only this server has, for every domain. */
+export const ownMetric = (name: string): string => `orch_${name}`;
+
 /** The metrics of health checks, for every domain. */
 export const healthMetrics = { last: 'kubernetes_healthcheck', total: 'kubernetes_healthchecks_total' };
+
+/** The WebSocket subprotocols of commands in containers and of forwarded ports, for every domain; the preferred first. */
+export const streamProtocols = {
+  command: ['v5.channel.k8s.io', 'v4.channel.k8s.io'],
+  port: ['v4.channel.k8s.io'],
+} as const;
 
 /** The prefix of the types that libraries add to the expression language, for every domain. */
 export const expressionTypes = 'kubernetes';

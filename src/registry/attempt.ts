@@ -1,7 +1,7 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ApiObject, accessDenied, atOnce, type Steps, statusError } from '../meta/index.ts';
+import { type ApiObject, accessDenied, atOnce, Stage, type Steps, statusError } from '../meta/index.ts';
 import { StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
@@ -51,6 +51,8 @@ async function attempt(
   pause: Pause,
 ): Promise<Outcome> {
   const { registry, target, change, context } = request;
+  const { stages } = request.options;
+  stages?.enter(Stage.preparation);
   const { strategy } = target.resource.definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   if (pause) await pause();
@@ -61,8 +63,10 @@ async function attempt(
   const pending = pause ? await inTurns(preparing, pause) : atOnce(preparing);
   if (pause) await pause();
   const attributes = admissionRequest(request, pending, old, undo);
+  stages?.enter(Stage.mutatingAdmission);
   // A generated name is not shown to mutating admission.
   const mutated = await runMutating(registry.admission, pending.generated ? { ...attributes, name: '' } : attributes);
+  stages?.enter(Stage.validation);
   pending.admitted = true;
   keepToPart(request, pending, old);
   if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
@@ -84,7 +88,9 @@ async function attempt(
     if (pause) await pause();
   }
   if (old === undefined && change.verb !== 'create') await authorizeCreate(request);
+  stages?.enter(Stage.validatingAdmission);
   await runValidating(registry.admission, attributes);
+  stages?.enter(Stage.store);
   // A dry run does not check it, as the reference server does not.
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
   if (held !== undefined && old !== undefined && !pending.remove && isUnchanged(pending.object, old)) {

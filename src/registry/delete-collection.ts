@@ -23,10 +23,9 @@ export async function deleteCollection(
   warnWithoutPolicy(target.resource, deletion, writeOptions.warnings);
   const found = await list(registry, target, options);
   const items = [...found.items];
+  const together = { ...writeOptions, stages: undefined };
   for (let i = 0; i < items.length; i += stride) {
-    const step = items
-      .slice(i, i + stride)
-      .map((object) => remove(registry, target, object, deleteOptions, writeOptions));
+    const step = items.slice(i, i + stride).map((object) => remove(registry, target, object, deleteOptions, together));
     const failure = (await Promise.allSettled(step)).find((outcome) => outcome.status === 'rejected');
     if (failure !== undefined) throw failure.reason;
     // A store in memory gives the event loop none.

@@ -31,7 +31,7 @@ export {
   type WriteContext,
 } from './definition.ts';
 export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
-export { resourceFinder } from './key-prefix.ts';
+export { keyPrefixOf, resourceFinder } from './key-prefix.ts';
 export { readFlag, readWriteOptions, type WriteParameters } from './parameters.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';
 export {

@@ -127,7 +127,8 @@ export function readWriteOptions(
     warnings,
     annotate,
     attributes,
-  }: Pick<WriteOptions, 'requester' | 'warnings' | 'annotate' | 'attributes'>,
+    stages,
+  }: Pick<WriteOptions, 'requester' | 'warnings' | 'annotate' | 'attributes' | 'stages'>,
   names: Names,
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
@@ -158,6 +159,7 @@ export function readWriteOptions(
     force: force === true,
     warnings,
     annotate,
+    stages,
   };
 }
 

@@ -72,6 +72,7 @@ export function admissionRequest(
     versions: new ObjectVersions({ registry, target, object, oldObject, pending, context }),
     warn: (text) => options.warnings.add(text),
     annotate: options.annotate,
+    trace: options.stages?.trace,
     onAbandon: (step) => undo.push(step),
     ...guardsOf(request, pending),
   };

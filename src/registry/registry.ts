@@ -92,6 +92,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     clock,
     features,
     report: observer.corrupt,
+    onRead: observer.read,
     serves: options.serves ?? ((_, version) => !/alpha|beta/.test(version)),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
@@ -143,6 +144,10 @@ export function createRegistry(options: RegistryOptions): Registry {
       const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();
       return withStatusErrors(follow(resource, follower));
+    },
+    forget: async (revision) => {
+      const storages = new Set(catalog.resources.map(({ storage }) => storage));
+      await Promise.all([...storages].map((storage) => storage.forget(revision)));
     },
     close: catalog.close,
   };

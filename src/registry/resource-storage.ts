@@ -12,10 +12,15 @@ export interface StorageOptions {
   /** How long changes are kept for watches that start in the past (ms), and how many bytes of them at the most. */
   readonly windowMs: number;
   readonly windowBytes: number;
+  /** See `Observer.read`. */
+  readonly onRead?: ((objects: number) => void) | undefined;
 }
 
 /** How long requests in flight may still use the cache of a resource that has been removed or replaced (ms). */
 const retirementMs = 60_000;
+
+/** How long a cache may take to reach a revision that is to be forgotten (ms). */
+const forgetMs = 3_000;
 
 /** What resources that share their objects have in common. */
 export class ResourceStorage {
@@ -43,6 +48,12 @@ export class ResourceStorage {
     return this.#cache;
   }
 
+  /** Forgets the events and the snapshots of lists up to `revision`. */
+  async forget(revision: number): Promise<void> {
+    this.listSnapshots?.clear();
+    await this.#cache?.forget(revision, forgetMs);
+  }
+
   /**
    * Ends the watches. The cache is closed when requests in flight have had the time to finish, and `closed` is called.
    */
@@ -63,7 +74,7 @@ export class ResourceStorage {
 
   #createCache(): WatchCache {
     const { format } = this;
-    const { store, clock, windowMs, windowBytes } = this.#options;
+    const { store, clock, windowMs, windowBytes, onRead } = this.#options;
     return createWatchCache({
       store,
       prefix: format.keyPrefix,
@@ -73,6 +84,7 @@ export class ResourceStorage {
       indexedFields: format.fields.filter(({ indexed }) => indexed === true).map(({ path }) => path),
       windowMs,
       windowBytes,
+      onRead,
     });
   }
 }

@@ -10,6 +10,7 @@ import type {
   JsonObject,
   ResourcePlace,
   Selectors,
+  Stages,
   User,
 } from '../meta/index.ts';
 import type { CustomVersions } from './catalog.ts';
@@ -110,6 +111,8 @@ export interface WriteOptions {
   readonly warnings: Set<string>;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
+  /** Is told of the stages of the write. Absent: the write is none of a request, or one of several at a time. */
+  readonly stages?: Stages | undefined;
   /**
    * What the request is about, for the check that the requester may `create` an object that an update or patch would
    * make. Absent: it is not checked.
@@ -148,6 +151,8 @@ export interface Observer {
   readonly ruleFailure: (kind: string, error: unknown) => void;
   /** A stored object is corrupt. Reported once for each key and revision. */
   readonly corrupt: CorruptReport;
+  /** So many objects more have been read into a cache that is loaded. */
+  readonly read?: ((objects: number) => void) | undefined;
 }
 
 /** Holds no values, which may be secret. */
@@ -207,6 +212,8 @@ export interface Registry {
    * have been told. @throws StatusError when the registry is closed before
    */
   follow(resource: string, follower: ObjectFollower): Promise<void>;
+  /** Forgets the events up to `revision`, which the store may then compact: watches from earlier ones end with 410. */
+  forget(revision: number): Promise<void>;
   /** Ends every watch cleanly and stops watching the store. */
   close(): void;
 }

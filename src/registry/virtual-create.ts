@@ -1,5 +1,5 @@
 import { runMutating, runValidating } from '../admission/index.ts';
-import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, Stage, StatusError, statusError } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import type { RegistryContext } from './context.ts';
@@ -97,11 +97,14 @@ async function readPosted(
   const pending: PendingObject = { object, remove: false, generated: false };
   if (target.subresource === '') atOnce(trackManagedFields(request, pending, undefined));
   const attributes = admissionRequest(request, pending, undefined, []);
+  options.stages?.enter(Stage.mutatingAdmission);
   await runMutating(registry.admission, attributes);
   pending.admitted = true;
   const { gated } = target.resource;
   if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
+  options.stages?.enter(Stage.validatingAdmission);
   await runValidating(registry.admission, attributes);
+  options.stages?.enter(Stage.store);
   const objects = serverObjects(registry, { ...options, dryRun });
   const { namespace } = target;
   const call = {

@@ -26,7 +26,7 @@ const described = types.flatMap((type) =>
   })),
 );
 
-const columns = builtinResources.flatMap(({ group, plural, columns = [] }) =>
+const columns = builtinResources.flatMap(({ group, plural, columns }) =>
   columns.map(({ name, description = '' }) => ({
     place: `${plural}.${group} ${name}`,
     named: name,
@@ -104,7 +104,7 @@ suite('descriptions', () => {
       add(`${home}/${rest}`, fields);
       add(`${home}/${rest.slice(rest.indexOf('.') + 1)}`, fields);
     }
-    for (const { versions, plural, columns = [] } of builtinResources) {
+    for (const { versions, plural, columns } of builtinResources) {
       add(
         `${versions[0]?.schema.name.split('/')[0]}/${plural}`,
         columns.map(({ name }) => name),

@@ -6,6 +6,7 @@ import {
   anonymous,
   bearerAuthenticator,
   certificateAuthenticator,
+  type ExpiryObserver,
   mastersAuthorizer,
   nodeAuthorizer,
   parseTokenFile,
@@ -54,7 +55,11 @@ export type AuthenticationSettings = TokenSettings &
 export async function authenticationOf(
   settings: AuthenticationSettings,
   names: Names,
-  { trusted, ...dependencies }: TokenDependencies & { readonly trusted: TrustedAuthorities },
+  {
+    trusted,
+    expiring,
+    ...dependencies
+  }: TokenDependencies & { readonly trusted: TrustedAuthorities; readonly expiring: ExpiryObserver },
 ): Promise<Authentication> {
   const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
   const tokens = await tokensOf(settings, names, entries, dependencies);
@@ -69,7 +74,10 @@ export async function authenticationOf(
   });
   const methods = [
     ...(settings.requestheaderClientCaFile === undefined ? [] : [proxies]),
-    certificateAuthenticator(names, { pool: trusted.clients, clock, uids: features.AllowParsingUserUIDFromCertAuth }),
+    certificateAuthenticator(names, {
+      ...{ pool: trusted.clients, clock, expiring },
+      uids: features.AllowParsingUserUIDFromCertAuth,
+    }),
     bearerAuthenticator(tokens.authenticateToken, tokens.audiences),
   ];
   return { ...tokens, authenticate: unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined) };

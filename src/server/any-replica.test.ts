@@ -143,5 +143,5 @@ it('allocations are repaired once, although every server compares them', async (
   // The next run of both finds nothing to do.
   clock.advance(180_000);
   await expect.poll(() => one.client.get({ ...services, name: 'a' })).toMatchObject({ spec: { clusterIP } });
-  expect(warnings).toEqual(['allocated the cluster IP of a service again']);
+  expect(warnings).toEqual(['the cluster IP of a service was not allocated to it']);
 });

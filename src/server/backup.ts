@@ -6,9 +6,9 @@ import { commandHelp } from './flag-docs.ts';
 import type { Progress } from './progress.ts';
 import { shellWord } from './shell-word.ts';
 import { StartError, systemReason } from './start-error.ts';
-import { fileAndSettings, flagsOfServe, runWithProgress } from './tool.ts';
+import { both, fileAndSettings, flagsOfServe, type Report, reportTable, runWithProgress } from './tool.ts';
 
-const table = flagsOfServe('dataDir');
+const table = both(flagsOfServe('dataDir'), reportTable);
 
 /** The largest file beside the store that a backup has: keys and certificates are small, logs are not. */
 const largestFile = 1024 * 1024;
@@ -31,11 +31,11 @@ export const backupHelp = (): string =>
 export async function backup(args: readonly string[]): Promise<void> {
   const given = await fileAndSettings('backup', table, args);
   if (given === undefined) return;
-  await runWithProgress((progress) => backUp(given.settings.dataDir, given.file, progress));
+  await runWithProgress(given.settings, (progress) => backUp(given.settings.dataDir, given.file, progress));
 }
 
 /** @throws StartError or StoreError */
-async function backUp(dataDir: string, path: string, progress: Progress): Promise<string> {
+async function backUp(dataDir: string, path: string, progress: Progress): Promise<Report> {
   const snapshot = await openLmdbSnapshot(join(dataDir, 'store'));
   try {
     const { files, tooLarge } = await filesOf(dataDir);
@@ -45,10 +45,14 @@ async function backUp(dataDir: string, path: string, progress: Progress): Promis
     const made = new Date(systemClock.now());
     const { entries, bytes } = await writeBackup({ path, snapshot, files, made, progress: show });
     progress.show('backup', entries, entries);
-    const names = files.map(({ name }) => name).join(', ');
-    return `${dataDir} is backed up to ${path}: revision ${snapshot.revision}, ${entries} objects, ${bytes} bytes (${names})
+    const { revision } = snapshot;
+    const names = files.map(({ name }) => name);
+    return {
+      text: `${dataDir} is backed up to ${path}: revision ${revision}, ${entries} objects, ${bytes} bytes (${names.join(', ')})
 restore: orch restore --data-dir=${shellWord(dataDir)} ${shellWord(path)}
-`;
+`,
+      json: { file: path, dataDir, made: made.toISOString(), revision, entries, bytes, files: names, tooLarge },
+    };
   } finally {
     await snapshot.close();
   }

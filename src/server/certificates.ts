@@ -36,6 +36,20 @@ const leafDays = 3 * 365;
 /** A certificate that expires sooner is renewed at startup, so that a server can run for a year. */
 const renewDays = 365;
 
+const authorityNameOf = ({ product }: Names) => `${product}-ca`;
+
+/** A client certificate of the server's authority, valid for a day. `now` is in milliseconds since 1970. */
+export const issueClientCertificate = (
+  authority: CertKeyPair,
+  names: Names,
+  subject: Pick<CertificateRequest, 'commonName' | 'organizations'>,
+  now: number,
+): CertKeyPair =>
+  issueCertificate(
+    { ...subject, usage: 'client', notBefore: now - day / 24, notAfter: now + day },
+    { ...authority, name: authorityNameOf(names) },
+  );
+
 /**
  * Loads the certificates of the folder and issues those that are missing. The key of the authority is never replaced,
  * because clients and nodes trust what it signed. The other two are issued again when they are missing, unreadable or
@@ -45,7 +59,7 @@ const renewDays = 365;
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const { folder, sharedBy, names, now } = options;
   const life = (days: number) => ({ notBefore: now - day / 24, notAfter: now + days * day });
-  const authorityName = `${names.product}-ca`;
+  const authorityName = authorityNameOf(names);
   if (folder !== undefined) await ensureFolder(folder);
   const request = { commonName: authorityName, usage: 'authority', ...life(authorityDays) } as const;
   const wanted = { request, renewBefore: now + renewDays * day };

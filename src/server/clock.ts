@@ -1,18 +1,1 @@
-import type { Clock } from '../meta/index.ts';
-
-/** The longest delay of `setTimeout`. */
-const longest = 2 ** 31 - 1;
-
-/** The system clock. */
-export const systemClock: Clock = {
-  now: Date.now,
-  monotonic: () => performance.now(),
-  after: (ms, task) => {
-    let timer: NodeJS.Timeout;
-    const wait = (left: number) => {
-      timer = setTimeout(() => (left > longest ? wait(left - longest) : task()), Math.min(left, longest)).unref();
-    };
-    wait(ms);
-    return () => clearTimeout(timer);
-  },
-};
+export { systemClock } from '../client/index.ts';

@@ -12,7 +12,7 @@ export interface ClusterIdentity {
 }
 
 /** The key of the identity; keys of resources have a second slash. */
-const identityKey = '/identity';
+export const identityKey = '/identity';
 const tokenKeyBytes = 32;
 
 /**
@@ -45,7 +45,7 @@ async function newIdentity(store: Store, domain: string, random: Random, place: 
 }
 
 /** Every server creates the system priority classes, whose API group has its domain. */
-const classPrefix = '/priorityclasses/';
+export const classPrefix = '/priorityclasses/';
 const classGroup = 'scheduling.';
 /** Where they were before keys were those of the reference server. */
 const formerClassPrefix = `/priorityclasses.${classGroup}`;
@@ -54,14 +54,19 @@ const formerClassPrefix = `/priorityclasses.${classGroup}`;
 async function storedDomain(store: Store, place: string): Promise<string | undefined> {
   const [first] = (await store.list({ prefix: classPrefix, limit: 1 })).entries;
   if (first === undefined) return undefined;
-  const stored = jsonOf(first.value);
-  const { apiVersion } = isJsonObject(stored) ? stored : {};
-  if (typeof apiVersion === 'string' && apiVersion.startsWith(classGroup)) {
-    return apiVersion.slice(classGroup.length).split('/', 1)[0];
-  }
+  const domain = domainOfClass(first.value);
+  if (domain !== undefined) return domain;
   throw new StartError(
     `${place} holds objects that are not JSON, such as ${first.key}: let the server that wrote them write JSON (--storage-media-type=application/json) and update each`,
   );
+}
+
+/** The API domain of a stored priority class; undefined when it cannot be read. */
+export function domainOfClass(value: Uint8Array): string | undefined {
+  const stored = jsonOf(value);
+  const { apiVersion } = isJsonObject(stored) ? stored : {};
+  if (typeof apiVersion !== 'string' || !apiVersion.startsWith(classGroup)) return undefined;
+  return apiVersion.slice(classGroup.length).split('/', 1)[0];
 }
 
 /** @throws StartError when objects are under keys of an earlier form */
@@ -80,8 +85,8 @@ function jsonOf(value: Uint8Array): Json | undefined {
   }
 }
 
-/** @throws StartError */
-function readIdentity(value: Uint8Array, place: string): ClusterIdentity {
+/** The identity of the value of its key. @throws StartError */
+export function readIdentity(value: Uint8Array, place: string): ClusterIdentity {
   const stored = jsonOf(value);
   const { domain, tokenKey } = isJsonObject(stored) ? stored : {};
   if (typeof domain === 'string' && typeof tokenKey === 'string' && tokenKey.length >= tokenKeyBytes) {

@@ -8,12 +8,14 @@ const usage = `orch — a cluster API server
   orch controllers      run the controllers for a server; "orch controllers --help" lists the flags
   orch backup FILE      back up the data directory of a server, which may be running; "orch backup --help" tells more
   orch restore FILE     make a data directory of a backup; "orch restore --help" tells more
+  orch check [FILE]     verify a store or a backup, also while servers run; "orch check --help" tells more
   orch migrate          copy the objects from one store to another; "orch migrate --help" lists the flags
+  orch generate types   write TypeScript types of custom resources; "orch generate --help" lists the flags
   orch --version        print the version
   orch --help           print this
 `;
 
-const commands = ['serve', 'controllers', 'backup', 'restore', 'migrate'];
+const commands = ['serve', 'controllers', 'backup', 'restore', 'check', 'migrate', 'generate'];
 
 /** Runs the command. Sets the exit status of the process: 2 for an invalid command line. */
 export async function runCommand(args: readonly string[]): Promise<void> {
@@ -28,9 +30,15 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } else if (command === 'restore') {
     const { restore, restoreHelp } = await import('./restore.ts');
     await runOrHelp(rest, restore, restoreHelp);
+  } else if (command === 'check') {
+    const { check, checkHelp } = await import('./check.ts');
+    await runOrHelp(rest, check, checkHelp);
   } else if (command === 'migrate') {
     const { migrate, migrateHelp } = await import('./migrate.ts');
     await runOrHelp(rest, migrate, migrateHelp);
+  } else if (command === 'generate') {
+    const { generate, generateHelp } = await import('./generate.ts');
+    await runOrHelp(rest, generate, generateHelp);
   } else if (command === 'controllers') {
     // Loaded on demand, to keep help and version fast.
     await runOrHelp(rest, async (args) => (await import('./controllers-command.ts')).controllers(args), managerHelp);

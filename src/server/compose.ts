@@ -6,6 +6,8 @@ import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import {
+  type ConnectionCounts,
+  commitObserver,
   createHandler,
   createInFlight,
   createMetrics,
@@ -30,6 +32,7 @@ import {
 } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { observedStore, type Store, StoreError } from '../store/index.ts';
+import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
@@ -37,7 +40,7 @@ import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
-import type { Dependencies, Log } from './dependencies.ts';
+import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
@@ -47,14 +50,16 @@ import { openStore, placeOf } from './open-store.ts';
 import { parameterChecks } from './parameter-checks.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
+import { createUsageReader, type UsageReader } from './process-usage.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
-import { kubeletTrustOf } from './tls.ts';
+import { expiriesOf, kubeletTrustOf, type Tls } from './tls.ts';
 import type { Tokens } from './tokens.ts';
+import { openTracer } from './tracing.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
-import { apiVersion } from './version.ts';
+import { apiVersion, buildInfo } from './version.ts';
 import { webhookServices } from './webhook-services.ts';
 
 /** The components of a server. */
@@ -66,6 +71,9 @@ export interface ServerComponents {
   readonly yaml: YamlThread;
   readonly webhooks: RegisteredWebhooks;
   readonly metrics: Metrics;
+  readonly usage: UsageReader;
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
   /** Undefined: nothing is audited. */
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
@@ -80,10 +88,14 @@ export interface ServerState {
   readonly hooks: PostStartHooks;
   /** `host:port` of the listener; empty while the server does not listen. */
   readonly address: string;
+  /** Undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
+  readonly connections: () => ConnectionCounts | undefined;
 }
 
 type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'identity'> & {
   readonly store?: Store;
+  readonly starting?: Starting;
   readonly trusted: TrustedAuthorities;
 };
 
@@ -91,37 +103,38 @@ type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'iden
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, identity, store: given, trusted }: ComposeDependencies,
+  { clock, random, log, identity, store: given, trusted, starting }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  const counts = { ...emptyCounts(), identity, storeSize: async () => store.size() };
+  const usage = createUsageReader();
+  const counts = { ...serverCounts(state, usage, identity), storeSize: async () => store.size() };
   const later = { store: () => store, registry: () => registry, address: () => state.address };
-  const tokenCounts = counts.tokens;
+  const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
-  const access = await authenticationOf(settings, names, { clock, random, log, trusted, tokenCounts, ...later });
+  const auth = { clock, random, log: logOf(log, 'auth') };
+  const authenticating = { ...auth, trusted, expiring, tokenCounts: counts.tokens, ...later };
+  const access = await authenticationOf(settings, names, authenticating);
   const roles = new RbacIndex();
-  const authorize = authorizerOf(settings, roles, names, log);
+  const authorize = authorizerOf(settings, roles, names, auth.log);
   const nodeProxy = await nodeProxyOf(settings, clock);
-  const configured = await readAdmission(settings, names, log);
-  const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
+  const admissionLog = logOf(log, 'admission');
+  const configured = await readAdmission(settings, names, admissionLog);
+  const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
+  const tracer = await openTracer(settings, names, { clock, random, identity, log: logOf(log, 'tracing') });
   const inFlight = createInFlight(inFlightLimits(settings));
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
   const opening = { names, clock, random, log, counts, metrics };
+  starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const checking = { authorize, names, registry: later.registry };
-  const plugins = { ...configured, ...checking, settings, clock, random, log, findKind };
+  const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
-    store,
-    names,
-    clock,
-    random,
+    ...{ store, names, clock, random, serves, tokenKey },
     definitions: builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
-    serves,
-    tokenKey,
-    observer: createObserver(metrics, log),
+    observer: createObserver(metrics, logOf(log, 'registry'), starting),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, store, ...checking }),
@@ -136,7 +149,7 @@ export async function compose(
     names,
     health: serverHealth({ names, store, registry, clock, others, log, isClosing: () => state.closing }),
     metrics,
-    profiler: settings.profiling ? createProfiler(clock) : undefined,
+    ...debugging(settings, clock, log),
     version: apiVersion(),
     serverAddress: () => state.address,
     openId: access.openId,
@@ -150,14 +163,30 @@ export async function compose(
     names,
     findType,
     authenticate: access.authenticate,
-    ...{ authorize, auditor, clock, random, log, metrics, nonResource, nodeProxy },
+    ...{ authorize, auditor, clock, random, metrics, nonResource, nodeProxy, tracer },
+    log: logOf(log, 'http'),
     readYaml: (bytes) => yaml.parse(bytes),
   });
-  const rolesLoaded = followRoles(registry, roles, names);
-  const { signSecretToken } = access;
-  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, handler };
-  return { ...opened, rolesLoaded, signSecretToken };
+  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
+  return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken: access.signSecretToken };
 }
+
+/** The counters of a server, and what its metrics show of its state. */
+const serverCounts = (state: ServerState, usage: UsageReader, identity: string) => {
+  const empty = emptyCounts();
+  return {
+    ...empty,
+    ...{ identity, build: buildInfo(), readUsage: usage.read },
+    certificates: () => expiriesOf(state.tls()),
+    connections: () => state.connections() ?? empty.connections(),
+  };
+};
+
+/** What administrators may look into, and change, while the server runs. */
+const debugging = ({ profiling }: ServerSettings, clock: Dependencies['clock'], { levels }: Log) => ({
+  profiler: profiling ? createProfiler(clock) : undefined,
+  flags: profiling && levels !== undefined ? new Map([['v', levels]]) : undefined,
+});
 
 const pluginsOf = (
   options: Omit<Parameters<typeof pluginInitializer>[0], 'features'> & { readonly settings: ServerSettings },
@@ -230,7 +259,8 @@ const resourceAuthorizer =
   };
 
 /** Updates metrics, and logs internal errors. */
-const createObserver = (metrics: Metrics, log: Log): Observer => ({
+const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefined): Observer => ({
+  read: starting && ((objects) => starting.loaded(objects)),
   admission: metrics.admission,
   mismatch: (difference) => {
     metrics.mismatched();
@@ -261,15 +291,19 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
 async function openStores(
   settings: ServerSettings,
   given: Store | undefined,
-  dependencies: Parameters<typeof encrypted>[2] & { readonly metrics: Metrics },
+  dependencies: Parameters<typeof encrypted>[2] & {
+    readonly metrics: Metrics;
+    readonly counts: ReturnType<typeof emptyCounts>;
+  },
 ): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
-  const { metrics, names, clock } = dependencies;
+  const { metrics, names, clock, counts, log } = dependencies;
   const resourceOf = resourceFinder(builtinResources, names);
-  const bare = given ?? (await openStore(settings, dependencies));
+  const observer = commitObserver(counts.commits);
+  const bare = given ?? (await openStore(settings, { ...dependencies, log: logOf(log, 'store'), observer }));
   const counted = observedStore(bare, clock, (operation, key, seconds, failed) =>
     metrics.storeRequest(operation, resourceOf(key), seconds, failed),
   );
-  const { store, checks } = await encrypted(counted, settings, dependencies);
+  const { store, checks } = await encrypted(counted, settings, { ...dependencies, log: logOf(log, 'encryption') });
   const place = given === undefined ? placeOf(settings) : 'the store';
   try {
     const { tokenKey } = await openIdentity(store, settings.apiDomain, dependencies.random, place);

@@ -1,4 +1,4 @@
-import { jitterFactor, type LeaderElectionSettings } from '../controllers/index.ts';
+import { jitterFactor, type LeaderElectionSettings } from '../client/index.ts';
 import { controllerNames, defaultControllers } from './controllers.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';

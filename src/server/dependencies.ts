@@ -1,11 +1,25 @@
-import type { Log as HttpLog } from '../http/index.ts';
+import type { Log as HttpLog, RunningFlag } from '../http/index.ts';
 import type { Clock, Random } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
+import type { LogPart } from './log-levels.ts';
 
 /** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {
-  readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
   readonly info: (text: string, fields: { readonly [name: string]: unknown }) => void;
+  readonly part?: (part: LogPart) => Log;
+  /** The levels of all parts, which can be changed. */
+  readonly levels?: RunningFlag;
+}
+
+/** The log of a part of the server, where the log has parts. */
+export const logOf = (log: Log, part: LogPart): Log => log.part?.(part) ?? log;
+
+/** Is told what a start does. */
+export interface Starting {
+  /** A step begins. `place`: where it is, such as that of the store. */
+  begin(step: 'store' | 'objects', place?: string): void;
+  /** So many objects more have been read into caches. */
+  loaded(objects: number): void;
 }
 
 /** What is injected into a server; each has a default. */
@@ -21,6 +35,8 @@ export interface Dependencies {
    * name and the port.
    */
   readonly identity: string;
+  /** Is told what the start does. Default: nobody is. */
+  readonly starting: Starting;
 }
 
 const nothing = () => {};

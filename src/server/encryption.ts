@@ -9,7 +9,7 @@ import {
   openEncryption,
 } from '../encryption/index.ts';
 import type { HealthCheck } from '../http/index.ts';
-import type { Names } from '../meta/index.ts';
+import type { GroupResource, Names } from '../meta/index.ts';
 import { resourceFinder } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { pagesOf, type Store, StoreError } from '../store/index.ts';
@@ -68,10 +68,25 @@ export async function encrypted(
 }
 
 /** A configuration that has been read. */
-interface Loaded {
+export interface LoadedEncryption {
   readonly configuration: EncryptionConfiguration;
   /** Of the text of the file. */
   readonly hash: string;
+}
+
+/** The configuration in a file. @throws StartError */
+export async function loadEncryption(path: string, names: Names): Promise<LoadedEncryption> {
+  const text = await readPrivateKey(flagName, path);
+  const found = parseFound(`--${flagName}`, path, text);
+  const configuration = decodeFound(encryptionFormat, found, names);
+  return { configuration, hash: `sha256:${createHash('sha256').update(text).digest('hex')}` };
+}
+
+/** The resource whose rule a key or a prefix of keys has: secrets of the server itself are encrypted as secrets. */
+export function encryptedResource(names: Names): (key: string) => GroupResource | undefined {
+  const resourceOf = resourceFinder(builtinResources, names);
+  const secrets = { group: '', resource: 'secrets' };
+  return (key) => resourceOf(key) ?? (key.startsWith(secretsPrefix) ? secrets : undefined);
 }
 
 class Encryption implements MaybeEncrypted {
@@ -89,15 +104,13 @@ class Encryption implements MaybeEncrypted {
   constructor(store: Store, path: string, pathPrefix: string, dependencies: EncryptionDependencies) {
     this.#path = path;
     this.#dependencies = dependencies;
-    const resourceOf = resourceFinder(builtinResources, dependencies.names);
-    const secrets = { group: '', resource: 'secrets' };
     this.store = new EncryptedStore({
       store,
       rules: () => {
         if (this.#opened === undefined) throw new StoreError('unavailable', 'the encryption is not configured yet');
         return this.#opened.rules;
       },
-      resourceOf: (key) => resourceOf(key) ?? (key.startsWith(secretsPrefix) ? secrets : undefined),
+      resourceOf: encryptedResource(dependencies.names),
       pathPrefix,
       onClose: () => this.#stop(),
     });
@@ -105,10 +118,10 @@ class Encryption implements MaybeEncrypted {
 
   async start(reloads: boolean): Promise<void> {
     const { clock } = this.#dependencies;
-    const loaded = await this.#load();
+    const loaded = await loadEncryption(this.#path, this.#dependencies.names);
     const opened = await this.#open(loaded);
     this.#use(loaded, opened);
-    await this.#startPlugins(opened);
+    await startPlugins(opened);
     await this.#rewriteOwnSecrets();
     this.#started = true;
     this.checks = reloads
@@ -117,15 +130,7 @@ class Encryption implements MaybeEncrypted {
     if (reloads) this.#stopReloading = repeat(clock, reloadMs, () => this.#reload());
   }
 
-  /** @throws StartError */
-  async #load(): Promise<Loaded> {
-    const text = await readPrivateKey(flagName, this.#path);
-    const found = parseFound(`--${flagName}`, this.#path, text);
-    const configuration = decodeFound(encryptionFormat, found, this.#dependencies.names);
-    return { configuration, hash: `sha256:${createHash('sha256').update(text).digest('hex')}` };
-  }
-
-  #open({ configuration }: Loaded): Promise<OpenedEncryption> {
+  #open({ configuration }: LoadedEncryption): Promise<OpenedEncryption> {
     return openEncryption(configuration, {
       ...this.#dependencies,
       counts: this.#dependencies.counts.encryption,
@@ -134,19 +139,12 @@ class Encryption implements MaybeEncrypted {
     });
   }
 
-  #use({ hash }: Loaded, opened: OpenedEncryption): void {
+  #use({ hash }: LoadedEncryption, opened: OpenedEncryption): void {
     this.#opened = opened;
     this.#hash = hash;
     const { encryption } = this.#dependencies.counts;
     encryption.configurationHash = hash;
     encryption.keySources = () => opened.plugins.map(({ name, sources }) => [name, sources]);
-  }
-
-  /** @throws StartError when a plugin cannot be used for too long */
-  async #startPlugins({ plugins }: OpenedEncryption): Promise<void> {
-    for (const plugin of plugins) {
-      for (let attempt = 1; !(await isStarted(plugin, attempt)); attempt++) await pause(attemptMs);
-    }
   }
 
   /** Follows the file. What it says is used once it is valid and its plugins are healthy; until then the last is. */
@@ -155,7 +153,7 @@ class Encryption implements MaybeEncrypted {
     const { reloads } = counts.encryption;
     let opened: OpenedEncryption | undefined;
     try {
-      const loaded = await this.#load();
+      const loaded = await loadEncryption(this.#path, this.#dependencies.names);
       if (loaded.hash === this.#hash) return;
       opened = await this.#open(loaded);
       for (const plugin of opened.plugins) await plugin.start();
@@ -225,6 +223,13 @@ const checkOf = (name: string, plugin: { check(): Promise<void> }): HealthCheck 
   check: () => plugin.check(),
   endpoints: ['healthz', 'livez', 'readyz'],
 });
+
+/** @throws StartError when a plugin cannot be used for too long */
+export async function startPlugins({ plugins }: OpenedEncryption): Promise<void> {
+  for (const plugin of plugins) {
+    for (let attempt = 1; !(await isStarted(plugin, attempt)); attempt++) await pause(attemptMs);
+  }
+}
 
 /** @throws StartError at the last attempt */
 async function isStarted(plugin: OpenedEncryption['plugins'][number], attempt: number): Promise<boolean> {

@@ -12,7 +12,7 @@ export interface ServerEndpoint {
   readonly port: number;
 }
 
-const leasePrefix = '/masterleases/';
+export const leasePrefix = '/masterleases/';
 /** The time to live of a lease that is not renewed (seconds). */
 const leaseSeconds = 15;
 

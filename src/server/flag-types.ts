@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { formatPortRange, type PortRange } from '../allocation/index.ts';
 import { type Cidr, formatCidr, parseNetwork } from '../meta/index.ts';
 import { formatControllers, parseControllers } from './controllers.ts';
+import { formatLevels, type LogLevels, parseLevels } from './log-levels.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Parses and formats the values of a flag. */
@@ -306,5 +307,15 @@ export const controllers: FlagType<ReadonlySet<string>> = {
   form: 'A list of names, or a text with commas between them.',
   parse: parseControllers,
   format: formatControllers,
+  joins: true,
+};
+
+/** The levels of the log. */
+export const levels: FlagType<LogLevels> = {
+  placeholder: 'level,part=level,…',
+  given: 'string',
+  form: "A text such as 'info' or 'info,store=debug'.",
+  parse: parseLevels,
+  format: formatLevels,
   joins: true,
 };

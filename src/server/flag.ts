@@ -2,7 +2,17 @@ import type { FlagType } from './flag-types.ts';
 
 /** A flag of a command. Its name is its key in the table in kebab-case: `--secure-port`. */
 export interface Flag<T> {
-  readonly section: 'Address' | 'Identity' | 'API' | 'Nodes' | 'Store' | 'Controllers' | 'Audit' | 'Limits' | 'Process';
+  readonly section:
+    | 'Address'
+    | 'Identity'
+    | 'API'
+    | 'Nodes'
+    | 'Store'
+    | 'Controllers'
+    | 'Audit'
+    | 'Types'
+    | 'Limits'
+    | 'Process';
   readonly type: FlagType<T>;
   readonly default: T;
   /** A sentence or two without the default, in Markdown. */

@@ -264,6 +264,13 @@ const flags = {
     'How many fake nodes there are: pods are bound to them, start, become ready and end there as [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.',
   ),
 
+  demo: flag(
+    'Controllers',
+    type.boolean,
+    false,
+    'Fills the namespace `demo` with a few objects to look at: deployments, jobs, a custom type, a quota. Without `--fake-nodes` there are three. What somebody has changed stays as it is at the next start; what was deleted is made again.',
+  ),
+
   ...auditFlags,
 
   maxRequestsInflight: flag(
@@ -304,6 +311,13 @@ const flags = {
   ),
 
   logLevel: processFlags.logLevel,
+  loggingFormat: processFlags.loggingFormat,
+  tracingConfigFile: flag(
+    'Process',
+    type.file,
+    undefined,
+    'Where traces of requests are sent, and how many requests are sampled, as in [observability.md](observability.md#traces).',
+  ),
   profiling: flag(
     'Process',
     type.boolean,

@@ -12,7 +12,8 @@ const options = {
   names: namesFor('orch.io'),
   server: 'https://127.0.0.1:6443',
   authority: 'CA',
-  admin: { cert: 'CERT', key: 'KEY' },
+  user: 'orch-admin',
+  certificate: { cert: 'CERT', key: 'KEY' },
 };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

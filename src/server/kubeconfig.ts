@@ -8,13 +8,16 @@ export interface KubeconfigOptions {
   readonly server: string;
   /** The CA bundle of the serving certificate, in PEM. */
   readonly authority: string;
-  readonly admin: CertKeyPair;
+  /** The name of the user, for the reader alone; that of the certificate counts. */
+  readonly user: string;
+  readonly certificate: CertKeyPair;
 }
 
 /** A kubeconfig with one cluster, one user and one context, named after the product. */
-export function kubeconfig({ names, server, authority, admin }: KubeconfigOptions): string {
+export function kubeconfig({ names, server, authority, user: name, certificate }: KubeconfigOptions): string {
   const cluster = names.product;
-  const user = `${names.product}-admin`;
+  // A name such as `system:node:a` is quoted.
+  const user = /^[A-Za-z][\w-]*$/.test(name) ? name : JSON.stringify(name);
   const data = (pem: string) => Buffer.from(pem).toString('base64');
   return `apiVersion: v1
 kind: Config
@@ -26,8 +29,8 @@ clusters:
 users:
 - name: ${user}
   user:
-    client-certificate-data: ${data(admin.cert)}
-    client-key-data: ${data(admin.key)}
+    client-certificate-data: ${data(certificate.cert)}
+    client-key-data: ${data(certificate.key)}
 contexts:
 - name: ${cluster}
   context:

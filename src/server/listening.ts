@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Handler, listen } from '../http/index.ts';
+import { type ConnectionCounts, type Handler, listen } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -25,6 +25,7 @@ export interface Listening {
   readonly address: Address;
   /** The certificates that are in use. */
   readonly tls: () => Tls;
+  readonly connections: () => ConnectionCounts;
   /** Whether requests are still handled, or may arrive after `close`. */
   readonly busy: () => boolean;
   /** Stops accepting connections; resolves when all are closed, at the latest after `graceMs`. */
@@ -56,7 +57,11 @@ export async function openListener(
   const listener = await open(settings, handler, { clock, log }, tls);
   const url = urlOf(listener.address, listener.port);
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
-  const config = () => kubeconfig({ names, server: url, authority: tls.authority, admin: tls.admin });
+  const config = () =>
+    kubeconfig({
+      ...{ names, server: url, authority: tls.authority },
+      ...{ user: `${names.product}-admin`, certificate: tls.admin },
+    });
   const writeConfig = async () => {
     if (path !== undefined) await writeKubeconfig(path, config());
   };
@@ -89,6 +94,7 @@ export async function openListener(
   return {
     address: { url, port: listener.port, kubeconfig: config(), kubeconfigPath: path },
     tls: () => tls,
+    connections: listener.counts,
     busy: () => listener.busy > 0,
     close(graceMs) {
       closed = true;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import {
   copyStore,
-  type EtcdStoreOptions,
   openEtcdImport,
   openEtcdSnapshot,
   openLmdbImport,
@@ -9,16 +8,20 @@ import {
   type StoreImport,
   type StoreSnapshot,
 } from '../store/index.ts';
-import { systemClock } from './clock.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import * as type from './flag-types.ts';
-import { createLog } from './log.ts';
-import { etcdOptionsOf } from './open-store.ts';
 import { settingsOf } from './process.ts';
 import type { Progress } from './progress.ts';
-import { systemRandom } from './random.ts';
-import { both, copyObserver, flagsOfServe, runWithProgress } from './tool.ts';
+import {
+  both,
+  copyObserver,
+  etcdToolOptions,
+  flagsOfServe,
+  type Report,
+  reportTable,
+  runWithProgress,
+} from './tool.ts';
 
 const store = type.oneOf('lmdb', 'etcd');
 const ownFlags = {
@@ -31,13 +34,16 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   problemsOf: ({ from, to }, nameOf) => (from === to ? [`${nameOf('from')} and ${nameOf('to')} must differ`] : []),
 };
 const storeTable = flagsOfServe('dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile');
-const table = both(ownTable, {
-  ...storeTable,
-  problemsOf: ({ etcdServers }, nameOf) =>
-    etcdServers.length === 0
-      ? [`${nameOf('etcdServers')} must name the members of etcd, such as https://10.0.0.1:2379`]
-      : [],
-});
+const table = both(
+  both(ownTable, {
+    ...storeTable,
+    problemsOf: ({ etcdServers }, nameOf) =>
+      etcdServers.length === 0
+        ? [`${nameOf('etcdServers')} must name the members of etcd, such as https://10.0.0.1:2379`]
+        : [],
+  }),
+  reportTable,
+);
 type MigrateSettings = typeof table.defaults;
 
 /** What `orch migrate --help` prints. */
@@ -58,7 +64,7 @@ export const migrateHelp = (): string =>
 /** Runs `orch migrate`. Exit status 2 for invalid arguments, 1 when the copy fails. */
 export async function migrate(args: readonly string[]): Promise<void> {
   const settings = await settingsOf('migrate', table, args);
-  if (settings !== undefined) await runWithProgress((progress) => migrateStore(settings, progress));
+  if (settings !== undefined) await runWithProgress(settings, (progress) => migrateStore(settings, progress));
 }
 
 /** A store as source and as target. */
@@ -69,7 +75,7 @@ interface Place {
 }
 
 /** @throws StartError or StoreError */
-async function migrateStore(settings: MigrateSettings, progress: Progress): Promise<string> {
+async function migrateStore(settings: MigrateSettings, progress: Progress): Promise<Report> {
   const places = { lmdb: lmdbPlace(settings), etcd: await etcdPlace(settings) };
   const [from, to] = [places[settings.from], places[settings.to]];
   // Before the target is made: the source may not exist.
@@ -82,7 +88,10 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
       await latest.close();
       if (latest.revision > revision) progress.say(`the source has been written since: later changes are not copied`);
     }
-    return `${from.name} is copied to ${to.name}: revision ${revision}, ${entries} objects (sha256 ${digest})\n`;
+    return {
+      text: `${from.name} is copied to ${to.name}: revision ${revision}, ${entries} objects (sha256 ${digest})\n`,
+      json: { from: from.name, to: to.name, revision, entries, sha256: digest },
+    };
   } finally {
     await target.close();
   }
@@ -99,9 +108,7 @@ function lmdbPlace({ dataDir }: MigrateSettings): Place {
 
 /** @throws StartError */
 async function etcdPlace(settings: MigrateSettings): Promise<Place> {
-  const log = await createLog('warn');
-  const dependencies = { clock: systemClock, random: systemRandom, log };
-  const options: EtcdStoreOptions = await etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
+  const options = await etcdToolOptions(settings);
   return {
     name: `etcd below ${settings.etcdPrefix}`,
     open: (revision) => openEtcdSnapshot(options, revision),

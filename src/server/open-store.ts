@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import {
   type EtcdStoreOptions,
+  type LmdbObserver,
   openEtcdStore,
   openLmdbStore,
   openMemoryStore,
@@ -14,21 +15,21 @@ import type { ServerSettings } from './flags.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { readAuthorities, readGivenPair } from './tls.ts';
 
-type OpenDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'>;
+type OpenDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & { readonly observer?: LmdbObserver };
 
 /** Interval at which a store is tried again that is not available (ms). */
 const retryMs = 1_000;
 
 /** The store of the settings. Waits for etcd for as long as it is not available. @throws StartError */
 export async function openStore(settings: ServerSettings, dependencies: OpenDependencies): Promise<Store> {
-  const { clock } = dependencies;
+  const { clock, observer } = dependencies;
   const { store, dataDir, etcdCompactionInterval: historyMs } = settings;
   if (store === 'memory') return openMemoryStore({ clock, historyMs });
   if (store === 'etcd') return waitForEtcd(settings, dependencies);
   if (dataDir === undefined) throw new StartError('the store "lmdb" needs a data directory');
   try {
     await ensureFolder(dataDir);
-    return await openLmdbStore({ path: join(dataDir, 'store'), clock, historyMs });
+    return await openLmdbStore({ path: join(dataDir, 'store'), clock, historyMs, ...(observer && { observer }) });
   } catch (error) {
     // The message of a StoreError already names the fix.
     if (error instanceof StoreError) throw new StartError(error.message, error);

@@ -1,13 +1,20 @@
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
+import { defaultLevels } from './log-levels.ts';
 
 /** The flags that every command has. */
 export const processFlags = {
   logLevel: flag(
     'Process',
-    type.oneOf('error', 'warn', 'info', 'debug'),
-    'info',
-    'What is logged: JSON lines on standard error.',
+    type.levels,
+    defaultLevels,
+    'The least level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request; others for parts of the server, such as `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the server runs.',
+  ),
+  loggingFormat: flag(
+    'Process',
+    type.oneOf('json', 'text'),
+    'json',
+    'How each line of the log is written: as JSON, or as text with the level, the time and the part of the server before the message.',
   ),
   config: flag(
     'Process',

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { type CallWebhook, type RegisteredWebhook, WebhookFailure } from '../admission/index.ts';
 import { dialFailure } from '../http/index.ts';
 import { type ByteString, isJsonObject, readJsonText } from '../meta/index.ts';
-import { createWebhookClient, type WebhookAnswer, type WebhookClient } from './webhook-client.ts';
+import { createWebhookClient, type WebhookAnswer, type WebhookCall, type WebhookClient } from './webhook-client.ts';
 import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 
 export interface RegisteredWebhooks {
@@ -80,15 +80,15 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     open: (config) => {
       const client = createWebhookClient(config, { timeoutMs: defaultMs, maxAnswer });
       opened.push(client);
-      return (body, timeoutMs) => post(client, body, config.url.href, timeoutMs, closing.signal);
+      return (body, timeoutMs) => post(client, body, config.url.href, { timeoutMs }, closing.signal);
     },
     postTo: (registration, atOnce, credentials) => {
       const { url, service, caBundle } = registration;
       const key = JSON.stringify([url, service, caBundle, atOnce, credentials?.path]);
-      return async (body, timeoutMs) => {
+      return async (body, timeoutMs, traceparent) => {
         const text = `${placeOf(registration)}?timeout=${Math.ceil(timeoutMs / 1_000)}s`;
         const client = clientOf(key, registration, atOnce, credentials);
-        return post(client, body, text, timeoutMs, closing.signal);
+        return post(client, body, text, { timeoutMs, traceparent }, closing.signal);
       };
     },
     close: () => {
@@ -102,11 +102,11 @@ async function post(
   client: WebhookClient,
   body: ByteString,
   text: string,
-  timeoutMs: number,
+  call: Omit<WebhookCall, 'url'>,
   closing: AbortSignal,
 ): Promise<Uint8Array> {
   const url = new URL(text);
-  const answer = await client.post(body, closing, { url, timeoutMs }).catch((error: unknown) => {
+  const answer = await client.post(body, closing, { url, ...call }).catch((error: unknown) => {
     throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, url)}`, { cause: error });
   });
   return contentOf(answer);

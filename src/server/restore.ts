@@ -7,7 +7,15 @@ import * as type from './flag-types.ts';
 import type { Progress } from './progress.ts';
 import { shellWord } from './shell-word.ts';
 import { StartError, systemReason } from './start-error.ts';
-import { both, copyObserver, fileAndSettings, flagsOfServe, runWithProgress } from './tool.ts';
+import {
+  both,
+  copyObserver,
+  fileAndSettings,
+  flagsOfServe,
+  type Report,
+  reportTable,
+  runWithProgress,
+} from './tool.ts';
 
 const ownFlags = {
   replace: flag(
@@ -22,7 +30,7 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   defaults: defaultsOf(ownFlags),
   problemsOf: () => [],
 };
-const table = both(flagsOfServe('dataDir'), ownTable);
+const table = both(both(flagsOfServe('dataDir'), ownTable), reportTable);
 
 /** What `orch restore --help` prints. */
 export const restoreHelp = (): string =>
@@ -42,11 +50,11 @@ export async function restore(args: readonly string[]): Promise<void> {
   const given = await fileAndSettings('restore', table, args);
   if (given === undefined) return;
   const { dataDir, replace } = given.settings;
-  await runWithProgress((progress) => restoreTo(dataDir, replace, given.file, progress));
+  await runWithProgress(given.settings, (progress) => restoreTo(dataDir, replace, given.file, progress));
 }
 
 /** @throws StartError or StoreError */
-async function restoreTo(dataDir: string, overwrite: boolean, path: string, progress: Progress): Promise<string> {
+async function restoreTo(dataDir: string, overwrite: boolean, path: string, progress: Progress): Promise<Report> {
   const { files, made, entries, snapshot } = await openBackup(path);
   // The server names its files itself: a path is not one of them.
   const foreign = files.find(
@@ -63,9 +71,14 @@ async function restoreTo(dataDir: string, overwrite: boolean, path: string, prog
       await writeInto(dataDir, () => writeFiles(dataDir, files));
     },
   });
-  return `${path} of ${made.toISOString()} is restored to ${dataDir}: revision ${snapshot.revision}, ${entries} objects (sha256 ${digest})
+  const { revision } = snapshot;
+  const when = made.toISOString();
+  return {
+    text: `${path} of ${when} is restored to ${dataDir}: revision ${revision}, ${entries} objects (sha256 ${digest})
 serve: orch serve --data-dir=${shellWord(dataDir)}
-`;
+`,
+    json: { file: path, dataDir, made: when, revision, entries, sha256: digest, files: files.map(({ name }) => name) },
+  };
 }
 
 async function writeFiles(dataDir: string, files: Backup['files']): Promise<void> {

@@ -1,6 +1,13 @@
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
+import {
+  type Client,
+  createClient,
+  type InProcessHandler,
+  inProcessTransport,
+  LeaderElection,
+  whileHeld,
+} from '../client/index.ts';
 import {
   allControllers,
   bindUsers,
@@ -9,15 +16,14 @@ import {
   componentName,
   defaultSettings,
   fakeNodeControllers,
-  LeaderElection,
   type RunningControllers,
   settle,
   startControllers,
-  whileHeld,
 } from '../controllers/index.ts';
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import { leaseSettings } from './controller-flags.ts';
+import { fakeNodesOf } from './demo.ts';
 import type { Dependencies } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
@@ -56,19 +62,21 @@ interface ServerControllers {
 }
 
 /** The controllers that are on by the settings. */
-function controllersOf({ controllers, fakeNodes }: ServerSettings): Controller[] {
-  const on = allControllers.filter(({ name }) => controllers.has(name));
-  return fakeNodes === 0 ? on : [...on, ...fakeNodeControllers({ count: fakeNodes, version: gitVersion })];
+function controllersOf(settings: ServerSettings): Controller[] {
+  const on = allControllers.filter(({ name }) => settings.controllers.has(name));
+  const count = fakeNodesOf(settings);
+  return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];
 }
 
 /** Makes clients in the same process for users, which send requests only while `holds`. */
 const clientsOf =
-  (handler: InProcessHandler) =>
+  (handler: InProcessHandler, { domain }: Names) =>
   (holds: () => boolean, commonName: string, organizations: readonly string[] = [], agent: string = componentName) => {
     const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
     return createClient({
       transport: whileHeld(holds, transport),
       baseHeaders: { 'user-agent': `${agent}/${version}` },
+      apiDomain: domain,
     });
   };
 
@@ -78,7 +86,7 @@ export function runControllers(options: Options): ServerControllers {
   const controllers = controllersOf(settings);
   if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
   let current: RunningControllers | undefined;
-  const as = clientsOf(handler);
+  const as = clientsOf(handler, names);
   const user = `system:${componentName}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
   const lead = (holds: () => boolean) => {
@@ -103,7 +111,8 @@ export function runControllers(options: Options): ServerControllers {
     });
     if (!settings.leaderElect) return lead(always);
     const election: LeaderElection = new LeaderElection({
-      ...{ names, clock, random, log, settings: leaseSettings(settings) },
+      ...{ clock, random, log, settings: leaseSettings(settings) },
+      lease: { namespace: names.systemNamespace, name: componentName },
       identity: await identityOf(options),
       client: as(always, user),
       lead: () => lead(() => election.holds),
@@ -126,7 +135,7 @@ export function runControllers(options: Options): ServerControllers {
       if (running instanceof LeaderElection) await running.attempted();
       // Another process may have been elected: its controllers are its own affair.
       for (let turn = 0; current === undefined && turn < electionTurns; turn++) await nextTurn();
-      if (current !== undefined) await settle(current, client, names);
+      if (current !== undefined) await settle(current);
     },
     stop: async () => {
       stopped = true;

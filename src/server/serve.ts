@@ -1,5 +1,7 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
+import { systemClock } from './clock.ts';
+import { demoCommands } from './demo.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
 import { identityOf } from './identity.ts';
@@ -9,6 +11,7 @@ import { firstSignal, logFailures, runToEnd, settingsOf } from './process.ts';
 import { systemRandom } from './random.ts';
 import { type OrchServer, startServer } from './server.ts';
 import { shellWord } from './shell-word.ts';
+import { StartProgress } from './start-progress.ts';
 import { version } from './version.ts';
 
 /**
@@ -30,22 +33,43 @@ export async function serve(args: readonly string[]): Promise<void> {
 
 async function start(settings: Settings): Promise<OrchServer> {
   const identity = identityOf(settings, systemRandom);
-  const log = await createLog(settings.logLevel, identity);
+  const log = await createLog({ levels: settings.logLevel, format: settings.loggingFormat, identity });
   logFailures(log);
-  const server = await startServer(settings, { log, identity });
-  const { url, kubeconfigPath } = await server.listen();
-  process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
+  const starting = new StartProgress(process.stderr, systemClock, log);
+  try {
+    const server = await startServer(settings, { log, identity, starting });
+    starting.begin('port');
+    const { url, kubeconfigPath } = await server.listen();
+    starting.end();
+    process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
 administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
-${[firstStep(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
+${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
-  return server;
+    return server;
+  } finally {
+    starting.end();
+  }
 }
 
-/** A command to try next: kubectl supports the compatible domain only. */
-function firstStep({ apiDomain, dataDir, tlsCertFile }: Settings, url: string, kubeconfigPath: string): string {
-  if (apiDomain === compatibleDomain) return `try: kubectl --kubeconfig ${shellWord(kubeconfigPath)} get ns`;
+/** Commands to try next: kubectl supports the compatible domain only. */
+function firstSteps(
+  { apiDomain, dataDir, tlsCertFile, demo }: Settings,
+  url: string,
+  kubeconfigPath: string,
+): string[] {
+  if (apiDomain === compatibleDomain) {
+    if (!demo) return [`try: kubectl --kubeconfig ${shellWord(kubeconfigPath)} get ns`];
+    return [
+      'try:',
+      `  export KUBECONFIG=${shellWord(resolve(kubeconfigPath))}`,
+      ...demoCommands.map((line) => `  ${line}`),
+    ];
+  }
   const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
   const [authority, cert, key] = files.map(shellWord);
-  return `try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}/api/v1/namespaces`)}
-kubectl: start with --api-domain=${compatibleDomain}`;
+  const path = demo ? '/apis/apps/v1/namespaces/demo/deployments' : '/api/v1/namespaces';
+  return [
+    `try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}${path}`)}`,
+    `kubectl: start with --api-domain=${compatibleDomain}`,
+  ];
 }

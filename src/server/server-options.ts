@@ -453,6 +453,14 @@ export interface ServerOptions {
    */
   readonly fakeNodes?: number | string | undefined;
   /**
+   * Fills the namespace `demo` with a few objects to look at: deployments, jobs, a custom type, a quota. Without
+   * `fakeNodes` there are three. What somebody has changed stays as it is at the next start; what was deleted is made
+   * again.
+   *
+   * True or false. `false` by default. The flag `--demo`.
+   */
+  readonly demo?: boolean | undefined;
+  /**
    * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
    * [audit.md](audit.md) applies where a log or a webhook is given.
    *
@@ -678,11 +686,27 @@ export interface ServerOptions {
    */
   readonly shutdownGracePeriod?: number | string | undefined;
   /**
-   * What is logged: JSON lines on standard error.
+   * The least level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request;
+   * others for parts of the server, such as `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the
+   * server runs.
    *
-   * One of these words. Nothing by default. The flag `--log-level`.
+   * A text such as 'info' or 'info,store=debug'. Nothing by default. The flag `--log-level`.
    */
-  readonly logLevel?: 'error' | 'warn' | 'info' | 'debug' | undefined;
+  readonly logLevel?: string | undefined;
+  /**
+   * How each line of the log is written: as JSON, or as text with the level, the time and the part of the server before
+   * the message.
+   *
+   * One of these words. `json` by default. The flag `--logging-format`.
+   */
+  readonly loggingFormat?: 'json' | 'text' | undefined;
+  /**
+   * Where traces of requests are sent, and how many requests are sampled, as in
+   * [observability.md](observability.md#traces).
+   *
+   * The path of a file. Nothing by default. The flag `--tracing-config-file`.
+   */
+  readonly tracingConfigFile?: string | undefined;
   /**
    * Administrators can take profiles of processor time and memory below `/debug/pprof/`.
    *

@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
+import { kubeconfigTransport } from '../client/testing/kubeconfig-transport.ts';
 import type { ApiObject } from '../meta/index.ts';
 import { issueCertificate } from '../pki/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
@@ -29,21 +29,7 @@ const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'defau
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
 
 /** A client with the credentials of a kubeconfig. */
-function clientOf(kubeconfig: string): Client {
-  const config = parse(kubeconfig) as {
-    clusters: [{ cluster: { [key: string]: string } }];
-    users: [{ user: { [key: string]: string } }];
-  };
-  const pem = (data: string | undefined) => Buffer.from(data ?? '', 'base64').toString();
-  const { cluster } = config.clusters[0];
-  const { user } = config.users[0];
-  const transport = httpsTransport({
-    server: cluster['server'] ?? '',
-    ca: pem(cluster['certificate-authority-data']),
-    certificate: { cert: pem(user['client-certificate-data']), key: pem(user['client-key-data']) },
-  });
-  return createClient({ transport });
-}
+const clientOf = (kubeconfig: string): Client => createClient({ transport: kubeconfigTransport(kubeconfig) });
 
 /** A client without any credentials but those in the headers. */
 const plainClient = (server: OrchServer, baseHeaders = {}) =>

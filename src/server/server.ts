@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import type { CustomResources } from '../extensions/index.ts';
+import type { ConnectionCounts, Handler } from '../http/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
@@ -10,7 +11,8 @@ import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './default-service.ts';
-import { type Dependencies, silentLog } from './dependencies.ts';
+import { applyDemo } from './demo.ts';
+import { type Dependencies, logOf, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { identityOf } from './identity.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
@@ -61,23 +63,40 @@ export async function createServer(
 }
 
 /** The same for parsed settings. @throws StartError */
-export async function startServer(
+export const startServer = async (
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
-): Promise<OrchServer> {
+): Promise<OrchServer> => (await openServer(settings, dependencies)).server;
+
+/** A server with the components that a test of it reaches. */
+export interface OpenedServer extends Pick<ServerComponents, 'store' | 'registry'> {
+  readonly server: OrchServer;
+  /** The certificates that are in use; undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
+}
+
+/** The same. `intercept` makes the handler of all requests but those of the server's own controllers. @throws StartError */
+export async function openServer(
+  settings: ServerSettings,
+  dependencies: Partial<Dependencies> = {},
+  intercept: (handler: Handler) => Handler = (handler) => handler,
+): Promise<OpenedServer> {
   const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
-  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel, identity) } =
-    dependencies;
+  const { logLevel: levels, loggingFormat: format } = settings;
+  const { log = levels === undefined ? silentLog : await createLog({ levels, format, identity }) } = dependencies;
   const own = { clock: systemClock, trusted: new TrustedAuthorities() };
   const injected = { ...own, ...dependencies, random, identity, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
-  const state: State = { closing: false, address: '', port: undefined, tls: () => undefined, hooks };
+  const state: State = {
+    ...{ closing: false, address: '', port: undefined, tls: () => undefined, hooks },
+    connections: () => undefined,
+  };
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
   const components = await compose(settings, names, injected, state);
-  const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
-  const client = createClient({ transport: inProcessTransport(components.handler, { subject }) });
+  const client = administratorOf(components.handler, names);
+  const handler = intercept(components.handler);
   const shared = { ...injected, ...components, client, names, settings };
   const register = createSelfRegistration({ ...shared, closing: () => state.closing });
   const service = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port });
@@ -88,13 +107,12 @@ export async function startServer(
     await bootstrap(shared, tasks);
   } catch (error) {
     await customResources.stop();
-    components.registry.close();
-    await components.auditor?.close(0);
-    await components.store.close();
+    await discard(components);
     throw error;
   }
   const controllers = runControllers({
     ...shared,
+    log: logOf(log, 'controllers'),
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => {
       await listened?.catch(() => undefined);
@@ -105,13 +123,13 @@ export async function startServer(
   });
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
-  return {
-    ...{ names, client, handler: components.handler, settled: controllers.settled },
+  const server: OrchServer = {
+    ...{ names, client: administratorOf(handler, names), handler, settled: controllers.settled },
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
-      opening = openListener(settings, names, components.handler, { ...injected, sharedBy });
+      opening = openListener(settings, names, handler, { ...injected, log: logOf(log, 'http'), sharedBy });
       listened = opening.then((listening) => opened(listening, state, tasks));
       try {
         return await listened;
@@ -126,6 +144,21 @@ export async function startServer(
       return closed;
     },
   };
+  return { server, store: components.store, registry: components.registry, tls: () => state.tls() };
+}
+
+/** A client that calls a handler as the administrator. */
+const administratorOf = (handler: Handler, { product, domain: apiDomain }: Names): Client => {
+  const subject = { commonName: `${product}-admin`, organizations: ['system:masters'] };
+  return createClient({ transport: inProcessTransport(handler, { subject }), apiDomain });
+};
+
+/** Closes what a server has opened that failed to start. */
+async function discard({ registry, auditor, tracer, store }: ServerComponents): Promise<void> {
+  registry.close();
+  await auditor?.close(0);
+  await tracer?.close(0);
+  await store.close();
 }
 
 /** What changes during the life of a server. */
@@ -135,6 +168,7 @@ interface State {
   address: string;
   port: number | undefined;
   tls: () => Tls | undefined;
+  connections: () => ConnectionCounts | undefined;
   readonly hooks: PostStartHooks;
 }
 
@@ -146,8 +180,12 @@ const isShared = ({ store }: ServerSettings, injected: Partial<Dependencies>): b
   injected.store !== undefined || !embedded.has(store);
 
 /** Tells the others where the server listens. */
-async function opened({ address, tls }: Listening, state: State, { service, register }: Tasks): Promise<Address> {
-  Object.assign(state, { port: address.port, tls, address: new URL(address.url).host });
+async function opened(
+  { address, tls, connections }: Listening,
+  state: State,
+  { service, register }: Tasks,
+): Promise<Address> {
+  Object.assign(state, { port: address.port, tls, connections, address: new URL(address.url).host });
   await service.reconcile();
   void register();
   return address;
@@ -155,10 +193,17 @@ async function opened({ address, tls }: Listening, state: State, { service, regi
 
 /** Creates what every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
-  shared: ServerComponents & Pick<Dependencies, 'clock'> & { readonly names: Names; readonly settings: ServerSettings },
+  shared: ServerComponents &
+    Pick<Dependencies, 'clock' | 'log'> &
+    Partial<Pick<Dependencies, 'starting'>> & {
+      readonly names: Names;
+      readonly settings: ServerSettings;
+      readonly client: Client;
+    },
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, rolesLoaded } = shared;
+  const { names, settings, client, log, rolesLoaded, starting } = shared;
+  starting?.begin('objects');
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
     ensurePolicy(),
@@ -172,10 +217,14 @@ async function bootstrap(
   );
   await service.reconcile();
   hooks.done('bootstrap-controller');
+  if (settings.demo) await applyDemo(client, names, log);
 }
 
+/** How long the last spans may take to reach their collector (ms). */
+const lastSpansMs = 2_000;
+
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor }: ServerComponents,
+  { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor, tracer, usage }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
@@ -201,9 +250,11 @@ async function shutDown(
   await stopped;
   registry.close();
   nodeProxy.close();
+  usage.close();
   yaml.close();
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);
+  await tracer?.close(lastSpansMs);
   await store.close();
 }
 

@@ -51,14 +51,18 @@ export async function readSettings<S extends object>(
   return problems.length > 0 ? { problems } : { settings };
 }
 
-/** The settings of an embedded server. Precedence: options, file, defaults. @throws StartError */
+/**
+ * The settings of an embedded server. Precedence: options, file, defaults. `others` are the names of options that the
+ * caller reads. @throws StartError
+ */
 export async function readOptions(
   options: ServerOptions,
   readConfig: SettingSources['readConfig'],
+  others: readonly string[] = [],
 ): Promise<ServerSettings> {
   const problems: string[] = [];
   const { list } = programTable;
-  const layers = await withFile(list, [readProgram(list, options, problems)], readConfig, problems);
+  const layers = await withFile(list, [readProgram(list, options, others, problems)], readConfig, problems);
   const settings = mergeLayers(programTable, layers, problems, ({ key }) => key);
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return settings;
@@ -136,15 +140,15 @@ function readEnvironment(flags: Flags, env: SettingSources['env']): Layer {
   return layer;
 }
 
-function readProgram(flags: Flags, options: ServerOptions, problems: string[]): Layer {
+function readProgram(flags: Flags, options: ServerOptions, others: readonly string[], problems: string[]): Layer {
   const layer: Layer = new Map();
   if (!isPlainObject(options)) {
     problems.push('the settings must be an object, such as { securePort: 0 }');
     return layer;
   }
-  const keys = flags.map(({ key }) => key);
+  const keys = [...flags.map(({ key }) => key), ...others];
   for (const [key, value] of Object.entries(options)) {
-    if (value === undefined) continue;
+    if (value === undefined || others.includes(key)) continue;
     const flag = flags.find((known) => known.key === key);
     if (flag === undefined) {
       problems.push(`${key} is an unknown setting${didYouMean(key, keys)}`);

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { KubeletTrust } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
@@ -37,6 +38,8 @@ export interface Tls {
   readonly rootCa: string;
   /** Signs certificate signing requests. */
   readonly signing: CertKeyPair;
+  /** The server's own authority, whose client certificates it accepts. */
+  readonly clientAuthority: CertKeyPair;
   readonly admin: CertKeyPair;
 }
 
@@ -68,9 +71,19 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number, sh
     rootCa: rootCaFile === undefined ? authority : await readAuthorities('root-ca-file', rootCaFile),
     signing: (await readGivenPair('cluster-signing-cert-file', cert, 'cluster-signing-key-file', key)) ?? own.authority,
     clientCa: own.authority.cert + clientCa,
+    clientAuthority: own.authority,
     requestHeaderCa,
     admin: own.admin,
   };
+}
+
+/** When certificates expire that are in use (seconds since 1970), by what they are used for. */
+export function expiriesOf(tls: Tls | undefined): ReadonlyMap<string, number> {
+  if (tls === undefined) return new Map();
+  const used = { serving: tls.cert, signing: tls.signing.cert, admin: tls.admin.cert };
+  return new Map(
+    Object.entries(used).map(([use, cert]) => [use, Date.parse(new X509Certificate(cert).validTo) / 1000]),
+  );
 }
 
 /** The CA bundle and the client certificate for connections to kubelets. @throws StartError */

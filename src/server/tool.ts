@@ -1,11 +1,16 @@
-/** What the commands have in common that copy a store: flags of `orch serve`, and their report. */
-import type { CopyObserver } from '../store/index.ts';
-import { StoreError } from '../store/index.ts';
+/** What the commands have in common that copy or check a store: flags of `orch serve`, and their report. */
+import type { JsonObject } from '../meta/index.ts';
+import { type CopyObserver, type EtcdStoreOptions, StoreError } from '../store/index.ts';
 import { systemClock } from './clock.ts';
-import type { FlagTable } from './flag.ts';
+import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
+import * as type from './flag-types.ts';
 import { defaultSettings, flagList, type Settings } from './flags.ts';
+import { createLog } from './log.ts';
+import { defaultLevels } from './log-levels.ts';
+import { etcdOptionsOf } from './open-store.ts';
 import { settingsOf } from './process.ts';
 import { Progress } from './progress.ts';
+import { systemRandom } from './random.ts';
 import { StartError } from './start-error.ts';
 
 /** Flags of `orch serve`, by their keys. */
@@ -18,6 +23,21 @@ export function flagsOfServe<K extends keyof Settings>(...keys: readonly K[]): F
   };
 }
 
+const reportFlags = {
+  json: flag(
+    'Process',
+    type.boolean,
+    false,
+    'Prints the result, or the error, as one line of JSON on standard output. Progress is told on standard error as before.',
+  ),
+};
+/** The flags that all of these commands have. */
+export const reportTable: FlagTable<SettingsOf<typeof reportFlags>> = {
+  list: listOf(reportFlags),
+  defaults: defaultsOf(reportFlags),
+  problemsOf: () => [],
+};
+
 /** The flags of two tables. */
 export const both = <A extends object, B extends object>(a: FlagTable<A>, b: FlagTable<B>): FlagTable<A & B> => ({
   list: [...a.list, ...b.list],
@@ -25,37 +45,74 @@ export const both = <A extends object, B extends object>(a: FlagTable<A>, b: Fla
   problemsOf: (settings, nameOf) => [...a.problemsOf(settings, nameOf), ...b.problemsOf(settings, nameOf)],
 });
 
+/** The file that is the last argument of a command, if that is no flag and not the value of one, and the flags. */
+export function splitFile<S>(
+  { list }: FlagTable<S>,
+  args: readonly string[],
+): { readonly file?: string; readonly flags: readonly string[] } {
+  const [before = '', last = ''] = args.length > 1 ? args.slice(-2) : ['', ...args];
+  const named = list.find(({ name }) => before === `--${name}`);
+  const isValue = named !== undefined && named.type.bare !== true;
+  return last === '' || last.startsWith('-') || isValue ? { flags: args } : { file: last, flags: args.slice(0, -1) };
+}
+
 /** The settings of a command whose last argument is a file; undefined, with exit status 2, when something is wrong. */
 export async function fileAndSettings<S extends object>(
   command: string,
   table: FlagTable<S>,
   args: readonly string[],
 ): Promise<{ readonly file: string; readonly settings: S } | undefined> {
-  const file = args.at(-1) ?? '';
-  const named = file !== '' && !file.startsWith('-');
-  const settings = await settingsOf(command, table, named ? args.slice(0, -1) : args);
+  const { file, flags } = splitFile(table, args);
+  const settings = await settingsOf(command, table, flags);
   if (settings === undefined) return undefined;
-  if (named) return { file, settings };
+  if (file !== undefined) return { file, settings };
   process.stderr.write(`orch: ${command} needs a file: orch ${command} [flags] FILE\n`);
   process.exitCode = 2;
   return undefined;
 }
 
-/** Runs a command with a report of its progress. Exit status 1, and a sentence, when it fails. */
-export async function runWithProgress(command: (progress: Progress) => Promise<string>): Promise<void> {
+/** The result of a command. */
+export interface Report {
+  /** For people; ends with a line feed. */
+  readonly text: string;
+  /** The same for programs. */
+  readonly json: JsonObject;
+  /** Default: 0. */
+  readonly exitStatus?: number;
+}
+
+/** Runs a command with a report of its progress and its result. Exit status 1, and a sentence, when it fails. */
+export async function runWithProgress(
+  { json }: typeof reportTable.defaults,
+  command: (progress: Progress) => Promise<Report>,
+): Promise<void> {
   const progress = new Progress(process.stderr, systemClock);
+  const print = (document: JsonObject) => process.stdout.write(`${JSON.stringify(document)}\n`);
   try {
     const result = await command(progress);
     progress.end();
-    process.stdout.write(result);
+    if (json) print(result.json);
+    else process.stdout.write(result.text);
+    process.exitCode = result.exitStatus ?? 0;
   } catch (error) {
     if (!(error instanceof StartError || error instanceof StoreError)) throw error;
     progress.say(`orch: ${error.message}`);
+    if (json) print({ error: error.message });
     process.exitCode = 1;
   }
 }
 
-const number = (value: number) => value.toLocaleString('en');
+/** The options of a store over etcd that is read or filled, and not compacted. @throws StartError */
+export async function etcdToolOptions(
+  settings: Omit<Parameters<typeof etcdOptionsOf>[0], 'etcdCompactionInterval'>,
+): Promise<EtcdStoreOptions> {
+  const log = await createLog({ levels: { ...defaultLevels, level: 'warn' } });
+  const dependencies = { clock: systemClock, random: systemRandom, log };
+  return etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
+}
+
+/** A number for people. */
+export const number = (value: number) => value.toLocaleString('en');
 
 /** Tells of a copy. */
 export const copyObserver = (progress: Progress): CopyObserver => ({

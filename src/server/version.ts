@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { JsonObject } from '../meta/index.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -14,8 +13,18 @@ export const apiRelease = { major: 1, minor: 33 };
 /** The release in the form of `v1.2.3`, with the version of this package. */
 export const gitVersion = `v${apiRelease.major}.${apiRelease.minor}.0+orch.${version}`;
 
+/** The build for metrics: the labels of the reference, from the body of `/version`. */
+export function buildInfo() {
+  const { major, minor, compiler, platform, ...body } = apiVersion();
+  const api = {
+    ...{ major, minor, git_version: body.gitVersion, git_commit: body.gitCommit, git_tree_state: body.gitTreeState },
+    ...{ build_date: body.buildDate, go_version: body.goVersion, compiler, platform },
+  };
+  return { api, version };
+}
+
 /** Body of `/version`; clients compute the version skew from it. */
-export function apiVersion(): JsonObject {
+export function apiVersion() {
   const [major, minor] = [String(apiRelease.major), String(apiRelease.minor)];
   return {
     major,

@@ -15,6 +15,8 @@ export interface WebhookCall {
   readonly url: URL;
   /** Timeout (ms). */
   readonly timeoutMs: number;
+  /** The header of this name. Absent: it is not sent. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Calls a webhook. */
@@ -55,13 +57,14 @@ export function createWebhookClient(
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
   });
   return {
-    async post(body, aborted, call = { url, timeoutMs }) {
+    async post(body, aborted, call: WebhookCall = { url, timeoutMs }) {
       const bytes = bufferOf(body);
       const headers = {
         'content-type': 'application/json',
         accept: 'application/json, */*',
         'content-length': bytes.length,
         host: url.host,
+        ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
         ...(authorization === undefined ? {} : { authorization: await authorization() }),
       };
       return within(call.timeoutMs, aborted, async (signal) => {

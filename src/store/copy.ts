@@ -15,7 +15,7 @@ export interface CopyResult {
   /** The revision of the source that has been copied. */
   readonly revision: number;
   readonly entries: number;
-  /** The same for source and target: see {@link Digest}. */
+  /** The same for source and target: see {@link EntryDigest}. */
   readonly digest: string;
   /** Every later revision of the target is greater than this one. */
   readonly advanced: number;
@@ -73,7 +73,7 @@ async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: C
   else observer.resumed(begun);
   let state = begun;
   let passed = begun.after === '';
-  const digest = new Digest(to.exact);
+  const digest = new EntryDigest(to.exact);
   observer.progress('copy', state.entries, snapshot.size);
   for await (const page of snapshot.pages()) {
     const last = passed ? -1 : page.findIndex(({ key }) => key === begun.after);
@@ -97,7 +97,7 @@ async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: C
 }
 
 async function verify(source: StoreSnapshot, to: StoreImport, expected: string, observer: CopyObserver): Promise<void> {
-  const digest = new Digest(to.exact);
+  const digest = new EntryDigest(to.exact);
   let done = 0;
   for await (const page of to.pages()) {
     digest.add(page);
@@ -131,7 +131,7 @@ async function* entriesOf(pages: Pages, exact: boolean): AsyncGenerator<LeasedEn
 }
 
 function digestOf(entry: LeasedEntry, exact: boolean): string {
-  const digest = new Digest(exact);
+  const digest = new EntryDigest(exact);
   digest.add([entry]);
   return digest.text;
 }
@@ -157,7 +157,7 @@ const isCompared = ({ expires }: LeasedEntry, exact: boolean) => exact || expire
  * SHA-256 over entries in key order: of each a line with its revision and its time of expiry (both 0 unless the copy is
  * an exact one), the length of the key (bytes) and that of the value, then key and value.
  */
-class Digest {
+export class EntryDigest {
   readonly #hash = createHash('sha256');
   readonly #exact: boolean;
 

@@ -1,17 +1,17 @@
 /** The backing store: the MVCC contract and its drivers. */
 export { type Backup, type BackupFile, openBackup, writeBackup } from './backup-file.ts';
-export { type CopyObserver, type CopyResult, copyStore } from './copy.ts';
+export { type CopyObserver, type CopyResult, copyStore, EntryDigest } from './copy.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/etcd-store.ts';
 export { openEtcdImport, openEtcdSnapshot } from './etcd/snapshot.ts';
 export { openLmdbImport } from './lmdb/import.ts';
-export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
+export { type LmdbObserver, type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { replaceLmdbStore } from './lmdb/replace.ts';
 export { openLmdbSnapshot } from './lmdb/snapshot.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';
 export { openMigrated } from './migration.ts';
 export { observedStore, type StoreOperation } from './observed-store.ts';
 export { pagesOf } from './pages.ts';
-export type { StoreImport, StoreSnapshot } from './snapshot.ts';
+export type { LeasedEntry, StoreImport, StoreSnapshot } from './snapshot.ts';
 export {
   type Change,
   type CommitResult,

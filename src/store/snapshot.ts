@@ -25,7 +25,7 @@ export interface ImportState {
   readonly entries: number;
   /** The key of the last one; empty at the beginning. */
   readonly after: string;
-  /** Of the entries of the snapshot up to that key: see `Digest`. */
+  /** Of the entries of the snapshot up to that key: see `EntryDigest`. */
   readonly digest: string;
 }
 

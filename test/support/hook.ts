@@ -12,6 +12,7 @@ export interface HookCall {
   readonly url: string | undefined;
   readonly type: string | undefined;
   readonly authorization: string | undefined;
+  readonly traceparent: string | undefined;
   /** The parsed body. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire brought
   readonly review: any;
@@ -63,6 +64,7 @@ export async function startHook(
         url,
         type: headers['content-type'],
         authorization: headers.authorization,
+        traceparent: headers['traceparent'] as string | undefined,
         review,
       };
       calls.push(call);

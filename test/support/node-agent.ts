@@ -16,7 +16,10 @@ export interface NodeAgent {
 /** Channels of the protocols for running commands (`v4.channel…`, `v5.channel…`). */
 const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as const;
 
-/** Serves logs as `serve` writes them, and runs the commands `cat`, `fail` and `say <text>`. */
+/**
+ * Serves logs as `serve` writes them, runs the commands `cat`, `fail` and `say <text>`, and has a port 7 that echoes, in
+ * every pod; nobody listens on other ports.
+ */
 export async function startNodeAgent(
   tls: { readonly cert: string; readonly key: string; readonly ca?: string },
   serve: (request: IncomingMessage, response: ServerResponse) => void,
@@ -42,7 +45,10 @@ export async function startNodeAgent(
     socket.once('close', () => streams.delete(socket));
     socket.once('end', () => socket.end());
     socket.write(`HTTP/1.1 101 Switching Protocols\r\n${handshake(request, protocol)}\r\n`);
-    run(socket, new URL(request.url ?? '', 'https://agent').searchParams);
+    const { pathname, searchParams } = new URL(request.url ?? '', 'https://agent');
+    if (pathname.startsWith('/portForward/'))
+      echo(socket, Number(searchParams.get('port') ?? searchParams.get('ports')));
+    else run(socket, searchParams);
     if (head.length > 0) socket.unshift(head);
   });
   await new Promise<void>((done) => server.listen(0, address, done));
@@ -90,6 +96,18 @@ function run(socket: Socket, query: URLSearchParams): void {
     // A command without stdin ends.
     leave({ status: 'Success' });
   }
+}
+
+/** Echoes what is sent to port 7; channel 0 carries data, channel 1 errors, and each begins with the port. */
+function echo(socket: Socket, port: number): void {
+  const say = (to: number, data: Buffer | string) =>
+    socket.write(frame(2, Buffer.concat([Buffer.of(to), Buffer.from(data)])));
+  for (const to of [0, 1]) say(to, Buffer.of(port & 0xff, port >> 8));
+  if (port !== 7) say(1, 'connection refused');
+  readFrames(socket, (opcode, data) => {
+    if (opcode === 8) socket.end();
+    if (opcode === 2 && data[0] === 0) say(0, data.subarray(1));
+  });
 }
 
 /** A message of a WebSocket in one frame, as a server sends it (RFC 6455, 5.2). */

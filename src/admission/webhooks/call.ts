@@ -5,6 +5,8 @@ import {
   qualifiedName,
   quote,
   type Random,
+  type RequestTrace,
+  type Span,
   StatusError,
   statusError,
 } from '../../meta/index.ts';
@@ -173,7 +175,7 @@ const dryRunEffects: readonly (string | undefined)[] = ['None', 'NoneOnDryRun'];
 
 /** Calls a webhook. */
 async function post(
-  { name, type, call, sideEffects, reviewVersion: version, timeoutMs }: Hook,
+  { name, type, call, configuration, sideEffects, reviewVersion: version, timeoutMs }: Hook,
   request: AdmissionRequest,
   { text }: Reviewed,
   { names, random, clock }: { readonly names: Names; readonly random: Random; readonly clock: AdmissionClock },
@@ -190,16 +192,33 @@ async function post(
   }
   const uid = random.uuid();
   const left = Math.max(1, request.began + requestMs - clock.now());
+  const span = request.trace && beginSpan(request.trace, request, { name, type, configuration, uid });
   try {
-    const body = await call(writeReview(version, uid, text(), names), Math.min(timeoutMs, left));
-    return readAnswer({ version, uid, type }, body, names);
+    const review = writeReview(version, uid, text(), names);
+    const body = await call(review, Math.min(timeoutMs, left), span?.traceparent);
+    const answer = readAnswer({ version, uid, type }, body, names);
+    span?.end();
+    return answer;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    span?.end(error.message);
     const verified = error instanceof BadReview && error.verified;
     const what = verified ? 'received invalid webhook response' : 'failed to call webhook';
     const code = error instanceof WebhookFailure ? error.status : 503;
     throw new CallFailure(name, `${what}: ${error.message}`, code);
   }
+}
+
+/** The span of a call, named and described as in the reference server. */
+function beginSpan(
+  trace: RequestTrace,
+  { resource, subresource, operation }: AdmissionRequest,
+  { name, type, configuration, uid }: Pick<Hook, 'name' | 'type' | 'configuration'> & { readonly uid: string },
+): Span {
+  return trace.begin(type === 'admit' ? 'Call mutating webhook' : 'Call validating webhook', {
+    ...{ configuration, webhook: name, subresource, operation, UID: uid },
+    resource: `${resource.group}/${resource.version}, Resource=${resource.resource}`,
+  });
 }
 
 /** How many audit annotations of one answer are kept. */

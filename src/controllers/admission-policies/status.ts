@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkTypes, type TypeLookup, typeOfCustomKind, typeOfStruct } from '../../admission/index.ts';
-import { type Client, readJson } from '../../client/index.ts';
+import { type Client, keyOf, readJson } from '../../client/index.ts';
 import {
   formatGroupVersion,
   type GroupVersionKind,
@@ -13,7 +13,6 @@ import {
 import type { StructSchema } from '../../schema/index.ts';
 import type { ValidatingAdmissionPolicySpec } from '../../types/admissionregistration-v1.ts';
 import { findType } from '../../types/find-type.ts';
-import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { ServedResources } from '../metadata/discovery.ts';
 import type { Controller, ControllerContext } from '../types.ts';

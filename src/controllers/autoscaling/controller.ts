@@ -1,5 +1,5 @@
+import { keyOf } from '../../client/index.ts';
 import { formatTime, jsonEqual, type LabelSelector, parseLabelSelector, parseQuantity } from '../../meta/index.ts';
-import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { messageOf } from '../pod-control.ts';
 import type { ScaleObject } from '../scales.ts';
@@ -51,7 +51,7 @@ export const horizontalPodAutoscalerController: Controller = {
         log.warn('an autoscaler could not be reconciled', { key, error });
       }
       // Failures are reported in the status: none is a reason to try again sooner.
-      return { requeueAfter: syncMs };
+      return { requeueAfterMs: syncMs };
     });
     autoscalers.onChange((autoscaler, old) => {
       if (autoscaler === undefined) memories.delete(keyOf(old as Autoscaler));

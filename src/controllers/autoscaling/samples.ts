@@ -1,4 +1,4 @@
-import { type Client, readJson } from '../../client/index.ts';
+import { type Client, groupOf, readJson } from '../../client/index.ts';
 import {
   type ApiObject,
   type Json,
@@ -9,7 +9,7 @@ import {
   parseTime,
   StatusError,
 } from '../../meta/index.ts';
-import { groupOf, resourceOf, type ServedResources } from '../metadata/discovery.ts';
+import { resourceOf, type ServedResources } from '../metadata/discovery.ts';
 import { messageOf } from '../pod-control.ts';
 
 /** What a metrics API says of a pod. */

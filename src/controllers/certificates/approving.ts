@@ -1,5 +1,5 @@
+import { keyOf } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
-import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { hasCondition, isIssued, nodeClientProblem, requestedCertificate, type SigningRequest } from './requests.ts';
@@ -42,7 +42,7 @@ export const certificateApprover: Controller = {
         return {};
       }
       const age = clock.now() - Date.parse(request.metadata.creationTimestamp ?? '');
-      return { requeueAfter: Math.min(Math.max(age, firstRetryMs), lastRetryMs) };
+      return { requeueAfterMs: Math.min(Math.max(age, firstRetryMs), lastRetryMs) };
     });
     requests.onChange((request) => {
       if (request !== undefined) work.add(keyOf(request));

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
+import { keyOf } from '../../client/index.ts';
 import { formatTime, statusError } from '../../meta/index.ts';
 import { type CertKeyPair, type RequestedCertificate, signRequest } from '../../pki/index.ts';
-import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { SignerName } from '../settings.ts';
 import type { Controller } from '../types.ts';

@@ -1,5 +1,6 @@
+import { keyOf } from '../../client/index.ts';
 import { formatTime, isStatus, jsonEqual, parseTime, selectorFromObject } from '../../meta/index.ts';
-import { keyOf, type Named } from '../kind.ts';
+import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { messageOf } from '../pod-control.ts';
 import { isReady, type Pod, podCondition } from '../pods.ts';
@@ -53,7 +54,7 @@ async function reconcile(
   context: ControllerContext,
   budget: Budget,
   pods: readonly Pod[],
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const { events, clock } = context;
   const record = (type: 'Normal' | 'Warning', reason: string, message: string) =>
     events.record(budget, type, reason, message);
@@ -85,7 +86,7 @@ async function reconcile(
     });
     const until = [...disrupted.values()].map((time) => parseTime(time) + deletionTimeoutMs - now);
     const [first] = until.sort((a, b) => a - b);
-    return first === undefined ? undefined : { requeueAfter: Math.max(1, first + 1) };
+    return first === undefined ? undefined : { requeueAfterMs: Math.max(1, first + 1) };
   } catch (error) {
     if (isStatus(error, 409) || isStatus(error, 404)) throw error;
     // Nothing may be disrupted while nothing is known.
@@ -164,11 +165,11 @@ function staleDisruption(pod: Pod): number | undefined {
 async function clearDisruption(
   { client, clock }: ControllerContext,
   pod: Pod | undefined,
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const since = pod && staleDisruption(pod);
   if (pod === undefined || since === undefined) return undefined;
   const left = since + staleDisruptionMs - clock.now();
-  if (left > 0) return { requeueAfter: left };
+  if (left > 0) return { requeueAfterMs: left };
   const lastTransitionTime = formatTime(clock.now());
   const condition = { type: 'DisruptionTarget', status: 'False', lastTransitionTime };
   const conditions = (pod.status?.conditions ?? []).map((one) => (one.type === condition.type ? condition : one));

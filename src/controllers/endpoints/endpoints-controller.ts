@@ -1,6 +1,7 @@
+import { keyOf, splitKey } from '../../client/index.ts';
 import { isStatus, jsonEqual } from '../../meta/index.ts';
 import type { Endpoints as EndpointsSchema } from '../../types/core-v1.ts';
-import { apiVersionOf, keyOf, type Named, splitKey } from '../kind.ts';
+import { apiVersionOf, type Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { isTerminatingNamespace, messageOf } from '../pod-control.ts';

@@ -1,4 +1,5 @@
-import { apiVersionOf, keyOf } from '../kind.ts';
+import { keyOf } from '../../client/index.ts';
+import { apiVersionOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller } from '../types.ts';
 import { endpointKeys } from './labels.ts';

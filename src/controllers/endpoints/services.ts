@@ -1,7 +1,7 @@
+import { type Informer, keyOf } from '../../client/index.ts';
 import { formatIp, jsonEqual, readIp } from '../../meta/index.ts';
 import type { ServicePort, Service as ServiceSchema } from '../../types/core-v1.ts';
-import type { Informer } from '../informer.ts';
-import { keyOf, type Named } from '../kind.ts';
+import type { Named } from '../kind.ts';
 import { isReady, type Pod } from '../pods.ts';
 
 export type Service = ServiceSchema & Named;

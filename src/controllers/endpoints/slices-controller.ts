@@ -1,5 +1,6 @@
+import { keyOf } from '../../client/index.ts';
 import type { Names } from '../../meta/index.ts';
-import { apiVersionOf, keyOf } from '../kind.ts';
+import { apiVersionOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { messageOf } from '../pod-control.ts';
 import type { Controller, ControllerContext } from '../types.ts';

@@ -1,6 +1,6 @@
+import type { Index, Informer } from '../../client/index.ts';
 import { isStatus, jsonEqual, type Names } from '../../meta/index.ts';
 import type { EndpointSlice } from '../../types/discovery-v1.ts';
-import type { Index, Informer } from '../informer.ts';
 import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { ObjectClient } from '../object-client.ts';

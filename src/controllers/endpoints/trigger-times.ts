@@ -1,5 +1,5 @@
+import { keyOf } from '../../client/index.ts';
 import { formatTime, parseTime } from '../../meta/index.ts';
-import { keyOf } from '../kind.ts';
 import { createdAt, type Pod, podCondition } from '../pods.ts';
 import type { Service } from './services.ts';
 

@@ -1,7 +1,7 @@
+import { keyOf } from '../../client/index.ts';
 import { formatMicroTime, type Json, jsonEqual, parseTime } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Lease } from '../../types/coordination-v1.ts';
-import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';
@@ -104,7 +104,7 @@ function startNodes({ client, clock, informers, names, queue }: ControllerContex
     registered.add(name);
     await report(node);
     await renew(node);
-    return { requeueAfter: renewMs };
+    return { requeueAfterMs: renewMs };
   });
   nodes.onChange((node) => {
     const { name = '' } = node?.metadata ?? {};
@@ -162,7 +162,7 @@ function startPods(
     for (const { type, reason, message, fieldPath = '' } of happened) {
       events.record({ ...pod, fieldPath }, type, reason, message, pod.spec?.nodeName ?? '');
     }
-    return Number.isFinite(wakeMs) ? { requeueAfter: wakeMs } : undefined;
+    return Number.isFinite(wakeMs) ? { requeueAfterMs: wakeMs } : undefined;
   });
   pods.onChange((pod, old) => {
     const changed = pod ?? old;

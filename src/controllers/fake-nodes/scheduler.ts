@@ -1,5 +1,5 @@
+import { keyOf } from '../../client/index.ts';
 import { formatTime } from '../../meta/index.ts';
-import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';

@@ -31,7 +31,7 @@ interface Owners {
   readonly waiting: OwnerReference[];
 }
 
-type Outcome = { readonly requeueAfter: number } | undefined;
+type Outcome = { readonly requeueAfterMs: number } | undefined;
 
 /** Deletes and orphans objects by the graph. What it decides on, it reads from the server first. */
 export class Collector {
@@ -71,7 +71,7 @@ export class Collector {
       if (!(error instanceof UnknownKindError)) throw error;
       this.#unknown.add(uid);
       this.#feed.refresh();
-      return error.listed ? { requeueAfter: unservedMs } : undefined;
+      return error.listed ? { requeueAfterMs: unservedMs } : undefined;
     }
   }
 
@@ -112,7 +112,7 @@ export class Collector {
     if (ownerReferences.length > 0 && live.deletionTimestamp === undefined) {
       await this.#collect(node, { ...node.identity, namespace }, live, ownerReferences);
     }
-    return observed || node.observed ? undefined : { requeueAfter: unwatchedMs };
+    return observed || node.observed ? undefined : { requeueAfterMs: unwatchedMs };
   }
 
   /** The object of the node; one that has only been heard of may be in another namespace than that. */

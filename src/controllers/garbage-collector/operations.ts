@@ -1,4 +1,4 @@
-import type { Client, Place } from '../../client/index.ts';
+import { type Client, type DeleteOptions, metadataOnly, type Place } from '../../client/index.ts';
 import {
   type ApiObject,
   isStatus,
@@ -12,8 +12,6 @@ import {
 } from '../../meta/index.ts';
 import { placeOf } from '../kind.ts';
 import type { ServedResource, ServedResources } from '../metadata/discovery.ts';
-import { metadataOnly } from '../metadata/feed.ts';
-import type { DeletionOptions } from '../object-client.ts';
 import type { Identity } from './identity.ts';
 
 /** The kind is not served: whether the object exists is not known. */
@@ -33,7 +31,7 @@ export class NoNamespaceError extends Error {
   override readonly name = 'NoNamespaceError';
 }
 
-export type Propagation = NonNullable<DeletionOptions['propagationPolicy']>;
+export type Propagation = NonNullable<DeleteOptions['propagationPolicy']>;
 
 /** How often a write is tried again at once when others write the object. */
 const maxAttempts = 5;

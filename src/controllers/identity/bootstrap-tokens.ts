@@ -1,11 +1,11 @@
 /** Bootstrap tokens: secrets in the system namespace with which new nodes identify themselves and the cluster. */
+
 import { createHmac } from 'node:crypto';
+import { type Informer, type Informers, keyIn, keyOf } from '../../client/index.ts';
 import { type Names, parseInstant } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Secret } from '../../types/core-v1.ts';
 import { ignoreGone } from '../errors.ts';
-import type { Informer, Informers } from '../informer.ts';
-import { keyIn, keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller } from '../types.ts';
 
@@ -44,7 +44,7 @@ export const tokenCleaner: Controller = {
       if (token !== undefined && life <= 0) {
         await client.delete(kinds.secrets, token).catch(ignoreGone);
       }
-      return life > 0 && Number.isFinite(life) ? { requeueAfter: life } : {};
+      return life > 0 && Number.isFinite(life) ? { requeueAfterMs: life } : {};
     });
     tokens.onChange((token) => {
       if (token !== undefined) work.add(keyOf(token));

@@ -1,8 +1,8 @@
+import type { Informer } from '../../client/index.ts';
 import { isJsonObject, type Json, type Names } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Pod, Secret } from '../../types/core-v1.ts';
 import { ignoreGone } from '../errors.ts';
-import type { Informer } from '../informer.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller } from '../types.ts';
 

@@ -1,7 +1,6 @@
-import { type Client, readJson } from '../../client/index.ts';
+import { type Client, groupOf, type KindPlace, readJson } from '../../client/index.ts';
 import { formatGroupVersion, type Names } from '../../meta/index.ts';
 import type { APIGroupDiscovery, APIGroupDiscoveryList } from '../../types/apidiscovery-v2.ts';
-import type { KindPlace } from '../kind.ts';
 
 /** A resource that the server serves, in one version. */
 export interface ServedResource extends KindPlace {
@@ -30,9 +29,6 @@ export function resourceOf(
   const group = groupOf(apiVersion);
   return find(apiVersion, kind) ?? preferred.find((served) => served.group === group && served.kind === kind);
 }
-
-export const groupOf = (apiVersion: string): string =>
-  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 
 interface Root {
   readonly path: string;

@@ -1,8 +1,6 @@
-import type { Client } from '../../client/index.ts';
+import { type Client, type Log, metadataOnly, reflect } from '../../client/index.ts';
 import type { Clock, Names, ObjectMeta } from '../../meta/index.ts';
 import { placeOf } from '../kind.ts';
-import type { Log } from '../log.ts';
-import { reflect } from '../reflector.ts';
 import { Discovery, type ServedResource, type ServedResources } from './discovery.ts';
 
 /** Told of the metadata of all objects. Must not throw. */
@@ -192,7 +190,8 @@ export class MetadataFeed {
     const running = reflect(
       {
         ...{ client, clock, log, signal },
-        place: placeOf(resource, names),
+        name: resource.resource,
+        place: async () => placeOf(resource, names),
         accept: metadataOnly(names),
         turn: (list) => this.#lists.take(list),
       },
@@ -225,12 +224,6 @@ export class MetadataFeed {
     this.#running.add(running);
     return monitor;
   }
-}
-
-/** The media types of metadata alone. */
-export function metadataOnly({ domain }: Names): { readonly list: string; readonly watch: string } {
-  const of = (kind: string) => `application/json;as=${kind};g=meta.${domain};v=v1`;
-  return { list: of('PartialObjectMetadataList'), watch: of('PartialObjectMetadata') };
 }
 
 const definesResources = new Set(['customresourcedefinitions', 'apiservices']);

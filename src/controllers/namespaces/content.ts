@@ -1,9 +1,8 @@
-import type { Client, ListOptions } from '../../client/index.ts';
+import { type Client, type ListOptions, metadataOnly } from '../../client/index.ts';
 import { type ApiObject, isStatus, type Names, parseTime } from '../../meta/index.ts';
 import { placeOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { ServedResource } from '../metadata/discovery.ts';
-import { metadataOnly } from '../metadata/feed.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { Found } from './conditions.ts';
 

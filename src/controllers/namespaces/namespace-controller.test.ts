@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { KindPlace } from '../../client/index.ts';
 import { parseTime } from '../../meta/index.ts';
-import type { Kind, KindPlace } from '../kind.ts';
+import type { Kind } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { conditionsAfter, foundNothing } from './conditions.ts';

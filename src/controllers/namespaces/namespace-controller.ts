@@ -33,7 +33,7 @@ export const namespaceController: Controller = {
       const told = conditions === undefined ? namespace : await setStatus(client, namespace, { conditions });
       const failures = [...(found.discoveryFailure === undefined ? [] : [found.discoveryFailure]), ...found.failures];
       if (failures.length > 0) throw new Error(failures.join(', '));
-      if (estimate > 0) return { requeueAfter: (Math.floor(estimate / 2) + 1) * 1000 };
+      if (estimate > 0) return { requeueAfterMs: (Math.floor(estimate / 2) + 1) * 1000 };
       await finalize(client, told, names);
       return undefined;
     };

@@ -1,5 +1,5 @@
+import type { Informer } from '../../client/index.ts';
 import type { Clock, Names } from '../../meta/index.ts';
-import type { Informer } from '../informer.ts';
 import type { NodeObject } from '../node-selection.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { changeTaints, hasTaint, nodeCondition, type TaintName, taintKeys, zoneOf } from './node.ts';
@@ -47,11 +47,11 @@ export class Evictor {
   }
 
   /** Taints nodes of the zone that wait for it, until none does or the rate of the zone is reached. */
-  async taint(key: string): Promise<{ readonly requeueAfter?: number }> {
+  async taint(key: string): Promise<{ readonly requeueAfterMs?: number }> {
     const { clock, nodes } = this.#options;
     const zone = this.#zones.get(key);
     for (let ms = zone?.delay(clock.now()); zone !== undefined && ms !== undefined; ms = zone.delay(clock.now())) {
-      if (ms > 0) return { requeueAfter: ms };
+      if (ms > 0) return { requeueAfterMs: ms };
       const [name = ''] = zone.waiting;
       const node = nodes.get('', name);
       const change = node && this.#changeFor(node);

@@ -1,4 +1,4 @@
-import { keyOf } from '../kind.ts';
+import { keyOf } from '../../client/index.ts';
 import { kinds } from '../kinds.ts';
 import { byNode } from '../pods.ts';
 import type { Controller } from '../types.ts';

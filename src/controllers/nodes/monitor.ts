@@ -1,6 +1,6 @@
+import type { Index, Informer } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
 import type { Lease } from '../../types/coordination-v1.ts';
-import type { Index, Informer } from '../informer.ts';
 import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { NodeObject } from '../node-selection.ts';

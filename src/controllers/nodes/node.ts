@@ -1,6 +1,6 @@
 /** What controllers of nodes share: conditions, taints, zones and the subjects of events. */
+import type { EventSubject } from '../../client/index.ts';
 import { formatTime, type Names } from '../../meta/index.ts';
-import type { EventSubject } from '../events.ts';
 import { kinds } from '../kinds.ts';
 import type { NodeObject, NodeTaint } from '../node-selection.ts';
 import type { ObjectClient } from '../object-client.ts';

@@ -1,5 +1,6 @@
+import { keyOf, splitKey } from '../../client/index.ts';
 import { formatTime, isStatus, type Json, jsonEqual } from '../../meta/index.ts';
-import { keyOf, type Named, splitKey } from '../kind.ts';
+import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { type NodeObject, type NodeTaint, tolerates } from '../node-selection.ts';
 import { byNode, type Pod, podCondition } from '../pods.ts';
@@ -87,7 +88,7 @@ export const taintEvictionController: Controller = {
       const eviction = evictions.get(key);
       if (eviction === undefined || eviction.state === 'done') return undefined;
       const left = eviction.due - clock.now();
-      if (left > 0) return { requeueAfter: left };
+      if (left > 0) return { requeueAfterMs: left };
       await evict(key, eviction);
       return undefined;
     });

@@ -1,6 +1,7 @@
+import { keyOf } from '../../client/index.ts';
 import { formatGroupResource, isStatus } from '../../meta/index.ts';
 import { encodeResourceList, equalQuantities, parseResourceList } from '../../types/resource-list.ts';
-import { keyOf, type Named } from '../kind.ts';
+import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Pod } from '../pods.ts';
 import type { Controller, ControllerContext } from '../types.ts';
@@ -76,7 +77,7 @@ function isCounted({ spec, status }: Quota): boolean {
 async function reconcile(
   context: ControllerContext,
   quota: Quota,
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const hard = parseResourceList(quota.spec?.hard);
   const before = parseResourceList(quota.status?.used);
   const counted = await usageOf(context, quota);
@@ -92,5 +93,5 @@ async function reconcile(
     if (!isStatus(error, 404)) throw error;
     return undefined;
   }
-  return { requeueAfter: verifyMs };
+  return { requeueAfterMs: verifyMs };
 }

@@ -1,5 +1,5 @@
+import { keyOf } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
-import { keyOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Pod } from '../pods.ts';
 import type { Controller } from '../types.ts';

@@ -1,4 +1,4 @@
-import { keyOf } from '../kind.ts';
+import { keyOf } from '../../client/index.ts';
 import { kinds } from '../kinds.ts';
 import { controllerReference } from '../owners.ts';
 import { isTerminatingNamespace, messageOf } from '../pod-control.ts';

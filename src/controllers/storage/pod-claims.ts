@@ -1,7 +1,7 @@
 /** The claims that pods refer to by their volumes. */
+import { type Index, type Informer, keyIn } from '../../client/index.ts';
 import type { PersistentVolumeClaim as ClaimSchema } from '../../types/core-v1.ts';
-import type { Index, Informer } from '../informer.ts';
-import { keyIn, type Named } from '../kind.ts';
+import type { Named } from '../kind.ts';
 import { controllerOf } from '../owners.ts';
 import type { Pod } from '../pods.ts';
 

@@ -1,12 +1,10 @@
 /** A server without sockets, with controllers, on a clock that the test advances. */
-import { type Client, createClient, inProcessTransport } from '../../client/index.ts';
+import { type Client, createClient, inProcessTransport, type Log } from '../../client/index.ts';
 import { type Names, namesFor, VirtualClock } from '../../meta/index.ts';
 import { createServer, type Store } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import { componentName } from '../component.ts';
 import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
-import { Informers } from '../informer.ts';
-import type { Log } from '../log.ts';
 import { type RunningControllers, startControllers } from '../manager.ts';
 import { createObjectClient, type ObjectClient } from '../object-client.ts';
 import { type ControllerSettings, defaultSettings } from '../settings.ts';
@@ -64,6 +62,7 @@ export async function testCluster(
     createClient({
       transport: inProcessTransport(server.handler, { subject: { commonName, organizations }, background: true }),
       baseHeaders: { 'user-agent': agent },
+      apiDomain: 'k8s.io',
     });
   await bindUsers(server.client, controllers, names);
   const start = () =>
@@ -82,11 +81,10 @@ export async function testCluster(
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
     });
   let running = start();
-  const nothing = { client: server.client, names, clock, log, signal: new AbortController().signal };
   const cluster: TestCluster = {
-    client: createObjectClient(server.client, new Informers(nothing), names),
+    client: createObjectClient(server.client),
     api: server.client,
-    as: (name, groups) => createObjectClient(as(name, groups), new Informers(nothing), names),
+    as: (name, groups) => createObjectClient(as(name, groups)),
     names,
     clock,
     get controllers() {
@@ -100,7 +98,7 @@ export async function testCluster(
       await running.started;
       await cluster.settle();
     },
-    settle: () => settle(running, server.client, names),
+    settle: () => settle(running),
     advance: (ms) => clock.advance(ms, cluster.settle),
     async close() {
       await running.stop();

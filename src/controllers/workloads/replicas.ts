@@ -1,8 +1,8 @@
+import { type Informer, keyOf } from '../../client/index.ts';
 import { annotationOf, isStatus, jsonEqual, type LabelSelector, type Names } from '../../meta/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
 import { setCondition, withoutCondition } from '../conditions.ts';
-import type { Informer } from '../informer.ts';
-import { type Kind, keyOf, type Named } from '../kind.ts';
+import type { Kind, Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../owners.ts';
 import {
@@ -87,7 +87,7 @@ export function keepReplicas<T extends ReplicaOwner>(context: ControllerContext,
     const { minReadySeconds = 0 } = owner.spec ?? {};
     const { readyReplicas = 0, availableReplicas = 0 } = updated.status ?? {};
     if (minReadySeconds === 0 || readyReplicas === availableReplicas) return undefined;
-    return { requeueAfter: untilAvailable(active, minReadySeconds, context.clock.now()) ?? minReadySeconds * 1000 };
+    return { requeueAfterMs: untilAvailable(active, minReadySeconds, context.clock.now()) ?? minReadySeconds * 1000 };
   });
   owners.onChange((owner, old) => queue.add(keyOf(owner ?? (old as T))));
   pods.onChange((pod, old) => {

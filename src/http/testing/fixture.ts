@@ -37,7 +37,8 @@ import {
 } from '../../meta/index.ts';
 import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources } from '../../resources/index.ts';
-import { openMemoryStore } from '../../store/index.ts';
+import { openMemoryStore, type Store } from '../../store/index.ts';
+import type { Tracer } from '../../tracing/index.ts';
 import { describe } from '../../types/descriptions.ts';
 import { findType } from '../../types/find-type.ts';
 import {
@@ -73,6 +74,8 @@ export interface Fixture {
   /** Everything that was told to the log as an error, and every request. */
   readonly errors: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[];
   readonly requests: RequestEntry[];
+  /** Everything that was told to the log as a warning. */
+  readonly warnings: Fixture['errors'];
   /** The audit events so far; none without a policy. */
   readonly events: JsonObject[];
   readonly auditCounts: AuditCounts;
@@ -113,6 +116,8 @@ export interface FixtureOptions {
   readonly audited?: (event: JsonObject) => Promise<boolean>;
   /** In place of reading it in this thread. */
   readonly readYaml?: (bytes: Uint8Array) => Promise<ParsedBody>;
+  readonly store?: Store;
+  readonly tracer?: Tracer;
 }
 
 const users: { readonly [token: string]: User } = {
@@ -143,7 +148,7 @@ const authenticate = unionAuthenticator([bearerAuthenticator(authenticateToken, 
 export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
-  const store = openMemoryStore({ clock });
+  const store = options.store ?? openMemoryStore({ clock });
   const roles = new RbacIndex();
   const authorize = unionAuthorizer([
     mastersAuthorizer,
@@ -178,6 +183,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   loadDefaultRoles(roles, names, registry.features);
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
+  const warnings: Fixture['errors'] = [];
   const events: JsonObject[] = [];
   const auditCounts = emptyAuditCounts();
   const auditor =
@@ -202,6 +208,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     });
   const log = {
     error: (text: string, fields: { readonly [name: string]: unknown }) => void errors.push({ text, fields }),
+    warn: (text: string, fields: { readonly [name: string]: unknown }) => void warnings.push({ text, fields }),
     request: (entry: RequestEntry) => void requests.push(entry),
   };
   const health = createHealth(options.checks ?? defaultChecks, (check, error) =>
@@ -233,6 +240,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     metrics,
     nonResource,
     nodeProxy,
+    tracer: options.tracer,
     readYaml: options.readYaml ?? (async (bytes) => parseYaml(bytes)),
   });
   const send: Fixture['send'] = async (method, url, sent = {}) =>
@@ -244,6 +252,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     inFlight,
     errors,
     requests,
+    warnings,
     events,
     auditCounts,
     send,

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../meta/index.ts';
 import type { KeyCompare } from '../check.ts';
 import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
@@ -29,6 +30,12 @@ export interface Retention {
   readonly keepMs: number;
 }
 
+export interface Flushes {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Is told how long the write of a transaction and its flush took (seconds). */
+  readonly flushed: (seconds: number) => void;
+}
+
 /** Group commit: all requests that arrive while a transaction is being written share the next one. */
 export class GroupCommit {
   readonly #environment: Environment;
@@ -36,6 +43,7 @@ export class GroupCommit {
   /** The earliest revision that an open read or watch still needs. */
   readonly #needed: () => number;
   readonly #retention: Retention;
+  readonly #flushes: Flushes;
   readonly #waiting: Request[] = [];
   #state: State;
   #running: Promise<void> | undefined;
@@ -51,12 +59,14 @@ export class GroupCommit {
     environment: Environment,
     reader: Reader,
     retention: Retention,
+    flushes: Flushes,
     needed: () => number,
     onUnpublished: () => void,
   ) {
     this.#environment = environment;
     this.#reader = reader;
     this.#retention = retention;
+    this.#flushes = flushes;
     this.#needed = needed;
     this.#onUnpublished = onUnpublished;
     this.#state = environment.state;
@@ -139,8 +149,11 @@ export class GroupCommit {
   }
 
   async #write(transaction: Transaction): Promise<void> {
+    const { clock, flushed } = this.#flushes;
+    const began = clock.monotonic();
     try {
       await transaction.write();
+      flushed((clock.monotonic() - began) / 1000);
     } catch (error) {
       const cause = await causeOf(error);
       this.#failing = cause;

@@ -42,7 +42,18 @@ export interface LmdbStoreOptions {
   readonly historyMs?: number;
   /** Initial size of the memory map (bytes), which grows as needed; 1 GiB when absent. */
   readonly mapSize?: number;
+  readonly observer?: LmdbObserver;
 }
+
+/** Is told how long what has succeeded took (seconds). */
+export interface LmdbObserver {
+  /** A commit, from the call to its answer: it waits for the transaction before, and shares the next one with others. */
+  readonly committed: (seconds: number) => void;
+  /** The write of a transaction, with its flush to disk. */
+  readonly flushed: (seconds: number) => void;
+}
+
+const unobserved: LmdbObserver = { committed: () => undefined, flushed: () => undefined };
 
 const expiriesPerStep = 500;
 const expiryRetryMs = 1000;
@@ -66,6 +77,7 @@ class LmdbStore implements Store {
   readonly maxValueBytes = maxValueBytes;
   readonly #environment: Environment;
   readonly #clock: Clock;
+  readonly #observer: LmdbObserver;
   readonly #reader: Reader;
   readonly #writer: GroupCommit;
   readonly #hub: WatchHub;
@@ -74,9 +86,13 @@ class LmdbStore implements Store {
   readonly #stopTicking: () => void;
   #closed: Promise<void> | undefined;
 
-  constructor(environment: Environment, { clock, historyMs = defaultHistoryMs }: LmdbStoreOptions) {
+  constructor(
+    environment: Environment,
+    { clock, historyMs = defaultHistoryMs, observer = unobserved }: LmdbStoreOptions,
+  ) {
     this.#environment = environment;
     this.#clock = clock;
+    this.#observer = observer;
     const readable = () => this.#writer.state;
     this.#reader = new Reader(environment, readable);
     this.#hub = new WatchHub({ readable, replay: (...from) => this.#reader.replay(...from) });
@@ -87,6 +103,7 @@ class LmdbStore implements Store {
       environment,
       this.#reader,
       { openMs, keepMs: historyMs },
+      { clock, flushed: observer.flushed },
       () => Math.min(this.#reader.pinned, this.#hub.lagging),
       () => {
         // New watches read these commits from the history.
@@ -167,10 +184,12 @@ class LmdbStore implements Store {
       const expires = ttl === 0 ? 0 : Math.ceil(this.#clock.now()) + ttl * 1000;
       return { key, record: makeRecord(this.#slab, key, value, expires) };
     });
+    const began = this.#clock.monotonic();
     return new Promise((resolve, reject) => {
       this.#writer.add({
         what: { compares, writes: ready },
         done: (outcome) => {
+          this.#observer.committed((this.#clock.monotonic() - began) / 1000);
           try {
             resolve(this.#committed(outcome, compares));
           } catch (error) {

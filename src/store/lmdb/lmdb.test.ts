@@ -10,7 +10,7 @@ import { pagesOf } from '../pages.ts';
 import type { Store } from '../store.ts';
 import { storeContract } from '../testing/contract.ts';
 import { drivenClock } from '../testing/driven-clock.ts';
-import { openLmdbStore } from './lmdb-store.ts';
+import { type LmdbObserver, openLmdbStore } from './lmdb-store.ts';
 
 const newDirectory = () => mkdtempSync(join(tmpdir(), 'store-'));
 
@@ -38,7 +38,9 @@ describe('lmdb', () => {
   let path: string;
   const opened: Store[] = [];
   const clock = drivenClock();
-  async function reopen(options: { historyMs?: number; mapSize?: number } = {}): Promise<Store> {
+  async function reopen(
+    options: { historyMs?: number; mapSize?: number; observer?: LmdbObserver } = {},
+  ): Promise<Store> {
     const store = await openLmdbStore({ path, clock, ...options });
     opened.push(store);
     return store;
@@ -339,4 +341,23 @@ describe('lmdb', () => {
       },
     };
   }
+
+  test('tells how long commits and flushes take', async () => {
+    const [commits, flushes]: [number[], number[]] = [[], []];
+    const observer = {
+      committed: (seconds: number) => void commits.push(seconds),
+      flushed: (seconds: number) => void flushes.push(seconds),
+    };
+    const store = await reopen({ observer });
+    const write = (key: string) => store.commit([], [{ key, value }]);
+    const first = write('a');
+    const others = [write('b'), write('c')];
+    await Promise.all([first, ...others]);
+    // They share a transaction.
+    expect([commits.length, flushes.length]).toEqual([3, 1]);
+    const slow = write('d');
+    clock.advance(2_000);
+    await slow;
+    expect([commits.length, commits.at(-1), flushes.length]).toEqual([4, 2, 2]);
+  });
 });

@@ -1,8 +1,7 @@
 /** The writes that bind claims and volumes to each other. */
+import type { EventRecorder, Index, Informer } from '../../../client/index.ts';
 import { annotationOf, type Json, jsonEqual, type Names } from '../../../meta/index.ts';
 import type { StorageClass as ClassSchema } from '../../../types/storage-v1.ts';
-import type { EventRecorder } from '../../events.ts';
-import type { Index, Informer } from '../../informer.ts';
 import type { Named } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import type { ObjectClient } from '../../object-client.ts';

@@ -1,6 +1,6 @@
 /** Volumes follow their claims: they are available, bound or released, and reclaimed. */
+import { keyIn } from '../../../client/index.ts';
 import { annotationOf, isStatus } from '../../../meta/index.ts';
-import { keyIn } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import { type Claim, hasEnded } from '../pod-claims.ts';
 import { annotationsOf, type Binder, setVolumePhase, unbind } from './binder.ts';

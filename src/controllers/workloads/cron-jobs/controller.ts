@@ -1,7 +1,7 @@
+import { keyOf } from '../../../client/index.ts';
 import { formatTime, jsonEqual, quote } from '../../../meta/index.ts';
 import type { CronJobStatus } from '../../../types/batch-v1.ts';
 import { isTimeZone, parseSchedule, type Schedule } from '../../../types/cron-schedule.ts';
-import { keyOf } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import { byController, findController } from '../../owners.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
@@ -61,16 +61,16 @@ async function reconcile(
   context: ControllerContext,
   cronJob: CronJob,
   jobs: readonly Job[],
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const { client, clock } = context;
   const status: CronJobStatus = { ...cronJob.status };
   const pass: Pass = { context, cronJob, status, now: clock.now() };
   await deleteExcess(pass, jobs);
-  let requeueAfter: number | undefined;
+  let requeueAfterMs: number | undefined;
   let failure: { readonly error: unknown } | undefined;
   try {
     await followJobs(pass, jobs);
-    requeueAfter = await startJob(pass);
+    requeueAfterMs = await startJob(pass);
   } catch (error) {
     failure = { error };
   }
@@ -79,7 +79,7 @@ async function reconcile(
     await client.update(kinds.cronJobs, { ...cronJob, status }, 'status');
   }
   if (failure !== undefined) throw failure.error;
-  return requeueAfter === undefined ? undefined : { requeueAfter };
+  return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
 }
 
 /** Removes the jobs that have ended or are gone from the active ones, and says when one last succeeded. */

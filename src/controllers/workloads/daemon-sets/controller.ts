@@ -1,3 +1,4 @@
+import { type Index, keyOf } from '../../../client/index.ts';
 import { isStatus, selectorFromObject } from '../../../meta/index.ts';
 import {
   createRevision,
@@ -9,8 +10,6 @@ import {
   templateData,
   truncateHistory,
 } from '../../history.ts';
-import type { Index } from '../../informer.ts';
-import { keyOf } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import { type NodeObject, nodeChanged } from '../../node-selection.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
@@ -85,7 +84,7 @@ async function reconcile(
   podsByOwner: Index<Pod>,
   revisionsByOwner: Index<Revision>,
   backoff: Backoff,
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const { client, names } = context;
   const { uid = '', namespace = '' } = set.metadata;
   const selector = selectorFromObject(set.spec?.selector as never);
@@ -117,8 +116,8 @@ async function reconcile(
   const { minReadySeconds = 0 } = set.spec ?? {};
   const waiting = minReadySeconds > 0 && counts.numberReady !== counts.numberAvailable;
   const available = waiting ? minReadySeconds * 1000 : Number.POSITIVE_INFINITY;
-  const requeueAfter = Math.min(retryAfter ?? Number.POSITIVE_INFINITY, available);
-  return Number.isFinite(requeueAfter) ? { requeueAfter } : undefined;
+  const requeueAfterMs = Math.min(retryAfter ?? Number.POSITIVE_INFINITY, available);
+  return Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : undefined;
 }
 
 async function makeChanges({ context, set: object, hash }: Pass, { create, remove }: Changes): Promise<void> {

@@ -1,5 +1,5 @@
+import { keyOf } from '../../../client/index.ts';
 import { selectorFromObject } from '../../../meta/index.ts';
-import { keyOf } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import type { Pod } from '../../pods.ts';
@@ -37,8 +37,8 @@ export const deploymentController: Controller = {
         ...setsByOwner.get(orphansIn(metadata.namespace ?? '')),
       ];
       const owned = await claim(claimant, kinds.replicaSets, candidates);
-      const requeueAfter = await reconcile(sync, owned, podsOf);
-      return requeueAfter === undefined ? undefined : { requeueAfter };
+      const requeueAfterMs = await reconcile(sync, owned, podsOf);
+      return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
     });
     deployments.onChange((deployment, old) => queue.add(keyOf(deployment ?? (old as Deployment))));
     sets.onChange((set, old) => {

@@ -1,12 +1,10 @@
+import { type Index, type Informer, keyOf, type WorkQueue } from '../../../client/index.ts';
 import { formatTime, selectorFromObject } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import type { Index, Informer } from '../../informer.ts';
-import { keyOf } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import type { Pod } from '../../pods.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
-import type { WorkQueue } from '../../work-queue.ts';
 import type { Backoff } from './backoff.ts';
 import { deletePods, type Managed, managePods, removeFinalizer } from './manage.ts';
 import {
@@ -119,7 +117,7 @@ async function reconcile(
   job: Job,
   pods: readonly Pod[],
   backoffs: Map<string, Backoff>,
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const { uid = '', deletionTimestamp } = job.metadata;
   const pass = newPass(context, job, pods, backoffs.get(uid));
   let end = endOf(pass);
@@ -138,8 +136,8 @@ async function reconcile(
   if (managed.failure !== undefined) throw managed.failure.error;
   const deadline = end === undefined ? deadlineLeft(pass) : undefined;
   const wait = managed.wait && Math.max(managed.wait, batchMs);
-  if (deadline === undefined) return wait === undefined ? undefined : { requeueAfter: wait };
-  return { requeueAfter: Math.min(deadline, wait ?? deadline) };
+  if (deadline === undefined) return wait === undefined ? undefined : { requeueAfterMs: wait };
+  return { requeueAfterMs: Math.min(deadline, wait ?? deadline) };
 }
 
 /** No pod is active, and as many have succeeded as the job asks for. */

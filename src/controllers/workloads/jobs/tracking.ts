@@ -1,6 +1,6 @@
+import type { EventRecorder } from '../../../client/index.ts';
 import { jsonEqual } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import type { EventRecorder } from '../../events.ts';
 import { kinds } from '../../kinds.ts';
 import type { Pod } from '../../pods.ts';
 import type { Backoff } from './backoff.ts';

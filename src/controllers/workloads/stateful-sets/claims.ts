@@ -1,5 +1,6 @@
+import type { KindPlace } from '../../../client/index.ts';
 import { isStatus, type OwnerReference } from '../../../meta/index.ts';
-import { apiVersionOf, type KindPlace, type Named } from '../../kind.ts';
+import { apiVersionOf, type Named } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import { controllerReference } from '../../owners.ts';
 import { messageOf } from '../../pod-control.ts';

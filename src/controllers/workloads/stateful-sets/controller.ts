@@ -1,3 +1,4 @@
+import { keyOf } from '../../../client/index.ts';
 import { isStatus, selectorFromObject } from '../../../meta/index.ts';
 import {
   createRevision,
@@ -9,7 +10,6 @@ import {
   templateOf,
   truncateHistory,
 } from '../../history.ts';
-import { keyOf } from '../../kind.ts';
 import { kinds } from '../../kinds.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import { type Pod, untilAvailable } from '../../pods.ts';
@@ -61,7 +61,7 @@ async function reconcile(
   set: StatefulSet,
   revisions: readonly Revision[],
   own: readonly Pod[],
-): Promise<{ readonly requeueAfter: number } | undefined> {
+): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const { current, update, collisionCount } = await syncRevisions(context, set, revisions);
   const now = context.clock.now();
   const pass: Pass = { context, set, current: atRevision(set, current), update: atRevision(set, update), now };
@@ -80,7 +80,7 @@ async function reconcile(
   if (failure !== undefined) throw failure;
   const { minReadySeconds = 0 } = set.spec ?? {};
   if (minReadySeconds === 0 || (status.readyReplicas ?? 0) === (status.availableReplicas ?? 0)) return undefined;
-  return { requeueAfter: untilAvailable(all, minReadySeconds, now) ?? minReadySeconds * 1000 };
+  return { requeueAfterMs: untilAvailable(all, minReadySeconds, now) ?? minReadySeconds * 1000 };
 }
 
 const atRevision = (set: StatefulSet, revision: Revision) => ({

@@ -1,0 +1,19 @@
+import type { Client, ListOptions, ObjectList, Place } from './client.ts';
+import type { TypedObject } from './kind.ts';
+
+/** The default number of objects in a page. */
+const pageSize = 500;
+
+/** The pages of a list, all at one resourceVersion. @throws StatusError 410 when that has been compacted meanwhile */
+export async function* pagesOf<T extends TypedObject>(
+  client: Pick<Client, 'list'>,
+  place: Place,
+  options: Omit<ListOptions, 'continue'>,
+): AsyncGenerator<ObjectList<T>> {
+  let page = await client.list<T>(place, { limit: pageSize, ...options });
+  yield page;
+  while (page.metadata.continue !== undefined) {
+    page = await client.list<T>(place, { limit: pageSize, ...options, continue: page.metadata.continue });
+    yield page;
+  }
+}

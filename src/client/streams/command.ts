@@ -1,0 +1,101 @@
+import { type JsonObject, StatusError } from '../../meta/index.ts';
+import { statusFailure } from '../response.ts';
+import type { WebSocket } from './web-socket.ts';
+
+/** What a command has written. */
+export interface CommandOutput {
+  readonly stream: 'stdout' | 'stderr';
+  readonly data: Uint8Array;
+}
+
+/**
+ * A command that runs in a container, or a container that is attached. Its output is iterated once; it runs on when it is
+ * not read, until the buffers on the way are full.
+ */
+export interface RemoteCommand extends AsyncIterable<CommandOutput> {
+  /**
+   * The exit code, once the output has been read to its end. Rejects with the StatusError of the server when the command
+   * could not be run, with 503 when the connection was lost before it ended.
+   */
+  readonly exitCode: Promise<number>;
+  /** Writes to the standard input. Resolves when more may be written. */
+  write(data: Uint8Array | string): Promise<void>;
+  /** Ends the standard input. @throws StatusError 501 when the node only knows protocols that cannot tell that */
+  endInput(): Promise<void>;
+  /** Sets the size of the terminal, in characters. */
+  resize(columns: number, rows: number): Promise<void>;
+  /** Reads the output to its end. The same rejections as `exitCode`. */
+  output(): Promise<{ readonly stdout: string; readonly stderr: string; readonly exitCode: number }>;
+  /** Closes the connection. Idempotent. */
+  close(): void;
+}
+
+/** The first byte of each message says which channel it is of. */
+const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
+
+/** A command over a WebSocket with one of the protocols for commands. */
+export function remoteCommand(socket: WebSocket): RemoteCommand {
+  let exited: (code: number) => void = () => {};
+  let failed: (error: unknown) => void = () => {};
+  const exitCode = new Promise<number>((resolve, reject) => {
+    exited = resolve;
+    failed = reject;
+  });
+  // Whoever reads the output only is not told twice.
+  exitCode.catch(() => {});
+  const send = (channel: number, data: Uint8Array | string) =>
+    socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(data as Uint8Array)]));
+  async function* outputs(): AsyncGenerator<CommandOutput> {
+    try {
+      for await (const message of socket.messages) {
+        const [channel] = message;
+        const data = message.subarray(1);
+        if (channel === channels.status) exited(exitCodeOf(data));
+        else if (channel === channels.stdout && data.length > 0) yield { stream: 'stdout', data };
+        else if (channel === channels.stderr && data.length > 0) yield { stream: 'stderr', data };
+      }
+      failed(new StatusError(503, 'ServiceUnavailable', 'the connection has ended before the command'));
+    } catch (error) {
+      failed(error);
+      throw error;
+    } finally {
+      // The caller has left the loop.
+      failed(new StatusError(499, 'ClientClosedRequest', 'the output of the command is not read any more'));
+      socket.close();
+    }
+  }
+  const command: RemoteCommand = {
+    exitCode,
+    [Symbol.asyncIterator]: outputs,
+    write: (data) => send(channels.stdin, data),
+    endInput: async () => {
+      if (socket.protocol.startsWith('v5.')) return send(channels.close, Uint8Array.of(channels.stdin));
+      throw new StatusError(501, 'NotImplemented', `the protocol ${socket.protocol} cannot end the standard input`);
+    },
+    resize: (columns, rows) => send(channels.resize, JSON.stringify({ Width: columns, Height: rows })),
+    output: async () => {
+      const texts = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+      const read = { stdout: '', stderr: '' };
+      for await (const { stream, data } of command) read[stream] += texts[stream].decode(data, { stream: true });
+      return { ...read, exitCode: await exitCode };
+    },
+    close: () => socket.close(),
+  };
+  return command;
+}
+
+/** @throws StatusError when the command has not been run to an exit code */
+function exitCodeOf(data: Uint8Array): number {
+  const status = JSON.parse(new TextDecoder().decode(data)) as {
+    status?: string;
+    reason?: string;
+    details?: { causes?: readonly { reason?: string; message?: string }[] };
+  };
+  if (status.status === 'Success') return 0;
+  const cause = status.details?.causes?.find(({ reason }) => reason === 'ExitCode');
+  if (status.reason === 'NonZeroExitCode' && cause !== undefined) return Number(cause.message);
+  throw (
+    statusFailure({ ...(status as JsonObject), kind: 'Status' }) ??
+    new StatusError(500, 'InternalError', 'it has failed')
+  );
+}

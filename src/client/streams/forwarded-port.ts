@@ -1,0 +1,40 @@
+import { StatusError } from '../../meta/index.ts';
+import type { WebSocket } from './web-socket.ts';
+
+/** A connection to a port of a pod. */
+export interface ForwardedPort {
+  /** What the pod sends, to be iterated once. Rejects with a StatusError when the port cannot be reached. */
+  readonly received: AsyncIterable<Uint8Array>;
+  /** Resolves when more may be sent. */
+  send(data: Uint8Array | string): Promise<void>;
+  /** Closes the connection. Idempotent. */
+  close(): void;
+}
+
+/** The first byte of each message says which channel it is of: those of the first port. */
+const channels = { data: 0, error: 1 } as const;
+/** The first message of each channel is the number of the port. */
+const headLength = 2;
+
+/** A connection over a WebSocket with the protocol for forwarded ports. */
+export function forwardedPort(socket: WebSocket, port: number): ForwardedPort {
+  async function* received(): AsyncGenerator<Uint8Array> {
+    const heads = new Set<number>([channels.data, channels.error]);
+    try {
+      for await (const message of socket.messages) {
+        const [channel = channels.data] = message;
+        const data = message.subarray(heads.delete(channel) ? 1 + headLength : 1);
+        if (data.length === 0) continue;
+        if (channel === channels.data) yield data;
+        else throw new StatusError(502, 'BadGateway', `port ${port}: ${new TextDecoder().decode(data)}`);
+      }
+    } finally {
+      socket.close();
+    }
+  }
+  return {
+    received: received(),
+    send: (data) => socket.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(data as Uint8Array)])),
+    close: () => socket.close(),
+  };
+}

@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { StatusError } from '../../meta/index.ts';
+import { failure, readAll } from '../response.ts';
+import type { Signal, Transport, UpgradedConnection } from '../transport.ts';
+import { FrameReader, maskedFrame, opcodes } from './frames.ts';
+
+/** The client side of a WebSocket (RFC 6455) whose messages are binary. */
+export interface WebSocket {
+  /** The subprotocol that the server has chosen. */
+  readonly protocol: string;
+  /** The messages of the server, to be iterated once. Ends when the server closes. Rejects when the connection is lost. */
+  readonly messages: AsyncIterable<Uint8Array>;
+  /** Resolves when more may be sent. */
+  send(message: Uint8Array): Promise<void>;
+  /** Closes the connection. Idempotent. */
+  close(): void;
+}
+
+export interface WebSocketRequest {
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  /** The subprotocols that are offered, the preferred first. */
+  readonly protocols: readonly string[];
+  readonly signal?: Signal;
+}
+
+/** @throws StatusError that of the server when it refuses; 501 over a transport without connections */
+export async function openWebSocket(transport: Transport, request: WebSocketRequest): Promise<WebSocket> {
+  if (transport.upgrade === undefined) {
+    const why =
+      'the transport has no connections: commands, attached containers and forwarded ports need httpsTransport';
+    throw new StatusError(501, 'NotImplemented', why);
+  }
+  const { url, headers, protocols, signal } = request;
+  const key = randomBytes(16).toString('base64');
+  const answer = await transport.upgrade({
+    method: 'GET',
+    url,
+    headers: {
+      ...headers,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': key,
+      'sec-websocket-protocol': protocols.join(', '),
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (!('received' in answer)) throw failure(answer.status, await readAll(answer));
+  const protocol = answer.headers['sec-websocket-protocol'] ?? '';
+  if (answer.headers['sec-websocket-accept'] !== acceptOf(key) || !protocols.includes(protocol)) {
+    answer.close();
+    const why = `the server has answered the request for a WebSocket with another protocol than ${protocols.join(' or ')}`;
+    throw new StatusError(502, 'BadGateway', why);
+  }
+  return {
+    protocol,
+    messages: messagesOf(answer),
+    send: (message) => answer.send(maskedFrame(opcodes.binary, message)),
+    close: () => answer.close(),
+  };
+}
+
+const acceptOf = (key: string): string =>
+  createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+
+/** The messages of the server; its control frames are answered. */
+async function* messagesOf(connection: UpgradedConnection): AsyncGenerator<Uint8Array> {
+  const reader = new FrameReader();
+  try {
+    for await (const bytes of connection.received) {
+      for (const { opcode, payload } of reader.read(bytes)) {
+        if (opcode === opcodes.close) {
+          await connection.send(maskedFrame(opcodes.close, payload.subarray(0, 2)));
+          return;
+        }
+        if (opcode === opcodes.ping) await connection.send(maskedFrame(opcodes.pong, payload));
+        else if (opcode !== opcodes.pong) yield payload;
+      }
+    }
+  } catch (error) {
+    throw lost(error);
+  } finally {
+    connection.close();
+  }
+}
+
+function lost(error: unknown): unknown {
+  if (error instanceof StatusError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StatusError(503, 'ServiceUnavailable', `the connection is lost: ${why}`, undefined, { cause: error });
+}

@@ -1,0 +1,8 @@
+import { duration } from '../flag-types.ts';
+
+/** Milliseconds of a number of them, or of a text such as `30s`. @throws Error that names `what` */
+export function readDuration(what: string, value: number | string): number {
+  const parsed = duration.parse(typeof value === 'number' ? `${value}ms` : String(value));
+  if ('value' in parsed) return parsed.value;
+  throw new Error(`${what} ${JSON.stringify(value)} ${parsed.problem}, or a number of milliseconds`);
+}

@@ -340,6 +340,15 @@ const list = (bench) =>
     }
   });
 
+/** A server in the process of a test. @type {Row} */
+const testServer = async ({ report }) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(here, 'test-server.mjs')]);
+  const { first, further, megabytes } = JSON.parse(stdout);
+  report('first test server, to its first answer', first, 'none', true, 'ms, with the loading of the package');
+  report('further test server, to its first answer', further, '< 50', further < 50, 'ms, median of 30');
+  report('memory of a process with a test server', megabytes, 'none', true, 'MB, resident');
+};
+
 /** The percentiles of the curves. */
 const percentiles = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5];
 
@@ -416,6 +425,7 @@ export const rows = {
   controllers,
   entries,
   language,
+  testServer,
   listLatency,
   many,
   customTypes,

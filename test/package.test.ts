@@ -212,8 +212,8 @@ describe('the types of the package', () => {
     expect(names.length).toBeGreaterThan(600);
   });
 
-  it('compile the programs of the README', () => {
-    const programs = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(
+  it('compile the programs of docs/getting-started.md', () => {
+    const programs = [...readFileSync(join(root, 'docs/getting-started.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(
       ([, code]) => code,
     );
     expect(programs.length).toBe(2);

@@ -8,23 +8,45 @@ import { hasKubectl, hasProgram } from './support/requirements.ts';
 import { startServer } from './support/server.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const page = (name: string) => readFileSync(join(root, name), 'utf8');
 
-describe('README', () => {
-  it('shows a program that runs against the built package', () => {
-    const [, program] = /```ts\n(.*?)```/s.exec(readme) ?? [];
-    expect(program).toContain("from 'orch'");
-    const project = mkdtempSync(join(tmpdir(), 'orch-readme-'));
+/** Runs files in a folder where the built package is installed. */
+function inProject<T>(files: { readonly [name: string]: string }, run: (cwd: string) => T): T {
+  const project = mkdtempSync(join(tmpdir(), 'orch-readme-'));
+  try {
     mkdirSync(join(project, 'node_modules'));
     symlinkSync(root, join(project, 'node_modules', 'orch'), 'junction');
-    writeFileSync(join(project, 'program.mjs'), program ?? '');
-    const out = execFileSync(process.execPath, ['program.mjs'], { cwd: project, timeout: 20_000 }).toString();
-    expect(out).toBe("ADDED settings { colour: 'green' }\n1 config map\n");
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
+    return run(project);
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
+}
+
+describe('README', () => {
+  it('shows tests that pass', { timeout: 60_000 }, () => {
+    const readme = page('README.md');
+    const files = [...readme.matchAll(/```js\n\/\/ (\S+)\n(.*?)```/gs)].map(([, name = '', text = '']) => [name, text]);
+    expect(files.map(([name]) => name)).toEqual(['settings.test.mjs', 'colours.test.mjs']);
+    const run = (cwd: string) =>
+      execFileSync(process.execPath, ['--test', '--test-reporter=tap'], { cwd, timeout: 50_000 });
+    expect(inProject(Object.fromEntries(files), run).toString()).toMatch(/^# pass 2$(?:\n.*)*^# fail 0$/m);
+  });
+});
+
+describe('docs/getting-started.md', () => {
+  const text = page('docs/getting-started.md');
+
+  it('shows a program that runs against the built package', () => {
+    const [, program = ''] = /```ts\n(.*?)```/s.exec(text) ?? [];
+    expect(program).toContain("from 'orch'");
+    const run = (cwd: string) => execFileSync(process.execPath, ['program.mjs'], { cwd, timeout: 20_000 }).toString();
+    expect(inProject({ 'program.mjs': program }, run)).toBe("ADDED settings { colour: 'green' }\n1 config map\n");
   });
 
   const tools = () => hasKubectl() && hasProgram('openssl', 'version') && hasProgram('curl', '--version');
   it.skipIf(!tools())('shows commands for users and rights that work as they stand', { timeout: 60_000 }, async () => {
-    const [, section = ''] = /^## Users and rights$(.*?)^## /ms.exec(readme) ?? [];
+    const [, section = ''] = /^## Users and rights$(.*?)^## /ms.exec(text) ?? [];
     const [user = '', rights = '', tokens = ''] = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, text]) => text);
     const server = await startServer(['--api-domain=k8s.io']);
     const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'));

@@ -54,8 +54,8 @@ const wrong = `
   await createServer({ featureGates: { APIResponseCompression: 'off' } });
   // @ts-expect-error the server has no such property
   (await createServer()).start();
-  // @ts-expect-error an object has metadata
-  await (await createServer()).client.create({ apiVersion: 'v1', resource: 'pods' }, { apiVersion: 'v1', kind: 'Pod' });
+  // @ts-expect-error a name is a text
+  await (await createServer()).client.create({ apiVersion: 'v1', resource: 'pods' }, { metadata: { name: 1 } });
 `;
 const names = 'createServer, createClient, inProcessTransport, StatusError, version';
 const types = 'Client, Place';
@@ -138,6 +138,39 @@ const kinds = `
 `;
 const kindNames = [...kinds.matchAll(/\b(?:CoreV1|EventsV1|V\d)[A-Z]\w+/g)].map(([name]) => name);
 const kindsEsm = `import type { ${[...new Set(kindNames)].join(', ')} } from 'orch/types';\n${kinds}`;
+
+const clientBody = `
+interface Website { metadata: { name: string; namespace: string }; spec: { image: string } }
+export async function run() {
+  const transport = httpsTransport({ server: 'https://127.0.0.1:6443', token: 't' });
+  const client: Client = createClient({ transport });
+  const websites = client.kind<Website>('example.com/v1', 'Website');
+  const clock = new VirtualClock();
+  const controller = startController({
+    ...{ client, clock, kind: websites, owns: [client.kind('v1', 'Secret')] },
+    watches: [{ kind: websites, map: ({ spec }) => [{ namespace: 'default', name: spec.image }] }],
+    async reconcile({ namespace, name }, { object }) {
+      if (object === undefined) return;
+      const { spec } = await websites.get({ namespace, name });
+      return spec.image === object.spec.image ? undefined : { requeueAfterMs: 1_000 };
+    },
+  });
+  for await (const { spec } of websites.items({ labelSelector: 'a=b' })) await websites.apply({ spec }, { fieldManager: 'me' });
+  const { stdout } = await (await client.exec({ namespace: 'default', name: 'web' }, { command: ['ls'] })).output();
+  await controller.stop();
+  // @ts-expect-error no such field
+  await websites.create({ metadata: { name: 'a', namespace: 'default' }, spec: { imag: 'b' } });
+  // @ts-expect-error no such format
+  await websites.patch({ name: 'a' }, 'yaml', {});
+  return [stdout, new StatusError(404, 'NotFound', 'gone')];
+}
+`;
+const clientNames = 'createClient, httpsTransport, startController, StatusError, VirtualClock';
+const clientEsm = `import { ${clientNames}, type Client } from 'orch/client';\n${clientBody}`;
+const clientCommonJs = `import client = require('orch/client');
+const { ${clientNames} } = client;
+type Client = client.Client;
+${clientBody}`;
 
 const compilerOptions = {
   target: 'es2023',
@@ -232,6 +265,16 @@ describe('the types of the package', () => {
     expect(check('test.cts', testCommonJs + closing, { module: 'node16' })).toBe('');
   });
 
+  it('tell right from wrong in controllers', () => {
+    expect(check('controller.mts', clientEsm, { module: 'nodenext' })).toBe('');
+    expect(
+      check('disposing.mts', clientEsm.replace('const controller', 'await using controller'), {
+        ...{ module: 'nodenext', lib: ['es2023', 'esnext.disposable'] },
+      }),
+    ).toBe('');
+    expect(check('controller.cts', clientCommonJs, { module: 'node16' })).toBe('');
+  });
+
   it('are one file for each entry, which imports from the main one alone', () => {
     const declarations = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\.d\.[cm]?ts$/.test(path),
@@ -241,9 +284,10 @@ describe('the types of the package', () => {
       `${name}.d.ts`,
     ]);
     expect(declarations.sort()).toEqual(files);
-    const [text, testing] = ['index', 'testing'].map((name) =>
+    const [client, text, testing] = ['client', 'index', 'testing'].map((name) =>
       readFileSync(join(root, `dist/server/${name}.d.ts`), 'utf8'),
     );
+    expect(client?.match(/^import .*$/gm)).toEqual([expect.stringMatching(/^import \{ [\w, ]+ \} from 'orch';$/)]);
     expect(text).not.toMatch(/\bimport\b|\bBuffer\b|NodeJS\./);
     expect(testing?.match(/^import .*$/gm)).toEqual([expect.stringMatching(/^import \{ [\w, ]+ \} from 'orch';$/)]);
     expect(testing).not.toMatch(/\bBuffer\b|NodeJS\./);
@@ -268,6 +312,26 @@ describe('the package', () => {
     const source = `const { createServer, version } = require('orch');
       createServer().then(async (server) => { console.log(typeof version); await server.close(); });`;
     expect(runProgram('program.cjs', source)).toBe('string\n');
+  });
+
+  it('has the client apart from the server, with the same classes', () => {
+    const loads = (entry: string) =>
+      runProgram(
+        'entry.mjs',
+        `const { createRequire } = await import('node:module');
+         const client = await import('orch/client');
+         console.log(typeof client.startController, createRequire(import.meta.url)('orch/client').StatusError === client.StatusError);
+         console.log(${entry});`,
+      );
+    expect(loads(`Object.keys(client).filter((name) => name === 'createServer').length`)).toBe('function true\n0\n');
+    const both = `(await import('orch')).StatusError === client.StatusError`;
+    expect(loads(both)).toBe('function true\ntrue\n');
+    const bundle = readFileSync(join(root, 'dist/server/client.js'), 'utf8');
+    const parts = [...bundle.matchAll(/from "\.\/([\w-]+\.js)"/g)].map(([, name = '']) => name);
+    expect(parts.length).toBeGreaterThan(0);
+    // What the client loads is a small part of the server.
+    const size = (name: string) => readFileSync(join(root, 'dist/server', name), 'utf8').length;
+    expect(parts.reduce((sum, name) => sum + size(name), 0)).toBeLessThan(300_000);
   });
 
   it('keeps the process alive only while a watch is iterated', () => {

@@ -1,125 +1,26 @@
-import type { ApiObject, Json, Names, Status } from '../meta/index.ts';
-import type { KindPlace, ObjectKey, TypedKind, TypedObject, UntypedObject } from './kind.ts';
+import type { ObjectKey, TypedObject, UntypedObject } from './kind.ts';
 import type { KindClient, ObjectObserver } from './kind-client.ts';
+import type { PlaceClient } from './place-client.ts';
 import type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
 import type { RemoteCommand } from './streams/command.ts';
 import type { ForwardedPort } from './streams/forwarded-port.ts';
-import type { ClientRequest, ClientResponse, Signal, Transport } from './transport.ts';
-import type { ClientWatch } from './watch.ts';
-
-/** The path of a request: a resource in a version, one namespace or all, and for one object its name. */
-export interface Place {
-  /** `v1`, `apps/v1`. */
-  readonly apiVersion: string;
-  /** The plural name, such as `configmaps`. */
-  readonly resource: string;
-  /** Absent: cluster-scoped, or all namespaces. */
-  readonly namespace?: string;
-  readonly name?: string;
-  /** Such as `status`. */
-  readonly subresource?: string;
-}
-
-interface Negotiation {
-  /** The media type of the response, such as that of metadata alone; whole objects by default. */
-  readonly accept?: string;
-}
-
-export interface ItemOptions extends Negotiation {
-  readonly dryRun?: boolean;
-  readonly fieldManager?: string;
-  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
-  readonly signal?: Signal;
-}
-
-export interface ApplyOptions extends ItemOptions {
-  readonly fieldManager: string;
-  /** Takes over fields of other managers, which are a conflict otherwise. */
-  readonly force?: boolean;
-}
-
-/** `strategic` is for built-in kinds only. */
-export type PatchFormat = 'json' | 'merge' | 'strategic';
-
-export interface ListOptions extends Negotiation {
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  readonly limit?: number;
-  readonly continue?: string;
-  readonly resourceVersion?: string;
-  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  readonly signal?: Signal;
-}
-
-export interface WatchParameters extends Negotiation {
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  /** Only changes after this version; absent: the existing objects as ADDED, then every change. */
-  readonly resourceVersion?: string;
-  readonly allowWatchBookmarks?: boolean;
-  readonly sendInitialEvents?: boolean;
-  readonly resourceVersionMatch?: 'NotOlderThan';
-  readonly timeoutSeconds?: number;
-  readonly signal?: Signal;
-}
-
-export interface ObjectList<T extends TypedObject> {
-  readonly metadata: {
-    readonly resourceVersion: string;
-    readonly continue?: string;
-    readonly remainingItemCount?: number;
-  };
-  readonly items: T[];
-}
+import type { Signal, Transport } from './transport.ts';
 
 export interface ClientOptions {
   readonly transport: Transport;
   /** Sent with every request; names in lower case. */
   readonly baseHeaders?: { readonly [name: string]: string };
-  /** What the API groups of the server end with: `k8s.io` by default. */
+  /** The API domain of the server: what follows the name of a group, as in `coordination.<domain>`. Only servers with
+   * `--api-domain` have another than the default. */
   readonly apiDomain?: string;
 }
 
-/**
- * The verbs of the API. A failed response is thrown as the StatusError that the server sent; a server that cannot be
- * reached is a StatusError with code 503. Integers beyond 2^53 lose precision.
- */
-export interface Client {
-  /** The names of the API domain. */
-  readonly names: Names;
+/** A client of the API: typed kinds, the verbs by path, and streams of pods. Errors are those of `PlaceClient`. */
+export interface Client extends PlaceClient {
   /** The objects of a kind, built-in or custom: `client.kind<Deployment>('apps/v1', 'Deployment')`. */
   kind<T extends TypedObject = UntypedObject>(apiVersion: string, kind: string): KindClient<NoInfer<T>>;
-  /** Where the server serves a kind; asked once for each version. @throws StatusError 404 when it does not serve it */
-  resolve(kind: TypedKind<TypedObject>): Promise<KindPlace>;
   /** Tells of all objects that kinds of this client read and write from now on. The result ends that. */
   observe(observer: ObjectObserver): () => void;
-  get<T extends TypedObject = ApiObject>(place: Place, options?: Pick<ItemOptions, 'signal' | 'accept'>): Promise<T>;
-  list<T extends TypedObject = ApiObject>(place: Place, options?: ListOptions): Promise<ObjectList<T>>;
-  create<T extends TypedObject = ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
-  /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
-  update<T extends TypedObject = ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
-  patch<T extends TypedObject = ApiObject>(
-    place: Place,
-    format: PatchFormat,
-    patch: Json,
-    options?: ItemOptions,
-  ): Promise<T>;
-  /** Server-side apply. */
-  apply<T extends TypedObject = ApiObject>(place: Place, object: TypedObject, options: ApplyOptions): Promise<T>;
-  /** The object when its deletion is pending (finalizers, grace period); otherwise the Status of the deletion. */
-  delete<T extends TypedObject = ApiObject>(
-    place: Place,
-    deleteOptions?: Json,
-    options?: ItemOptions,
-  ): Promise<T | Status>;
-  /** Deletes all objects at the place that are selected. Resolves when that is done; what was deleted is not read. */
-  deleteCollection(
-    place: Place,
-    deleteOptions?: Json,
-    options?: Pick<ListOptions, 'signal' | 'accept' | 'labelSelector' | 'fieldSelector'>,
-  ): Promise<void>;
-  /** Resolves as soon as the server has accepted the watch. */
-  watch<T extends TypedObject = ApiObject>(place: Place, options?: WatchParameters): Promise<ClientWatch<T>>;
   log(pod: ObjectKey, options?: LogOptions): Promise<ContainerLog>;
   /** Runs a command in a container. Needs connections: `httpsTransport`. */
   exec(pod: ObjectKey, options: ExecOptions): Promise<RemoteCommand>;
@@ -127,6 +28,4 @@ export interface Client {
   attach(pod: ObjectKey, options?: AttachOptions): Promise<RemoteCommand>;
   /** One connection to a TCP port of a pod. Needs connections: `httpsTransport`. */
   portForward(pod: ObjectKey, port: number, options?: { readonly signal?: Signal }): Promise<ForwardedPort>;
-  /** Any request. Returns the response whatever its status code. */
-  request(request: ClientRequest): Promise<ClientResponse>;
 }

@@ -7,9 +7,12 @@ import {
   StatusError,
   streamProtocols,
 } from '../meta/index.ts';
-import type { Client, ClientOptions, ItemOptions, ListOptions, ObjectList, Place } from './client.ts';
-import { type KindPlace, KindPlaces, type ObjectKey, type TypedObject } from './kind.ts';
+import type { Client, ClientOptions } from './client.ts';
+import type { KindPlace, ObjectKey, TypedObject } from './kind.ts';
 import { createKindClient, type ObjectObserver } from './kind-client.ts';
+import { KindPlaces } from './kind-places.ts';
+import type { Place } from './place.ts';
+import type { ItemOptions, ListOptions, ObjectList } from './place-client.ts';
 import { containerLog, podPlace, streamParameters } from './pods.ts';
 import { discard, failure, readAll, readJson } from './response.ts';
 import { remoteCommand } from './streams/command.ts';

@@ -1,16 +1,6 @@
 /** The client of the API: verbs, typed kinds, transports, and what controllers are made of. */
 export type { AsyncClosing } from './async-closing.ts';
-export type {
-  ApplyOptions,
-  Client,
-  ClientOptions,
-  ItemOptions,
-  ListOptions,
-  ObjectList,
-  PatchFormat,
-  Place,
-  WatchParameters,
-} from './client.ts';
+export type { Client, ClientOptions } from './client.ts';
 export { createClient } from './create-client.ts';
 export { EventRecorder, type EventRecorderOptions, type EventSubject, type EventType } from './event-recorder.ts';
 export { type HttpsOptions, httpsTransport } from './https.ts';
@@ -48,6 +38,16 @@ export {
 export type { Log } from './log.ts';
 export { metadataOnly } from './metadata-only.ts';
 export { controllerReference, groupOf } from './owner-references.ts';
+export type { Place } from './place.ts';
+export type {
+  ApplyOptions,
+  ItemOptions,
+  ListOptions,
+  ObjectList,
+  PatchFormat,
+  PlaceClient,
+  WatchParameters,
+} from './place-client.ts';
 export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
 export { type Reflected, type ReflectorOptions, reflect } from './reflector.ts';
 export { readJson } from './response.ts';
@@ -66,5 +66,4 @@ export type { ForwardedPort } from './streams/forwarded-port.ts';
 export { systemClock, systemRandom } from './system.ts';
 export type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
 export type { ClientWatch, ClientWatchEvent } from './watch.ts';
-export { within } from './within.ts';
 export { type QueueObserver, type QueueState, type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ApiObject, namesFor, StatusError, VirtualClock } from '../meta/index.ts';
-import type { Client, ListOptions } from './client.ts';
+import type { Client } from './client.ts';
 import { Informers } from './informers.ts';
 import type { KindPlace, TypedKind } from './kind.ts';
+import type { ListOptions } from './place-client.ts';
 import type { ClientWatchEvent } from './watch.ts';
 
 const configMaps: TypedKind<ApiObject> = { apiVersion: 'v1', kind: 'ConfigMap' };

@@ -1,10 +1,12 @@
 import type { ApiObject, Clock } from '../meta/index.ts';
-import type { Client, ListOptions } from './client.ts';
+import type { Client } from './client.ts';
 import { type KindPlace, keyIn, keyOf, placeIn, type TypedKind, type TypedObject } from './kind.ts';
 import type { Log } from './log.ts';
 import { metadataOnly } from './metadata-only.ts';
 import { pagesOf } from './pages.ts';
+import type { ListOptions } from './place-client.ts';
 import { reflect } from './reflector.ts';
+import type { Signal } from './transport.ts';
 import type { ClientWatchEvent } from './watch.ts';
 
 /** Told of every change: without `old` an object is new, without `object` it has been deleted. */
@@ -18,7 +20,7 @@ export interface InformerOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Ends lists and watches. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /**

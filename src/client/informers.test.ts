@@ -52,8 +52,8 @@ function follow(transport: Transport) {
 const names = (informer: Informer<UntypedObject>) =>
   informer
     .list()
-    .map(({ metadata: { name } }) => name)
-    .sort();
+    .map(({ metadata: { name = '' } }) => name)
+    .sort((a, b) => (a < b ? -1 : 1));
 
 describe('an informer in process', () => {
   async function open() {

@@ -1,14 +1,4 @@
 import { expandNames, isStatus, type Json, type Status, statusError } from '../meta/index.ts';
-import type {
-  ApplyOptions,
-  Client,
-  ItemOptions,
-  ListOptions,
-  ObjectList,
-  PatchFormat,
-  Place,
-  WatchParameters,
-} from './client.ts';
 import {
   type KindPlace,
   type KindReference,
@@ -18,6 +8,16 @@ import {
   type TypedObject,
 } from './kind.ts';
 import { pagesOf } from './pages.ts';
+import type { Place } from './place.ts';
+import type {
+  ApplyOptions,
+  ItemOptions,
+  ListOptions,
+  ObjectList,
+  PatchFormat,
+  PlaceClient,
+  WatchParameters,
+} from './place-client.ts';
 import type { ClientWatch } from './watch.ts';
 
 /** Told what typed kinds read and write, so that informers hold it before their watch shows it. Must not throw. */
@@ -103,7 +103,7 @@ export interface Subresource<S extends TypedObject> {
 
 /** The typed verbs of one kind over a client; `observer` is told of what they return. */
 export function createKindClient<T extends TypedObject>(
-  client: Client,
+  client: PlaceClient,
   reference: TypedKind<T>,
   observer: ObjectObserver,
 ): KindClient<T> {
@@ -131,11 +131,11 @@ export function createKindClient<T extends TypedObject>(
 
 /** What all verbs of a kind do. */
 class Access {
-  readonly client: Client;
+  readonly client: PlaceClient;
   readonly kind: TypedKind<TypedObject>;
   readonly observer: ObjectObserver;
 
-  constructor(client: Client, kind: TypedKind<TypedObject>, observer: ObjectObserver) {
+  constructor(client: PlaceClient, kind: TypedKind<TypedObject>, observer: ObjectObserver) {
     this.client = client;
     this.kind = kind;
     this.observer = observer;

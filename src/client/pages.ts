@@ -1,12 +1,13 @@
-import type { Client, ListOptions, ObjectList, Place } from './client.ts';
 import type { TypedObject } from './kind.ts';
+import type { Place } from './place.ts';
+import type { ListOptions, ObjectList, PlaceClient } from './place-client.ts';
 
 /** The default number of objects in a page. */
 const pageSize = 500;
 
 /** The pages of a list, all at one resourceVersion. @throws StatusError 410 when that has been compacted meanwhile */
 export async function* pagesOf<T extends TypedObject>(
-  client: Pick<Client, 'list'>,
+  client: Pick<PlaceClient, 'list'>,
   place: Place,
   options: Omit<ListOptions, 'continue'>,
 ): AsyncGenerator<ObjectList<T>> {

@@ -1,6 +1,7 @@
 /** What clients ask of the node of a pod: logs, commands, attached containers, forwarded ports. */
-import type { Place } from './client.ts';
+
 import type { ObjectKey } from './kind.ts';
+import type { Place } from './place.ts';
 import { failure, readAll } from './response.ts';
 import type { ClientResponse, Signal } from './transport.ts';
 

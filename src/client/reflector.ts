@@ -1,7 +1,9 @@
 import { type ApiObject, type Clock, StatusError } from '../meta/index.ts';
-import type { Client, ListOptions, Place } from './client.ts';
+import type { Client } from './client.ts';
 import type { Log } from './log.ts';
 import { pagesOf } from './pages.ts';
+import type { Place } from './place.ts';
+import type { ListOptions } from './place-client.ts';
 import type { ClientWatchEvent } from './watch.ts';
 
 export interface ReflectorOptions {

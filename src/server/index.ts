@@ -50,6 +50,7 @@ export {
   type Partially,
   type PatchFormat,
   type Place,
+  type PlaceClient,
   type QueueObserver,
   type QueueState,
   type Reconcile,

@@ -1,5 +1,5 @@
 /** The client of the API: verbs, typed kinds, transports, and what controllers are made of. */
-export type { AsyncClosing } from './async-closing.ts';
+export { type AsyncClosing, asyncDispose } from './async-closing.ts';
 export type { Client, ClientOptions } from './client.ts';
 export { createClient } from './create-client.ts';
 export { EventRecorder, type EventRecorderOptions, type EventSubject, type EventType } from './event-recorder.ts';

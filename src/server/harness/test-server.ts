@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, VirtualClock } from '../../meta/index.ts';
+import { type AsyncClosing, asyncDispose } from '../../client/index.ts';
 import { systemClock } from '../clock.ts';
 import type { ServerSettings } from '../flags.ts';
 import type { Address } from '../listening.ts';
@@ -9,11 +10,6 @@ import { loadDefinitions, loadObjects } from './load.ts';
 import { readTestOptions, type TestServerOptions } from './options.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 import { type TestUser, usersOf } from './users.ts';
-
-/** What `await using` closes, where the program's TypeScript knows that. */
-export type AsyncClosing = SymbolConstructor extends { readonly asyncDispose: infer S extends symbol }
-  ? { readonly [K in S]: () => Promise<void> }
-  : object;
 
 /** A server in a test. `await using` closes it. */
 export interface TestServer extends OrchServer, AsyncClosing {
@@ -88,24 +84,6 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       return address;
     },
   };
-}
-
-/** The symbol of `await using`, and that by which transpilers spell it where there is none, as in contexts of Node 20. */
-const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
-
-/** How long the requests in flight may take to finish before time passes on a clock that nobody moves (ms of real time). */
-const closingMs = 1_000;
-
-async function closeOn(
-  clock: Clock,
-  server: OrchServer,
-  { shutdownDelayDuration, shutdownGracePeriod }: ServerSettings,
-): Promise<void> {
-  const pass = () => {
-    if (clock instanceof VirtualClock) clock.set(clock.now() + shutdownDelayDuration + shutdownGracePeriod);
-  };
-  const passing = setInterval(pass, closingMs);
-  await server.close().finally(() => clearInterval(passing));
 }
 
 /** Rounds before what runs counts as restless, and the turns of the event loop in each, in which watches deliver. */

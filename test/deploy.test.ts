@@ -1,5 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,10 +92,14 @@ describe('Dockerfile', { timeout: 180_000 }, () => {
     expect(await problemsOf(flags)).toEqual([]);
   });
 
-  /** What comes before a command that is run as nobody, with `folder` as `/orch`, a new `/data`, and all else read-only. */
-  const sandbox = (folder: string, command: string) => [
+  /**
+   * Runs a command as nobody, with a new file system for `/data` below the folder, and all else read-only. Nobody may not
+   * reach what is mounted elsewhere, such as in a home: `mounts` makes it appear in the folder.
+   */
+  const sandbox = (folder: string, command: string, mounts: readonly (readonly [from: string, to: string])[] = []) => [
     ...['--mount', '--', 'sh', '-e', '-c'],
     `mount --make-rprivate /
+     ${mounts.map(([from, to]) => `mount --bind '${from}' ${to}`).join('\n')}
      mount -t tmpfs -o mode=755 none ${folder}/empty && mkdir ${folder}/empty/data
      mount -t tmpfs -o uid=65534,gid=65534,mode=700 none ${folder}/empty/data
      mount -o remount,bind,ro /
@@ -127,16 +142,20 @@ describe('Dockerfile', { timeout: 180_000 }, () => {
       if (target === '/data') continue;
       const name = source.replace('/orch/', '');
       expect(['./', name]).toContain(target);
-      if (name === 'node_modules') symlinkSync(join(root, name), join(image, name));
+      if (name === 'node_modules') mkdirSync(join(image, name));
       else cpSync(join(context, name), join(image, name), { recursive: true });
     }
     const [[, program = ''] = []] = all(final, 'ENTRYPOINT');
     const [flags = []] = all(final, 'CMD');
     const place = (word: string) => word.replace('/data', `${folder}/empty/data`);
-    const command = [process.execPath, program.replace('/orch', image), ...flags.map(place), '--secure-port=0'].join(
-      ' ',
-    );
-    const child = spawn('unshare', sandbox(folder, `exec ${command}`), { stdio: ['ignore', 'pipe', 'pipe'] });
+    const node = join(folder, 'node');
+    writeFileSync(node, '');
+    const mounts = [
+      [process.execPath, node],
+      [realpathSync(join(root, 'node_modules')), join(image, 'node_modules')],
+    ] as const;
+    const command = [node, program.replace('/orch', image), ...flags.map(place), '--secure-port=0'].join(' ');
+    const child = spawn('unshare', sandbox(folder, `exec ${command}`, mounts), { stdio: ['ignore', 'pipe', 'pipe'] });
     try {
       let printed = '';
       const port = await new Promise<string>((resolve, reject) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { hasKubectl, hasProgram } from './support/requirements.ts';
-import { startServer } from './support/server.ts';
+import { type RunningServer, startServer } from './support/server.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = (name: string) => readFileSync(join(root, name), 'utf8');
@@ -21,6 +21,20 @@ function inProject<T>(files: { readonly [name: string]: string }, run: (cwd: str
   } finally {
     rmSync(project, { recursive: true, force: true });
   }
+}
+
+/** A shell in a new folder, in which a server is where the page has it. */
+function shellAt(server: RunningServer) {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'));
+  symlinkSync(server.folder, join(folder, 'orch-data'), 'junction');
+  const run = (commands: string) =>
+    execFileSync('bash', ['-e', '-o', 'pipefail', '-c', commands.replaceAll('https://127.0.0.1:6443', server.url)], {
+      cwd: folder,
+      env: { ...process.env, HOME: folder, KUBECONFIG: server.kubeconfig },
+      timeout: 40_000,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).toString();
+  return { folder, run };
 }
 
 describe('README', () => {
@@ -45,19 +59,32 @@ describe('docs/getting-started.md', () => {
   });
 
   const tools = () => hasKubectl() && hasProgram('openssl', 'version') && hasProgram('curl', '--version');
+  it.skipIf(!tools())(
+    'shows first commands for kubectl and curl that work as they stand',
+    { timeout: 60_000 },
+    async () => {
+      const [, kubectl = ''] = /^## With kubectl$.*?```sh\n(export .*?)```/ms.exec(text) ?? [];
+      const [, curl = ''] = /^## With curl$.*?```sh\n(.*?)```/ms.exec(text) ?? [];
+      // A watch does not end.
+      const ends = (commands: string) => commands.replace(/^.*watch.*$/gm, '');
+      const server = await startServer(['--api-domain=k8s.io']);
+      try {
+        const { run } = shellAt(server);
+        expect(run(ends(kubectl))).toMatch(/colour: green(?:.*\n)*.*\ndeployments +deploy +apps\/v1/);
+        run('kubectl delete configmap settings');
+        const answers = run(ends(curl));
+        expect(answers.lastIndexOf('"colour": "blue"')).toBeGreaterThan(answers.lastIndexOf('"colour": "green"'));
+      } finally {
+        await server.stop();
+      }
+    },
+  );
+
   it.skipIf(!tools())('shows commands for users and rights that work as they stand', { timeout: 60_000 }, async () => {
     const [, section = ''] = /^## Users and rights$(.*?)^## /ms.exec(text) ?? [];
     const [user = '', rights = '', tokens = ''] = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, text]) => text);
     const server = await startServer(['--api-domain=k8s.io']);
-    const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'));
-    symlinkSync(server.folder, join(folder, 'orch-data'), 'junction');
-    const run = (commands: string) =>
-      execFileSync('bash', ['-e', '-o', 'pipefail', '-c', commands.replaceAll('https://127.0.0.1:6443', server.url)], {
-        cwd: folder,
-        env: { ...process.env, HOME: folder, KUBECONFIG: server.kubeconfig },
-        timeout: 40_000,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }).toString();
+    const { folder, run } = shellAt(server);
     try {
       const out = run(user + rights);
       expect(out).toMatch(/^Username +jane$/m);

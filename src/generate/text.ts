@@ -1,3 +1,5 @@
+import { wrap } from '../meta/index.ts';
+
 /** The longest line of a comment. */
 const lineLength = 116;
 
@@ -22,18 +24,4 @@ export function comment(text: string, indent: string): string[] {
   if (lines.length === 0) return [];
   if (lines.length === 1) return [`${indent}/** ${lines[0]} */`];
   return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`];
-}
-
-/** Breaks a line that is too long at spaces. */
-function wrap(text: string, width: number): string[] {
-  if (text.length <= width) return [text];
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

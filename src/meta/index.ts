@@ -84,7 +84,7 @@ export {
   type QuantityFormat,
   subtractQuantities,
 } from './quantity.ts';
-export { aggregateMessages, isPrintable, maxShown, quote, shorten } from './quote.ts';
+export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,

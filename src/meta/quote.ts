@@ -47,3 +47,17 @@ export function aggregateMessages(messages: Iterable<string>): string {
   const [first = '', ...more] = new Set(messages);
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
 }
+
+/** Breaks a text at spaces into lines of at most `width` characters, but for words that are longer. */
+export function wrap(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

@@ -83,6 +83,17 @@ suite('descriptions', () => {
     expect([...placeholders].filter((name) => !['{domain}', '{labels}', '{product}'].includes(name))).toEqual([]);
   });
 
+  it('of kind and apiVersion are shared by objects and lists alone', () => {
+    for (const type of types) {
+      if (type.type !== 'struct' || type.name === 'meta/v1.TypeMeta') continue;
+      for (const field of ['kind', 'apiVersion']) {
+        const declared = type.fields[field];
+        if (declared === undefined || declared.tag === 0) continue;
+        expect([type.name, describe(type.name, field)]).not.toEqual([type.name, describe('meta/v1.TypeMeta', field)]);
+      }
+    }
+  });
+
   it('differ between the fields of a type', () => {
     for (const type of types) {
       if (type.type !== 'struct') continue;

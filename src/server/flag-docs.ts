@@ -1,4 +1,4 @@
-import { featureGates, inertGates } from '../meta/index.ts';
+import { featureGates, inertGates, wrap } from '../meta/index.ts';
 import { gateUsage } from './feature-gates.ts';
 import type { ListedFlag } from './flag.ts';
 import { flagList, programSettings } from './flags.ts';
@@ -134,16 +134,3 @@ function defaultNote({ type, default: value }: ListedFlag): string {
 }
 
 const cell = (markdown: string) => markdown.replaceAll('|', '\\|');
-
-/** Breaks a text at spaces into lines of at most `width` characters. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
-}

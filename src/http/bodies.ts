@@ -1,5 +1,13 @@
 import { bodyCodec, type TypeMeta, unrecognizedBody } from '../codec/index.ts';
-import { isJsonObject, type Json, type JsonObject, jsonType, StatusError, statusError } from '../meta/index.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonType,
+  StatusError,
+  statusError,
+  type Turns,
+} from '../meta/index.ts';
 import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
 import type { Codecs } from './codecs.ts';
@@ -14,12 +22,20 @@ const maxBody = 3 * 1024 * 1024;
 interface Sent {
   readonly request: ApiRequest;
   readonly seat: Seat;
+  readonly turns: Turns;
+}
+
+/** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
+async function receive({ request, seat, turns }: Sent): Promise<Uint8Array> {
+  const bytes = await seat.receive(request, maxBody);
+  if (turns.over) await turns.next();
+  return bytes;
 }
 
 /** Reads the body as an object of a type. Throws 400, 408, 413, 415 or 429. */
 export async function readObjectBody(sent: Sent, expected: TypeMeta, offered: Offered): Promise<ObjectBody> {
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
-  const bytes = await sent.seat.receive(sent.request, maxBody);
+  const bytes = await receive(sent);
   const unrecognized = (fault: StatusError) => unrecognizedBody(expected.kind, bytes, fault);
   return { ...(await decodeObject(codec, bytes, expected, unrecognized)), size: bytes.length };
 }
@@ -67,7 +83,7 @@ export async function readPatch(
   format: PatchFormat,
   { json, yaml }: Codecs,
 ): Promise<Change & { readonly verb: 'patch' }> {
-  const bytes = await sent.seat.receive(sent.request, maxBody);
+  const bytes = await receive(sent);
   const change = { verb: 'patch', format } as const;
   try {
     const body = await (format === 'apply' ? yaml : json).decode(bytes);
@@ -84,7 +100,7 @@ export async function readOptionsBody(
   type: CompiledType,
   offered: Offered,
 ): Promise<JsonObject | undefined> {
-  const bytes = await sent.seat.receive(sent.request, maxBody);
+  const bytes = await receive(sent);
   if (bytes.length === 0) return undefined;
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
   const { value } = await decodeObject(codec, bytes, deleteOptionsKind, unrecognizedOptions);

@@ -1,6 +1,6 @@
 import type { AuditContext, Auditor } from '../audit/index.ts';
 import type { Authenticator, Authorizer } from '../auth/index.ts';
-import type { Clock, Names, Random, Stages, User } from '../meta/index.ts';
+import type { Clock, Names, Random, Stages, Turns, User } from '../meta/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import type { FindType } from './built-in-types.ts';
@@ -31,6 +31,8 @@ export interface Call {
   readonly audit: AuditContext | undefined;
   /** Is told of the stages of the request. */
   readonly stages: Stages;
+  /** The turns in which long work of the request runs. */
+  readonly turns: Turns;
 }
 
 export interface HandlerOptions {

@@ -1,7 +1,7 @@
 import type { AuditContext } from '../audit/index.ts';
 import type { Attributes, Decision } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { accessDenied, Stage, Stages, StatusError, statusError, type User } from '../meta/index.ts';
+import { accessDenied, Stage, Stages, StatusError, scheduler, statusError, type User } from '../meta/index.ts';
 import { connectionOf, type Resource } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
@@ -76,7 +76,19 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.stages.enter(Stage.authorization);
       await authorized(attributes, audit, options);
       // Dispatch.
-      const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages: progress.stages };
+      const turns = scheduler.turns(user.name);
+      const call: Call = {
+        request,
+        info,
+        resource,
+        user,
+        series,
+        seat,
+        warnings,
+        audit,
+        stages: progress.stages,
+        turns,
+      };
       response = await (path === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) {
         if (compress) response = await compressed(response, request);

@@ -136,7 +136,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
     call.stages.enter(Stage.store);
-    let list = await verbs.registry.list(target, readOptions(call.info));
+    let list = await verbs.registry.list(target, { ...readOptions(call.info), turns: call.turns });
     call.stages.enter(Stage.serialization);
     checkShape(target, form, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
@@ -150,7 +150,11 @@ const servers: { readonly [verb: string]: Serve } = {
     const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
     call.stages.enter(Stage.store);
-    const stream = await verbs.registry.watch(target, { ...pick(info.query, watchNames), ...info.selectors });
+    const stream = await verbs.registry.watch(target, {
+      ...pick(info.query, watchNames),
+      ...info.selectors,
+      turns: call.turns,
+    });
     const { signal } = request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
@@ -319,7 +323,7 @@ const readOptions = ({ query, selectors }: RequestInfo): ReadOptions =>
 /** @throws StatusError 422 for invalid parameters */
 function writeOptions(
   { names }: Verbs,
-  { request, info, user, warnings, audit, stages }: Call,
+  { request, info, user, warnings, audit, stages, turns }: Call,
   verb: Parameters<typeof readWriteOptions>[0],
 ): WriteOptions {
   const { query } = info;
@@ -331,7 +335,7 @@ function writeOptions(
   return readWriteOptions(
     verb,
     parameters,
-    { requester: user, warnings, annotate: audit?.annotate, attributes: info.resource, stages },
+    { requester: user, warnings, annotate: audit?.annotate, attributes: info.resource, stages, turns },
     names,
   );
 }

@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ParsedBody, parseYaml, parseYamlAsJson, stringifyYaml, stringifyYamlInSteps } from '../codec/index.ts';
-import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
-import { inTurns, type ListLayout, listFields, representList } from '../registry/index.ts';
+import { type ByteString, encodeText, inTurns, type JsonObject, serverTurns } from '../meta/index.ts';
+import { type ListLayout, listFields, representList } from '../registry/index.ts';
 import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
 import type { TextCodec } from './wire-codec.ts';
 
@@ -9,7 +8,7 @@ import type { TextCodec } from './wire-codec.ts';
 export type ReadYaml = (bytes: Uint8Array) => ParsedBody | Promise<ParsedBody>;
 
 const encode = (value: JsonObject) => encodeText(stringifyYaml(value));
-const encodeLarge = async (value: JsonObject) => encodeText(await inTurns(stringifyYamlInSteps(value), nextTurn));
+const encodeLarge = async (value: JsonObject) => encodeText(await inTurns(stringifyYamlInSteps(value), serverTurns()));
 
 /** YAML has no framing and cannot be watched. A body that is JSON is read at once, any other with `read`. */
 export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({

@@ -1,7 +1,17 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ApiObject, accessDenied, atOnce, Stage, type Steps, statusError } from '../meta/index.ts';
+import {
+  type ApiObject,
+  accessDenied,
+  atOnce,
+  inTurns,
+  Stage,
+  type Steps,
+  serverTurns,
+  statusError,
+  type Turns,
+} from '../meta/index.ts';
 import { StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
@@ -21,19 +31,18 @@ import {
 import { admissionRequest } from './read-request.ts';
 import { wouldStore } from './stored/convert.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
-import { inTurns, nextTurn, type Pause } from './turns.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
 /** One attempt of a write. Undoes the side effects of admission unless the object was, or may have been, stored. */
 export async function attemptWrite(
   request: WriteRequest,
   held: CachedObject | undefined,
-  pause: Pause,
+  turns: Turns | undefined,
 ): Promise<Outcome> {
   const undo: Undo[] = [];
   let stored = false;
   try {
-    const outcome = await attempt(request, held, undo, pause);
+    const outcome = await attempt(request, held, undo, turns);
     stored = outcome.kind === 'stored' && !request.dryRun;
     return outcome;
   } catch (error) {
@@ -48,20 +57,20 @@ async function attempt(
   request: WriteRequest,
   held: CachedObject | undefined,
   undo: Undo[],
-  pause: Pause,
+  turns: Turns | undefined,
 ): Promise<Outcome> {
   const { registry, target, change, context } = request;
   const { stages } = request.options;
   stages?.enter(Stage.preparation);
   const { strategy } = target.resource.definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
-  if (pause) await pause();
+  if (turns?.over) await turns.next();
   const old = held === undefined ? undefined : readObject(target.resource.format, held);
   const deletes = change.verb === 'delete';
-  if (pause) await pause();
+  if (turns?.over) await turns.next();
   const preparing = preparePending(request, old);
-  const pending = pause ? await inTurns(preparing, pause) : atOnce(preparing);
-  if (pause) await pause();
+  const pending = turns ? await inTurns(preparing, turns) : atOnce(preparing);
+  if (turns?.over) await turns.next();
   const attributes = admissionRequest(request, pending, old, undo);
   stages?.enter(Stage.mutatingAdmission);
   // A generated name is not shown to mutating admission.
@@ -74,18 +83,18 @@ async function attempt(
   if (mutated) strategy.defaults?.(pending.object, context);
   const check = deletes ? undefined : writeCheckOf(request);
   if (check !== undefined) await check(checkedWrite(request, pending, old));
-  if (pause) await pause();
+  if (turns?.over) await turns.next();
   completeProjection(request, pending);
   completePendingObject(request, pending, old);
-  if (pause) await pause();
+  if (turns?.over) await turns.next();
   const isWhole = pending.remove || (!deletes && partialWriteOf(target) === undefined);
   const allocates = isWhole && strategy.allocate !== undefined;
   const allocations = allocates ? await allocate(request, pending, old) : undefined;
   if (!deletes) {
-    await validate(request, pending, old, pause);
-    if (pause) await pause();
+    await validate(request, pending, old, turns);
+    if (turns?.over) await turns.next();
     for (const text of warningsFor(request, pending, old)) request.options.warnings.add(text);
-    if (pause) await pause();
+    if (turns?.over) await turns.next();
   }
   if (old === undefined && change.verb !== 'create') await authorizeCreate(request);
   stages?.enter(Stage.validatingAdmission);
@@ -97,8 +106,8 @@ async function attempt(
     const rewrites = !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
     if (!rewrites) return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
   }
-  if (pause) await pause();
-  return commit(request, pending, old, held, allocations, pause);
+  if (turns?.over) await turns.next();
+  return commit(request, pending, old, held, allocations, turns);
 }
 
 /** @throws StatusError 422 */
@@ -106,15 +115,18 @@ async function validate(
   request: WriteRequest,
   pending: PendingObject,
   old: ApiObject | undefined,
-  pause: Pause,
+  turns: Turns | undefined,
 ): Promise<void> {
   const { registry, target, context } = request;
   const { storage, kind, strategy } = target.resource.definition;
   const { object } = pending;
   const validating = findErrors(request, object, old);
-  const first = pause ? await inTurns(validating, pause) : atOnce(validating);
+  const first = turns ? await inTurns(validating, turns) : atOnce(validating);
   const lengthy = strategy.validateInSteps?.(object, old, context, first);
-  const found = lengthy === undefined ? first : [...first, ...(await inTurns(lengthy, nextTurn))];
+  const found =
+    lengthy === undefined
+      ? first
+      : [...first, ...(await inTurns(lengthy, turns ?? request.options.turns ?? serverTurns()))];
   let errors = reconcileValidation(request, object, found);
   const check = target.subresource === '' ? registry.referenceChecks.get(target.resource) : undefined;
   if (check !== undefined && errors.length === 0) errors = await check(checkedWrite(request, pending, old));

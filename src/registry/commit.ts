@@ -1,5 +1,5 @@
 import type { CachedObject } from '../cache/index.ts';
-import { type ApiObject, atOnce, formatGroupResource, StatusError } from '../meta/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, inTurns, StatusError, type Turns } from '../meta/index.ts';
 import type { CommitResult, Write } from '../store/index.ts';
 import type { Allocations } from './allocator.ts';
 import type { RegistryContext } from './context.ts';
@@ -8,7 +8,6 @@ import { keyOf, objectKey } from './selection.ts';
 import { inStoredVersion } from './stored/convert.ts';
 import { describe, describeDeleted, describeText } from './stored/describe.ts';
 import { announced, cachedText, storedBytes, storedTextInSteps } from './stored/write.ts';
-import { inTurns, type Pause } from './turns.ts';
 import type { WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
@@ -31,7 +30,7 @@ export async function commit(
   old: ApiObject | undefined,
   held: CachedObject | undefined,
   allocations: Allocations | undefined,
-  pause: Pause,
+  turns: Turns | undefined,
 ): Promise<Outcome> {
   const { registry, target, dryRun } = request;
   const { format } = target.resource;
@@ -40,8 +39,8 @@ export async function commit(
   const converts = format.custom?.webhook !== undefined && !pending.remove;
   const object = converts ? await inStoredVersion(format, pending.object) : pending.object;
   const encoding = storedTextInSteps(format, object);
-  const text = pending.remove ? '' : pause ? await inTurns(encoding, pause) : atOnce(encoding);
-  if (pause) await pause();
+  const text = pending.remove ? '' : turns ? await inTurns(encoding, turns) : atOnce(encoding);
+  if (turns?.over) await turns.next();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = pending.remove ? undefined : storedBytes(text);
   if (value !== undefined) checkSize(registry, pending.object, value.length);

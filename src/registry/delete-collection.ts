@@ -1,9 +1,8 @@
 import type { CachedObject } from '../cache/index.ts';
-import { type JsonObject, StatusError } from '../meta/index.ts';
+import { type JsonObject, StatusError, serverTurns } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import { readDeleteOptions, refuseUnsafe, warnWithoutPolicy } from './delete-options.ts';
 import { list } from './read.ts';
-import { nextTurn } from './turns.ts';
 import type { ObjectList, ReadOptions, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
@@ -23,13 +22,13 @@ export async function deleteCollection(
   warnWithoutPolicy(target.resource, deletion, writeOptions.warnings);
   const found = await list(registry, target, options);
   const items = [...found.items];
+  const turns = writeOptions.turns ?? serverTurns();
   const together = { ...writeOptions, stages: undefined };
   for (let i = 0; i < items.length; i += stride) {
     const step = items.slice(i, i + stride).map((object) => remove(registry, target, object, deleteOptions, together));
     const failure = (await Promise.allSettled(step)).find((outcome) => outcome.status === 'rejected');
     if (failure !== undefined) throw failure.reason;
-    // A store in memory gives the event loop none.
-    if (i + stride < items.length) await nextTurn();
+    if (turns.over) await turns.next();
   }
   return { ...found, items };
 }

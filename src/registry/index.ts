@@ -44,7 +44,7 @@ export {
   representObject,
 } from './representation.ts';
 export type { Resource } from './resource.ts';
-export { inTurns, largeBytes } from './turns.ts';
+export { largeBytes } from './turns.ts';
 export type {
   Body,
   Change,

@@ -128,7 +128,8 @@ export function readWriteOptions(
     annotate,
     attributes,
     stages,
-  }: Pick<WriteOptions, 'requester' | 'warnings' | 'annotate' | 'attributes' | 'stages'>,
+    turns,
+  }: Pick<WriteOptions, 'requester' | 'warnings' | 'annotate' | 'attributes' | 'stages' | 'turns'>,
   names: Names,
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
@@ -160,6 +161,7 @@ export function readWriteOptions(
     warnings,
     annotate,
     stages,
+    turns,
   };
 }
 

@@ -1,28 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { fieldError, type JsonObject } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import { type Change, representList, type Strategy } from './index.ts';
 import { apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
-import { inTurns, largeBytes, pauseFor } from './turns.ts';
+import { largeBytes, turnsOf } from './turns.ts';
 
-describe('inTurns', () => {
-  it('pauses between two steps', async () => {
-    const seen: string[] = [];
-    function* steps() {
-      for (const step of ['a', 'b']) {
-        seen.push(step);
-        yield undefined;
-      }
-      return 'c';
-    }
-    expect(await inTurns(steps(), async () => void seen.push('pause'))).toBe('c');
-    expect(seen).toEqual(['a', 'pause', 'b', 'pause']);
-  });
-
-  it('is for large texts', () => {
-    expect(pauseFor(largeBytes - 1, undefined)).toBeUndefined();
-    expect(pauseFor(0, largeBytes)).toBeDefined();
-  });
+it('a write is long work from 16 KiB on', () => {
+  expect(turnsOf({}, largeBytes - 1, undefined)).toBeUndefined();
+  const turns = new EveryStep();
+  expect(turnsOf({ turns }, 0, largeBytes)).toBe(turns);
 });
 
 /** A body with so much data, and its size. */
@@ -32,25 +19,14 @@ function body(name: string, entries: number) {
   return { value, findings: [], size: JSON.stringify(value).length };
 }
 
-/** How many turns the event loop had until the work was done. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let over = false;
-  const end = () => {
-    over = true;
-  };
-  work.then(end, end);
-  let turns = 0;
-  for (; !over; turns++) await turn();
-  return turns;
-}
-
 describe('a write', () => {
   const large = 4_000;
 
   it('of a small object gives no turns', async () => {
     const { change } = bench();
-    const few = await turnsDuring(change('configmaps', {}, { verb: 'create', object: body('small', 1) }));
-    expect(few).toBeLessThanOrEqual(2);
+    const turns = new EveryStep();
+    await change('configmaps', {}, { verb: 'create', object: body('small', 1) }, { turns });
+    expect(turns.count).toBe(0);
   });
 
   it.each(['create', 'update', 'merge', 'strategic', 'apply', 'delete'])(
@@ -69,10 +45,10 @@ describe('a write', () => {
         delete: remove(),
       };
       const place = verb === 'create' ? {} : { name: 'large' };
-      const work = write('configmaps', place, changes[verb] as Change, { fieldManager: 'm', force: verb === 'apply' });
+      const turns = new EveryStep();
+      await write('configmaps', place, changes[verb] as Change, { fieldManager: 'm', force: verb === 'apply', turns });
       // A removal is read, prepared, admitted and compared; other writes are also tracked, completed, validated and encoded.
-      expect(await turnsDuring(work)).toBeGreaterThanOrEqual(verb === 'delete' ? 4 : 8);
-      await work;
+      expect(turns.count).toBeGreaterThanOrEqual(verb === 'delete' ? 4 : 8);
     },
   );
 
@@ -88,9 +64,10 @@ describe('a write', () => {
       },
     };
     const { change } = bench({ definitions: [{ ...notes, strategy }] });
-    const work = change('configmaps', {}, { verb: 'create', object: body('small', 1) });
-    expect(await turnsDuring(work)).toBeGreaterThanOrEqual(5);
+    const turns = new EveryStep();
+    const work = change('configmaps', {}, { verb: 'create', object: body('small', 1) }, { turns });
     expect(String(await failure(work))).toContain('[a: Required value, b: Required value]');
+    expect(turns.count).toBeGreaterThanOrEqual(5);
     expect(seen).toEqual([1, 0]);
   });
 
@@ -98,7 +75,8 @@ describe('a write', () => {
     const { change, create, target, registry } = bench();
     const { value } = body('large', large);
     await create('configmaps', value);
-    const label = (name: string) => change('configmaps', 'large', merge({ metadata: { labels: { [name]: 'yes' } } }));
+    const label = (name: string) =>
+      change('configmaps', 'large', merge({ metadata: { labels: { [name]: 'yes' } } }), { turns: new EveryStep() });
     await Promise.all(['a', 'b', 'c'].map(label));
     const stored = await registry.get(target('configmaps', { name: 'large' }), {});
     expect(stored.labels).toEqual({ a: 'yes', b: 'yes', c: 'yes' });
@@ -120,7 +98,9 @@ describe('a write', () => {
       }
     };
     const overtaking = overtake();
-    const made = await change('configmaps', 'large', merge({ metadata: { labels: { mine: 'yes' } } }));
+    const made = await change('configmaps', 'large', merge({ metadata: { labels: { mine: 'yes' } } }), {
+      turns: new EveryStep(),
+    });
     over = true;
     await overtaking;
     expect(made.metadata.labels).toEqual({ mine: 'yes' });

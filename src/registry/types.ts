@@ -11,6 +11,7 @@ import type {
   ResourcePlace,
   Selectors,
   Stages,
+  Turns,
   User,
 } from '../meta/index.ts';
 import type { CustomVersions } from './catalog.ts';
@@ -33,6 +34,8 @@ export interface Target {
 
 /** Query parameters of get and list, as received; absent when not given. */
 export interface ReadOptions extends Selectors {
+  /** The turns in which long work of the request runs. Absent: those of the server itself. */
+  readonly turns?: Turns | undefined;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: string;
   readonly limit?: string;
@@ -113,6 +116,8 @@ export interface WriteOptions {
   readonly annotate?: Annotate | undefined;
   /** Is told of the stages of the write. Absent: the write is none of a request, or one of several at a time. */
   readonly stages?: Stages | undefined;
+  /** As for a read. */
+  readonly turns?: Turns | undefined;
   /**
    * What the request is about, for the check that the requester may `create` an object that an update or patch would
    * make. Absent: it is not checked.

@@ -1,6 +1,6 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
-import { StatusError, statusError } from '../meta/index.ts';
+import { StatusError, statusError, type Turns } from '../meta/index.ts';
 import { attemptWrite } from './attempt.ts';
 import type { Outcome } from './commit.ts';
 import type { RegistryContext } from './context.ts';
@@ -10,7 +10,7 @@ import { objectKey } from './selection.ts';
 import { converted } from './stored/convert.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
-import { type Pause, pauseFor } from './turns.ts';
+import { turnsOf } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
@@ -57,12 +57,12 @@ async function attemptUntilDone(request: WriteRequest): Promise<Written> {
   // The cached object may be stale: an error or an unchanged object counts only once the store has the same revision.
   let current = creates;
   for (let attempt = 1; ; attempt++) {
-    const pause = attempt <= patientAttempts ? pauseFor(request.size, held?.bytes.length) : undefined;
+    const turns = attempt <= patientAttempts ? turnsOf(request.options, request.size, held?.bytes.length) : undefined;
     const { conversions } = request;
     const attempting =
       conversions === undefined
-        ? attemptWrite(request, held, pause)
-        : conversions.during(() => attemptInOwnVersion(request, held, pause));
+        ? attemptWrite(request, held, turns)
+        : conversions.during(() => attemptInOwnVersion(request, held, turns));
     const outcome = await attempting.catch(refusalOf);
     if (outcome.kind === 'stored') return outcome;
     if (outcome.kind === 'refused' || outcome.kind === 'unchanged') {
@@ -88,10 +88,10 @@ async function attemptUntilDone(request: WriteRequest): Promise<Written> {
 async function attemptInOwnVersion(
   request: WriteRequest,
   held: CachedObject | undefined,
-  pause: Pause,
+  turns: Turns | undefined,
 ): Promise<Outcome> {
   const { format } = request.target.resource;
-  const outcome = await attemptWrite(request, held && (await converted(format, held)), pause);
+  const outcome = await attemptWrite(request, held && (await converted(format, held)), turns);
   if (outcome.kind !== 'stored' || outcome.result.object === undefined) return outcome;
   return { ...outcome, result: { ...outcome.result, object: await converted(format, outcome.result.object) } };
 }

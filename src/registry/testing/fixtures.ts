@@ -288,7 +288,12 @@ export interface Bench {
   /** Each writes in version v1, in namespace `ns`, and returns the object as JSON. */
   readonly create: (plural: string, object: JsonObject, options?: Partial<WriteOptions>) => Promise<ApiObject>;
   /** The same for any change, of the object `name` unless `place` names another. */
-  readonly change: (plural: string, place: string | Partial<Target>, change: Change) => Promise<ApiObject>;
+  readonly change: (
+    plural: string,
+    place: string | Partial<Target>,
+    change: Change,
+    options?: Partial<WriteOptions>,
+  ) => Promise<ApiObject>;
   readonly write: (
     plural: string,
     place: Partial<Target>,
@@ -353,9 +358,9 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
       const change: Change = { verb: 'create', object: { value: object, findings: [] } };
       return shown(target(plural), await write(plural, {}, change, with_), registry);
     },
-    change: async (plural, place, change) => {
+    change: async (plural, place, change, with_) => {
       const at = typeof place === 'string' ? { name: place } : place;
-      return shown(target(plural, at), await write(plural, at, change), registry);
+      return shown(target(plural, at), await write(plural, at, change, with_), registry);
     },
     read: async (plural, name, read = {}) => {
       const place = target(plural, { name });

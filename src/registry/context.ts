@@ -102,13 +102,10 @@ export function toStatusError(error: unknown): StatusError {
         cause: error,
       });
     case 'uncertain':
-      return new StatusError(
-        504,
-        'Timeout',
-        'Timeout: the outcome of the request is not known',
-        { retryAfterSeconds: 1 },
-        { cause: error },
-      );
+      // No Retry-After: clients repeat what carries it, and a write that took place must not be repeated unread.
+      return new StatusError(504, 'Timeout', 'Timeout: the outcome of the request is not known', undefined, {
+        cause: error,
+      });
     case 'closed':
       return statusError.unavailable('the server is shutting down');
     default:

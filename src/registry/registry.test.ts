@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AdmissionPlugin, type NamespaceLookup, namespaceLifecycle } from '../admission/index.ts';
+import type { StatusError } from '../meta/index.ts';
 import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { heldStore } from '../store/testing/held-store.ts';
@@ -49,14 +50,17 @@ describe('errors of the store', () => {
     const store = openMemoryStore({ clock: drivenClock() });
     return storeWith(store, { commit: () => Promise.reject(new StoreError(code, 'secret detail /var/lib')) });
   };
-  const cases: [StoreErrorCode, number, string][] = [
-    ['unavailable', 503, 'the backing store is not available'],
-    ['uncertain', 504, 'Timeout: the outcome of the request is not known'],
-    ['closed', 503, 'the server is shutting down'],
+  // Clients repeat what carries Retry-After: only what has certainly not taken place may ask for that.
+  const cases: [StoreErrorCode, number, string, number | undefined][] = [
+    ['unavailable', 503, 'the backing store is not available', 1],
+    ['uncertain', 504, 'Timeout: the outcome of the request is not known', undefined],
+    ['closed', 503, 'the server is shutting down', undefined],
   ];
-  it.each(cases)('%s', async (code, status, message) => {
+  it.each(cases)('%s', async (code, status, message, retryAfter) => {
     const { create } = bench({ store: failing(code) });
-    expect(await failure(create('configmaps', note('one')))).toMatchObject({ code: status, message });
+    const error = await failure(create('configmaps', note('one')));
+    expect(error).toMatchObject({ code: status, message });
+    expect((error as StatusError).details?.retryAfterSeconds).toBe(retryAfter);
   });
 });
 

@@ -19,7 +19,7 @@ import {
   unionAuthorizer,
 } from '../auth/index.ts';
 import type { Features, Names } from '../meta/index.ts';
-import { type AuthorizationMode, modeWarnings } from './authorization-modes.ts';
+import { type AuthorizationMode, allowsAnonymous, modeWarnings } from './authorization-modes.ts';
 import type { Log } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import { exposureOf } from './files.ts';
@@ -39,6 +39,7 @@ export type AuthenticationSettings = TokenSettings &
     Settings,
     | 'tokenAuthFile'
     | 'anonymousAuth'
+    | 'authorizationMode'
     | 'featureGates'
     | 'requestheaderAllowedNames'
     | 'requestheaderUsernameHeaders'
@@ -80,7 +81,7 @@ export async function authenticationOf(
     }),
     bearerAuthenticator(tokens.authenticateToken, tokens.audiences),
   ];
-  return { ...tokens, authenticate: unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined) };
+  return { ...tokens, authenticate: unionAuthenticator(methods, allowsAnonymous(settings) ? anonymous : undefined) };
 }
 
 /** The headers of authenticating proxies, in lower case. */
@@ -106,19 +107,19 @@ function checkUidHeaders({ requestheaderUidHeaders: headers }: AuthenticationSet
 
 /** `system:masters`, then the authorizers of the modes in their order. */
 export function authorizerOf(
-  { authorizationMode: modes }: Pick<Settings, 'authorizationMode'>,
+  settings: Pick<Settings, 'authorizationMode' | 'anonymousAuth'>,
   index: RbacIndex,
   names: Names,
   log: Pick<Log, 'warn'>,
 ): Authorizer {
-  for (const warning of modeWarnings(modes)) log.warn(warning, {});
+  for (const warning of modeWarnings(settings)) log.warn(warning, {});
   const authorizers: { readonly [mode in AuthorizationMode]: readonly Authorizer[] } = {
     AlwaysAllow: [alwaysAllowAuthorizer],
     AlwaysDeny: [alwaysDenyAuthorizer],
     RBAC: [rbacAuthorizer(index, names)],
     Node: [nodeAuthorizer],
   };
-  return unionAuthorizer([mastersAuthorizer, ...modes.flatMap((mode) => authorizers[mode])]);
+  return unionAuthorizer([mastersAuthorizer, ...settings.authorizationMode.flatMap((mode) => authorizers[mode])]);
 }
 
 /** The entries of the static token file. Tokens that others may read are used, with a warning. @throws StartError */

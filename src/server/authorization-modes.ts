@@ -35,10 +35,27 @@ function problemOf(given: readonly string[]): string | undefined {
   return undefined;
 }
 
+interface AccessSettings {
+  readonly anonymousAuth: boolean;
+  readonly authorizationMode: readonly AuthorizationMode[];
+}
+
+/** Whether requests without credentials are served: never where everything is allowed. */
+export const allowsAnonymous = ({ anonymousAuth, authorizationMode }: AccessSettings): boolean =>
+  anonymousAuth && !authorizationMode.includes('AlwaysAllow');
+
 /** What is logged at the start. */
-export const modeWarnings = (modes: readonly AuthorizationMode[]): string[] =>
-  modes.includes('Node')
-    ? [
-        'the authorization mode Node has no opinion yet: kubelets may do what roles grant them, such as the cluster role system:node bound to the group system:nodes',
-      ]
-    : [];
+export function modeWarnings(settings: AccessSettings): string[] {
+  const warnings: string[] = [];
+  if (settings.authorizationMode.includes('Node')) {
+    warnings.push(
+      'the authorization mode Node has no opinion yet: kubelets may do what roles grant them, such as the cluster role system:node bound to the group system:nodes',
+    );
+  }
+  if (settings.anonymousAuth && !allowsAnonymous(settings)) {
+    warnings.push(
+      'the authorization mode AlwaysAllow turns --anonymous-auth off: requests without credentials get 401. Use another mode to serve them',
+    );
+  }
+  return warnings;
+}

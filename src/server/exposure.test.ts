@@ -33,7 +33,7 @@ describe('the notice of a server that others can reach', () => {
     expect(exposureNotice({ ...open, authorizationMode: ['AlwaysAllow'] })).toEqual([
       'others can reach ::. Check:',
       "- whoever can read 'my data/ca.key' can be any user; client certificates of your own authority: --client-ca-file",
-      '- every request is allowed: --authorization-mode=RBAC',
+      '- every request with credentials is allowed: --authorization-mode=RBAC',
     ]);
     expect(exposureNotice({ ...open, clientCaFile: 'b.crt' })).toEqual([]);
   });

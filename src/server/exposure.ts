@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { allowsAnonymous } from './authorization-modes.ts';
 import type { Settings } from './flags.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -7,7 +8,7 @@ import { shellWord } from './shell-word.ts';
  * starts it. None when it listens on a loopback address, or has a certificate and a client CA of the user's choice.
  */
 export function exposureNotice(settings: Settings): readonly string[] {
-  const { bindAddress, tlsCertFile, clientCaFile, dataDir, anonymousAuth, authorizationMode } = settings;
+  const { bindAddress, tlsCertFile, clientCaFile, dataDir, authorizationMode } = settings;
   if (isLoopback(bindAddress) || (tlsCertFile !== undefined && clientCaFile !== undefined)) return [];
   const [cert, key] = ['ca.crt', 'ca.key'].map((name) => shellWord(join(dataDir, name)));
   return [
@@ -18,8 +19,12 @@ export function exposureNotice(settings: Settings): readonly string[] {
         ]
       : []),
     `- whoever can read ${key} can be any user; client certificates of your own authority: --client-ca-file`,
-    ...(anonymousAuth ? ['- strangers can read /version and health checks: --anonymous-auth=false refuses them'] : []),
-    ...(authorizationMode.includes('AlwaysAllow') ? ['- every request is allowed: --authorization-mode=RBAC'] : []),
+    ...(allowsAnonymous(settings)
+      ? ['- strangers can read /version and health checks: --anonymous-auth=false refuses them']
+      : []),
+    ...(authorizationMode.includes('AlwaysAllow')
+      ? ['- every request with credentials is allowed: --authorization-mode=RBAC']
+      : []),
   ];
 }
 

@@ -253,9 +253,19 @@ export const optionalDomain: FlagType<string | undefined> = {
   format: optional,
 };
 
-/** `name=true|false` pairs; `check` returns the problem of a pair, undefined when it is valid. */
+/** The texts of a truth value in switches, as in the reference server. */
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
+  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
+]);
+
+/**
+ * `name=true|false` pairs; `check` returns the problem of a pair, undefined when it is valid. `alone` is what a name
+ * without a value means; undefined: it is an error.
+ */
 export function switches(
-  check: (name: string, on: boolean) => string | undefined,
+  check: (name: string, on: boolean, text: string) => string | undefined,
+  alone?: boolean,
 ): FlagType<ReadonlyMap<string, boolean>> {
   return {
     placeholder: 'name=true|false,…',
@@ -264,12 +274,15 @@ export function switches(
     parse: (value) => {
       const out = new Map<string, boolean>();
       for (const part of value.split(',').filter((p) => p.trim() !== '')) {
-        const [name = '', setting = 'true', ...more] = part.split('=').map((p) => p.trim());
-        const on = readBoolean(setting);
+        const [name = '', setting, ...more] = part.split('=').map((p) => p.trim());
+        if (name !== '' && setting === undefined && alone === undefined) {
+          return { problem: `has no value for ${name}: write ${name}=true or ${name}=false` };
+        }
+        const on = (setting ?? '') === '' ? alone : truths.get(setting ?? '');
         if (name === '' || more.length > 0 || on === undefined) {
           return { problem: `must be name=true or name=false, with commas between; ${JSON.stringify(part)} is not` };
         }
-        const problem = check(name, on);
+        const problem = check(name, on, setting ?? '');
         if (problem !== undefined) return { problem };
         out.set(name, on);
       }

@@ -77,7 +77,7 @@ const flags = {
     'Identity',
     modesType,
     ['RBAC'] as readonly AuthorizationMode[],
-    `Authorizers, asked in this order until one allows or denies: ${code(authorizationModes)}. What none of them allows is denied. \`RBAC\` allows what roles grant. \`Node\` has no opinion yet: kubelets may do what roles grant them. Members of \`system:masters\` are always allowed.`,
+    `Authorizers, asked in this order until one allows or denies: ${code(authorizationModes)}. What none of them allows is denied. \`RBAC\` allows what roles grant. \`Node\` has no opinion yet: kubelets may do what roles grant them. Members of \`system:masters\` are always allowed. With \`AlwaysAllow\` requests without credentials are refused.`,
   ),
 
   enableBootstrapTokenAuth: flag(
@@ -161,7 +161,7 @@ const flags = {
   ),
   runtimeConfig: flag(
     'API',
-    type.switches(checkRuntimeKey),
+    type.switches(checkRuntimeKey, true),
     new Map(),
     'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one; without any, released versions are on, alpha and beta versions off.',
   ),

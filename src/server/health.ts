@@ -27,9 +27,9 @@ export function serverHealth({ names, store, registry, clock, others, log, isClo
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
     { name: names.storeCheck, check: answers, endpoints: everywhere },
-    ...others,
     { name: `${names.storeCheck}-readiness`, check: answers, endpoints: ['readyz'] },
     { name: 'informer-sync', check: () => checkNamespaces(registry), endpoints: ['readyz'] },
+    ...others,
     { name: 'shutdown', check: () => checkOpen(isClosing()), endpoints: ['readyz'] },
   ];
   return createHealth(checks, (check, error) => log.error('health check failed', { check, error }));

@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../http/index.ts';
 import type { Clock } from '../meta/index.ts';
 
-/** The post-start hooks, by the names under which probes exclude their checks. */
+/** The post-start hooks. The last one is done once the APIServices of what is served have been written. */
 const hookNames = [
   'start-system-namespaces-controller',
   'rbac/bootstrap-roles',
@@ -9,8 +9,12 @@ const hookNames = [
   'priority-and-fairness-config-producer',
   'bootstrap-controller',
   'start-service-ip-repair-controllers',
+  'autoregister-completion',
 ] as const;
 type HookName = (typeof hookNames)[number];
+
+/** The name of the check of a hook. */
+const checkName = (hook: HookName) => (hook === 'autoregister-completion' ? hook : `poststarthook/${hook}`);
 
 /** Tracks which post-start hooks are done. */
 export class PostStartHooks {
@@ -24,7 +28,7 @@ export class PostStartHooks {
   checks(clock: Clock, graceMs: number): HealthCheck[] {
     const graceEnd = clock.now() + graceMs;
     return hookNames.flatMap((hook): HealthCheck[] => {
-      const name = `poststarthook/${hook}`;
+      const name = checkName(hook);
       const check = () => {
         if (this.#pending.has(hook)) throw new Error('not finished');
       };

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { createClient, inProcessTransport } from '../client/index.ts';
 import type { JsonObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { systemClock } from './clock.ts';
@@ -275,6 +276,24 @@ describe('--authorization-mode', () => {
     expect(await statusOf('AlwaysDeny,AlwaysAllow', 'u')).toBe('200 ');
     expect(await statusOf('Node,RBAC', 'u')).toBe(`403 ${denied}`);
   });
+
+  it.each(['AlwaysAllow', 'RBAC,AlwaysAllow'])(
+    '%s refuses requests without credentials, with a warning',
+    async (mode) => {
+      const warnings: string[] = [];
+      const log = { ...silentLog, warn: (text: string) => warnings.push(text) };
+      const made = await createServer({ apiDomain, authorizationMode: mode, anonymousAuth: true }, { log });
+      const plain = createClient({ transport: inProcessTransport(made.handler) });
+      for (const url of ['/livez', configMaps]) {
+        const sent = plain.request({ method: 'GET', url, headers: {} });
+        expect((await sent).status).toBe(401);
+      }
+      await made.close();
+      expect(warnings).toEqual([
+        expect.stringContaining('the authorization mode AlwaysAllow turns --anonymous-auth off'),
+      ]);
+    },
+  );
 
   it('accepts Node with a warning', async () => {
     const warnings: string[] = [];

@@ -36,10 +36,10 @@ describe('runtime config', () => {
   });
 
   it.each(['v1', 'batch/v1', 'apps/v1/deployments', 'api/all', 'api/beta'])('accepts the key %s', (key) =>
-    expect(checkRuntimeKey(key)).toBeUndefined(),
+    expect(checkRuntimeKey(key, true, 'true')).toBeUndefined(),
   );
   it.each(['', 'api', 'api/x', 'batch', 'a/b/c/d', '/v1', 'batch/'])('rejects the key %j', (key) =>
-    expect(checkRuntimeKey(key)).toBeDefined(),
+    expect(checkRuntimeKey(key, true, 'true')).toBeDefined(),
   );
 
   it('reports keys that match no resource', () => {

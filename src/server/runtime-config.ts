@@ -3,8 +3,11 @@ import { didYouMean } from './suggest.ts';
 
 const stages = ['api/all', 'api/ga', 'api/beta', 'api/alpha'];
 
-/** The syntax error of a key of `--runtime-config`; undefined when it is well-formed. */
-export function checkRuntimeKey(key: string): string | undefined {
+/** The syntax error of a setting of `--runtime-config`; undefined when it is well-formed. */
+export function checkRuntimeKey(key: string, _on: boolean, text: string): string | undefined {
+  if (key === 'api/all' && !['', 'true', 'false'].includes(text)) {
+    return `has ${JSON.stringify(text)} for api/all, which takes true or false only`;
+  }
   const parts = key.split('/');
   const wellFormed =
     parts.every((part) => part !== '') &&

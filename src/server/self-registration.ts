@@ -18,6 +18,8 @@ export interface SelfRegistrationOptions extends RegistrationOptions {
   readonly trusted: TrustedAuthorities;
   /** True during shutdown: nothing may be written any more. */
   readonly closing: () => boolean;
+  /** Is called when the APIServices of what is served have been written. */
+  readonly onRegistered: () => void;
 }
 
 /**
@@ -35,6 +37,7 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
       const { resources } = options.registry;
       if (resources !== registered) await registerApiServices(options, registered === undefined);
       registered = resources;
+      options.onRegistered();
     },
     'identity lease': renewLease,
     'client CA config map': async () => {

@@ -144,7 +144,8 @@ export interface ServerOptions {
   /**
    * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `RBAC`, `Node`. What none
    * of them allows is denied. `RBAC` allows what roles grant. `Node` has no opinion yet: kubelets may do what roles
-   * grant them. Members of `system:masters` are always allowed.
+   * grant them. Members of `system:masters` are always allowed. With `AlwaysAllow` requests without credentials are
+   * refused.
    *
    * A list of names, or a text with commas between them. `RBAC` by default. The flag `--authorization-mode`.
    */

@@ -113,12 +113,15 @@ describe('health', () => {
   it('names every check, including those of the post-start hooks', async () => {
     const server = await start({ apiDomain: 'k8s.io' });
     await expect.poll(async () => (await text(server, '/readyz')).status).toBe(200);
-    const everywhere = ['[+]ping ok', '[+]log ok', '[+]etcd ok', ...hooks];
+    const first = ['[+]ping ok', '[+]log ok', '[+]etcd ok'];
+    const everywhere = [...first, ...hooks, '[+]autoregister-completion ok'];
     const lines = async (url: string) => (await text(server, url)).text.split('\n');
     expect(await lines('/healthz?verbose')).toEqual([...everywhere, 'healthz check passed', '']);
     expect(await lines('/livez?verbose')).toEqual([...everywhere, 'livez check passed', '']);
-    const ready = ['[+]etcd-readiness ok', '[+]informer-sync ok', '[+]shutdown ok'];
-    expect(await lines('/readyz?verbose')).toEqual([...everywhere, ...ready, 'readyz check passed', '']);
+    const readiness = ['[+]etcd-readiness ok', '[+]informer-sync ok'];
+    const ready = [...first, ...readiness, ...everywhere.slice(first.length), '[+]shutdown ok'];
+    expect(await lines('/readyz?verbose')).toEqual([...ready, 'readyz check passed', '']);
+    expect((await text(server, '/livez/autoregister-completion')).text).toBe('ok');
     expect((await text(server, '/livez/poststarthook/bootstrap-controller')).text).toBe('ok');
   });
 

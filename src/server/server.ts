@@ -98,7 +98,11 @@ export async function openServer(
   const client = administratorOf(components.handler, names);
   const handler = intercept(components.handler);
   const shared = { ...injected, ...components, client, names, settings };
-  const register = createSelfRegistration({ ...shared, closing: () => state.closing });
+  const register = createSelfRegistration({
+    ...shared,
+    closing: () => state.closing,
+    onRegistered: () => hooks.done('autoregister-completion'),
+  });
   const service = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port });
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   const customResources = createCustomResources(shared);

@@ -178,6 +178,31 @@ describe('readSettings', () => {
     });
   });
 
+  it.each([
+    [
+      '--feature-gates=WatchList=1, AllAlpha = F',
+      new Map([
+        ['WatchList', true],
+        ['AllAlpha', false],
+      ]),
+      undefined,
+    ],
+    [
+      '--runtime-config=batch/v1=0,v1=,apps/v1',
+      undefined,
+      new Map([
+        ['batch/v1', false],
+        ['v1', true],
+        ['apps/v1', true],
+      ]),
+    ],
+  ])('reads the truth values of the reference server: %s', async (argument, featureGates, runtimeConfig) => {
+    expect(await read([argument])).toMatchObject({
+      ...(featureGates === undefined ? {} : { featureGates }),
+      ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+    });
+  });
+
   it('accepts lists in the file', async () => {
     const config = { 'service-cluster-ip-range': ['10.1.0.0/16', 'fd00::/108'] };
     expect(await read(['--config=x'], {}, config)).toMatchObject({
@@ -231,6 +256,14 @@ describe('readSettings', () => {
     [
       ['--feature-gates=AllBeta=maybe'],
       '--feature-gates="AllBeta=maybe" must be name=true or name=false, with commas between; "AllBeta=maybe" is not',
+    ],
+    [
+      ['--feature-gates=WatchList'],
+      '--feature-gates="WatchList" has no value for WatchList: write WatchList=true or WatchList=false',
+    ],
+    [
+      ['--runtime-config=api/all=0'],
+      '--runtime-config="api/all=0" has "0" for api/all, which takes true or false only',
     ],
     [
       ['--runtime-config=api/beat=false'],

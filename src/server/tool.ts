@@ -45,18 +45,18 @@ export const both = <A extends object, B extends object>(a: FlagTable<A>, b: Fla
   problemsOf: (settings, nameOf) => [...a.problemsOf(settings, nameOf), ...b.problemsOf(settings, nameOf)],
 });
 
-/** The file that is the last argument of a command, if that is no flag and not the value of one, and the flags. */
+/** The file among the arguments of a command: the first one that is no flag and no value of one; and all others. */
 export function splitFile<S>(
   { list }: FlagTable<S>,
   args: readonly string[],
 ): { readonly file?: string; readonly flags: readonly string[] } {
-  const [before = '', last = ''] = args.length > 1 ? args.slice(-2) : ['', ...args];
-  const named = list.find(({ name }) => before === `--${name}`);
-  const isValue = named !== undefined && named.type.bare !== true;
-  return last === '' || last.startsWith('-') || isValue ? { flags: args } : { file: last, flags: args.slice(0, -1) };
+  const takesNext = (arg: string) => list.some(({ name, type }) => arg === `--${name}` && type.bare !== true);
+  const place = args.findIndex((arg, i) => arg !== '' && !arg.startsWith('-') && !takesNext(args[i - 1] ?? ''));
+  const file = args[place];
+  return file === undefined ? { flags: args } : { file, flags: args.toSpliced(place, 1) };
 }
 
-/** The settings of a command whose last argument is a file; undefined, with exit status 2, when something is wrong. */
+/** The settings of a command that takes a file; undefined, with exit status 2, when something is wrong. */
 export async function fileAndSettings<S extends object>(
   command: string,
   table: FlagTable<S>,

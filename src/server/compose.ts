@@ -298,7 +298,10 @@ async function openStores(
 ): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
   const { metrics, names, clock, counts, log } = dependencies;
   const resourceOf = resourceFinder(builtinResources, names);
-  const observer = commitObserver(counts.commits);
+  const observer = {
+    ...commitObserver(counts.commits),
+    damaged: (error: StoreError) => log.error('part of the store is damaged and is passed over', { error }),
+  };
   const bare = given ?? (await openStore(settings, { ...dependencies, log: logOf(log, 'store'), observer }));
   const counted = observedStore(bare, clock, (operation, key, seconds, failed) =>
     metrics.storeRequest(operation, resourceOf(key), seconds, failed),

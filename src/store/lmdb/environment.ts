@@ -1,12 +1,33 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
 import { checkDataFile } from './data-file.ts';
-import { failure, foreignFile, inUse, lost, notOpen, openToOthers, otherFormat, unfinishedImport } from './failure.ts';
 import {
+  damaged,
+  failure,
+  foreignFile,
+  inUse,
+  lost,
+  notOpen,
+  openToOthers,
+  otherFormat,
+  unfinishedImport,
+} from './failure.ts';
+import {
+  decodePosition,
   decodeState,
+  encodePosition,
   type LeaseKey,
   leaseKeys,
   type Pointer,
@@ -25,6 +46,8 @@ export interface Tables {
   readonly heads: Table<Pointer, ByteString>;
   readonly long: Table<Pointer, ByteString>;
   readonly leases: Table<Pointer, LeaseKey>;
+  /** Whether records may have no seal: those of format 1 are still being rewritten. */
+  readonly mayLackSeals: () => boolean;
 }
 
 /** The open files of a store, used by this process only. */
@@ -32,6 +55,10 @@ export interface Environment extends Tables {
   readonly root: RootDatabase<Buffer, Buffer>;
   /** The state read when the files were opened. */
   readonly state: State;
+  /** From which position on records may have no seal; undefined: all of them have one. */
+  readonly unsealed: Position | undefined;
+  /** Is told how far records have been sealed, once that is durable. */
+  sealedUpTo(position: Position | 'none'): void;
   /**
    * Closes the files and opens them again, as the library requires after it failed to write a meta page. Until that
    * succeeds, every other method but `close` fails as `unavailable`. Fails as `damaged` when revision `answered` is
@@ -46,14 +73,36 @@ export interface Environment extends Tables {
 const formatKey = Buffer.from('format');
 export const stateKey = Buffer.from('state');
 export const marksKey = Buffer.from('marks');
+/** From which position on records may have no seal. */
+export const unsealedKey = Buffer.from('unsealed');
 /** The state of an import that is not finished: the files are no store yet. */
 export const importKey = Buffer.from('import');
 const formatPrefix = 'multi-version store ';
-const formatVersion = 1;
+/** Format 1 has no checksums: its records are sealed one after the other once it has been opened. */
+const formatVersion = 2;
+const unsealedVersion = 1;
 export const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
 
 const dataFile = 'data.mdb';
 const fileNames = [dataFile, 'lock.mdb'];
+
+/** Says that the directory has a store: without its data file, or with an empty one, the store is lost and not new. */
+const markFile = 'created';
+
+/** Fails as `damaged` when the directory has lost the data file of its store. */
+export function checkPresent(path: string): void {
+  if (!existsSync(join(path, markFile))) return;
+  const file = join(path, dataFile);
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) throw damaged(file, 'it is missing or empty');
+}
+
+/** To be called once the store has been opened. */
+export function markPresent(path: string): void {
+  const file = join(path, markFile);
+  if (!existsSync(file))
+    writeFileSync(file, 'This directory has a store, whose data is in data.mdb.\n', { mode: 0o600 });
+}
 
 /** Directories that are open in this process. */
 const opened = new Set<string>();
@@ -83,10 +132,11 @@ export async function openEnvironment(path: string, mapSize: number): Promise<En
 }
 
 /** Tables that are yet to be opened. */
-export function tablesOf(path: string): Tables {
+export function tablesOf(path: string, mayLackSeals: () => boolean): Tables {
   const text = { keyEncoder: textKeys, encoder: pointerValues };
   return {
     path,
+    mayLackSeals,
     records: new Table(path, 'records', { keyEncoder: positionKeys }),
     heads: new Table(path, 'heads', text),
     long: new Table(path, 'long', text),
@@ -104,10 +154,12 @@ class Files implements Environment {
   readonly #released: () => void;
   #root: RootDatabase<Buffer, Buffer> | undefined;
   #state = emptyState;
+  #unsealed: Position | undefined;
 
   constructor(path: string, mapSize: number, released: () => void) {
     this.path = path;
-    ({ records: this.records, heads: this.heads, long: this.long, leases: this.leases } = tablesOf(path));
+    const tables = tablesOf(path, this.mayLackSeals);
+    ({ records: this.records, heads: this.heads, long: this.long, leases: this.leases } = tables);
     this.#mapSize = mapSize;
     this.#released = released;
   }
@@ -121,6 +173,16 @@ class Files implements Environment {
     return this.#state;
   }
 
+  get unsealed(): Position | undefined {
+    return this.#unsealed;
+  }
+
+  readonly mayLackSeals = (): boolean => this.#unsealed !== undefined;
+
+  sealedUpTo(position: Position | 'none'): void {
+    this.#unsealed = position === 'none' ? undefined : position;
+  }
+
   async reopen(answered: number): Promise<void> {
     try {
       await this.#closeRoot();
@@ -131,11 +193,13 @@ class Files implements Environment {
       this.#root = root;
       for (const name of fileNames) restrict(join(this.path, name), 0o600);
       claim(root, this.path, 0);
-      checkFormat(root, this.path);
+      prepareFormat(root, this.path);
       for (const table of this.#tables) table.open(root);
       const found = root.get(stateKey);
       claim(root, this.path, 1);
       const state = found === undefined ? emptyState : decodeState(found, root.get(marksKey));
+      if (state === undefined) throw damaged(this.path, 'its state does not match its checksum');
+      this.#unsealed = unsealedFrom(root);
       if (state.latest < answered) throw lost(this.path, answered, state.latest);
       this.#state = state;
     } catch (error) {
@@ -219,10 +283,23 @@ function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number
   if ((root.readerList().match(/^\s*\d+ /gm) ?? []).length > readers) throw inUse(path);
 }
 
-function checkFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
-  if (hasFormat(root, path)) return;
-  if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
-  root.putSync(formatKey, Buffer.from(`${formatPrefix}${formatVersion}`));
+/** Makes the files a store of the present format: new ones, and those of format 1, whose records are sealed later. */
+function prepareFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
+  const found = formatOf(root, path);
+  if (found === formatVersion) return;
+  if (found === undefined && root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
+  root.transactionSync(() => {
+    void root.put(formatKey, Buffer.from(`${formatPrefix}${formatVersion}`));
+    if (found !== undefined) void root.put(unsealedKey, encodePosition({ revision: 0, ordinal: 0 }));
+  });
+}
+
+/** From which position on records may have no seal, also in files of format 1 that are only read. */
+export function unsealedFrom(root: RootDatabase<Buffer, Buffer>, reading = {}): Position | undefined {
+  const found = root.get(unsealedKey, reading);
+  if (found !== undefined) return decodePosition(found);
+  const isOld = root.get(formatKey, reading)?.toString('latin1') === `${formatPrefix}${unsealedVersion}`;
+  return isOld ? { revision: 0, ordinal: 0 } : undefined;
 }
 
 /** Throws when the files are those of an unfinished import. */
@@ -230,12 +307,12 @@ export function refuseImport(root: RootDatabase<Buffer, Buffer>, path: string): 
   if (root.get(importKey) !== undefined) throw unfinishedImport(path);
 }
 
-/** Whether the files have the format key. Throws when it names another format. */
-export function hasFormat(root: RootDatabase<Buffer, Buffer>, path: string): boolean {
+/** The format of the files, one that can be read; undefined without the key. Throws when it names another one. */
+export function formatOf(root: RootDatabase<Buffer, Buffer>, path: string): number | undefined {
   const found = root.get(formatKey)?.toString('latin1');
-  if (found === undefined) return false;
+  if (found === undefined) return undefined;
   if (!found.startsWith(formatPrefix)) throw foreignFile(path);
   const version = Number(found.slice(formatPrefix.length));
-  if (version !== formatVersion) throw otherFormat(path, version, formatVersion);
-  return true;
+  if (version !== formatVersion && version !== unsealedVersion) throw otherFormat(path, version, formatVersion);
+  return version;
 }

@@ -34,6 +34,8 @@ export interface Flushes {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Is told how long the write of a transaction and its flush took (seconds). */
   readonly flushed: (seconds: number) => void;
+  /** Is told of damaged records that the compaction of history has passed over. */
+  readonly damaged: (error: StoreError) => void;
 }
 
 /** Group commit: all requests that arrive while a transaction is being written share the next one. */
@@ -82,9 +84,9 @@ export class GroupCommit {
     this.#start();
   }
 
-  /** Continues to remove compacted history. */
+  /** Continues to remove compacted history, and to seal records. */
   sweep(): void {
-    if (!this.#closing && this.#sweepable()) this.#start();
+    if (!this.#closing && this.#hasUpkeep()) this.#start();
   }
 
   /** Resolves when every request has been answered. None may be added after the call. */
@@ -99,7 +101,7 @@ export class GroupCommit {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0 || (!this.#closing && this.#sweepable())) {
+    while (this.#waiting.length > 0 || (!this.#closing && this.#hasUpkeep())) {
       await this.#next();
       // Callers that were just answered may add their next requests.
       await setImmediate();
@@ -107,8 +109,10 @@ export class GroupCommit {
     this.#running = undefined;
   }
 
-  #sweepable(): boolean {
-    return this.#failing === undefined && this.#state.swept < Math.min(this.#state.oldest, this.#needed());
+  /** Whether there is compacted history to remove, or records are left without a seal. */
+  #hasUpkeep(): boolean {
+    if (this.#failing !== undefined) return false;
+    return this.#environment.unsealed !== undefined || this.#state.swept < Math.min(this.#state.oldest, this.#needed());
   }
 
   async #next(): Promise<void> {
@@ -121,7 +125,8 @@ export class GroupCommit {
       const outcomes = requests.map(({ what }) => decide(transaction, what));
       // Twice what it adds, so that the backlog of a busy store shrinks.
       const examined = Math.max(recordsASweep, 2 * transaction.added);
-      transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined);
+      transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined, this.#flushes.damaged);
+      transaction.seal();
       if (transaction.changes || this.#failing !== undefined) await this.#write(transaction);
       const before = this.#state;
       for (const [i, { done }] of requests.entries()) {

@@ -49,9 +49,9 @@ class LmdbImport implements StoreImport {
     const written = entries.map(({ key, value, revision, expires }, i) => {
       const bytes = checkKey(key);
       const record = makeRecord(this.#slab, bytes, value, expires ?? 0);
-      completeRecord(record, 1, undefined);
       // Unique, and not the place in its commit, which matters only to history.
       const ordinal = (this.#state?.entries ?? 0) + i;
+      completeRecord(record, { revision, ordinal }, 1, undefined);
       const pointer = { revision, ordinal, deleted: false, leased: expires !== undefined };
       return { key: bytes, record, pointer, expires };
     });

@@ -27,7 +27,7 @@ import {
 } from '../store.ts';
 import { Alarm, every } from '../timers.ts';
 import { WatchHub } from '../watch-hub.ts';
-import { type Environment, openEnvironment, refuseImport } from './environment.ts';
+import { checkPresent, type Environment, markPresent, openEnvironment, refuseImport } from './environment.ts';
 import { failure } from './failure.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Reader } from './reader.ts';
@@ -51,9 +51,11 @@ export interface LmdbObserver {
   readonly committed: (seconds: number) => void;
   /** The write of a transaction, with its flush to disk. */
   readonly flushed: (seconds: number) => void;
+  /** A record of the history is damaged and stays where it is: the compaction of history has passed it over. */
+  readonly damaged: (error: StoreError) => void;
 }
 
-const unobserved: LmdbObserver = { committed: () => undefined, flushed: () => undefined };
+const unobserved: LmdbObserver = { committed: () => undefined, flushed: () => undefined, damaged: () => undefined };
 
 const expiriesPerStep = 500;
 const expiryRetryMs = 1000;
@@ -63,13 +65,16 @@ const expiryRetryMs = 1000;
  * directory until the store is closed or this process ends. Fails as `unavailable` or `damaged`, with what to do.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
-  const environment = await openEnvironment(options.path, options.mapSize ?? 1024 ** 3);
+  const { path } = options;
+  checkPresent(path);
+  const environment = await openEnvironment(path, options.mapSize ?? 1024 ** 3);
   try {
-    refuseImport(environment.root, options.path);
+    refuseImport(environment.root, path);
+    markPresent(path);
     return new LmdbStore(environment, options);
   } catch (error) {
     await environment.close();
-    throw error;
+    throw failure(path, error);
   }
 }
 
@@ -103,7 +108,7 @@ class LmdbStore implements Store {
       environment,
       this.#reader,
       { openMs, keepMs: historyMs },
-      { clock, flushed: observer.flushed },
+      { clock, flushed: observer.flushed, damaged: observer.damaged },
       () => Math.min(this.#reader.pinned, this.#hub.lagging),
       () => {
         // New watches read these commits from the history.
@@ -233,7 +238,7 @@ class LmdbStore implements Store {
         bytes,
         key,
         entry,
-        previous: wanted === 'previous' ? this.#reader.load(previous, key) : undefined,
+        previous: wanted === 'previous' ? this.#reader.load(previous, bytes) : undefined,
       });
     }
     this.#hub.publish({ revision, changes });
@@ -255,7 +260,7 @@ class LmdbStore implements Store {
   /** Deletes the keys whose leases have expired, and schedules the next call. */
   async #expire(): Promise<void> {
     for (let due = this.#due(); due.length > 0 && this.#closed === undefined; due = this.#due()) {
-      const commits = due.map((lease) => {
+      const commits = due.map(async (lease) => {
         const key = recordKey(this.#reader.record(lease));
         return this.#commit([{ key, revision: lease.revision, below: false }], [{ key, value: undefined, ttl: 0 }]);
       });

@@ -220,10 +220,10 @@ describe('lmdb', () => {
     test('another format version', async () => {
       await (await reopen()).close();
       const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' });
-      await root.put(Buffer.from('format'), Buffer.from('multi-version store 2'));
+      await root.put(Buffer.from('format'), Buffer.from('multi-version store 3'));
       await root.close();
       await expect(reopen()).rejects.toMatchObject(
-        refused(/has format 2, and this program reads format 1: use the version/),
+        refused(/has format 3, and this program reads format 2: use the version/),
       );
     });
 
@@ -347,6 +347,7 @@ describe('lmdb', () => {
     const observer = {
       committed: (seconds: number) => void commits.push(seconds),
       flushed: (seconds: number) => void flushes.push(seconds),
+      damaged: () => undefined,
     };
     const store = await reopen({ observer });
     const write = (key: string) => store.commit([], [{ key, value }]);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { checkDataFile } from './data-file.ts';
-import { hasFormat, refuseImport } from './environment.ts';
+import { checkPresent, formatOf, refuseImport } from './environment.ts';
 import { foreignFile, noStore } from './failure.ts';
 
 const mapSize = 1024 ** 3;
@@ -10,6 +10,7 @@ const mapSize = 1024 ** 3;
 /** Opens the files of a store for reading, which another process may be writing. Fails as `unavailable` or `damaged`. */
 export async function openReadOnly(path: string): Promise<RootDatabase<Buffer, Buffer>> {
   const file = join(path, 'data.mdb');
+  checkPresent(path);
   if (!existsSync(file)) throw noStore(path);
   checkDataFile(file);
   const { open } = await import('lmdb');
@@ -22,7 +23,7 @@ export async function openReadOnly(path: string): Promise<RootDatabase<Buffer, B
     keyEncoding: 'binary',
   });
   try {
-    if (!hasFormat(root, path)) throw foreignFile(path);
+    if (formatOf(root, path) === undefined) throw foreignFile(path);
     refuseImport(root, path);
     return root;
   } catch (error) {

@@ -10,12 +10,12 @@ import type { Tables } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';
 import {
-  isRecord,
   type Pointer,
   type Position,
   recordCount,
   recordDeletes,
   recordExpires,
+  recordFault,
   recordKey,
   recordPrevious,
   recordValue,
@@ -33,13 +33,15 @@ export class Reader {
   readonly #path: string;
   readonly #records: Table<Buffer, Position>;
   readonly #readable: () => Readable;
+  readonly #mayLackSeals: () => boolean;
   readonly #slab = new Slab();
   readonly #pins = new Set<{ readonly revision: number }>();
 
-  constructor({ path, records, heads, long }: Tables, readable: () => Readable) {
+  constructor({ path, records, heads, long, mayLackSeals }: Tables, readable: () => Readable) {
     this.#path = path;
     this.#records = records;
     this.#readable = readable;
+    this.#mayLackSeals = mayLackSeals;
     this.heads = new Heads(heads, long, (pointer) => recordKey(this.record(pointer)));
   }
 
@@ -50,21 +52,21 @@ export class Reader {
     return lowest;
   }
 
-  /** The bytes are valid until the next read. */
+  /** The bytes match their checksum, and are valid until the next read. */
   record(position: Position): Buffer {
     const record = this.#records.bytes(position);
-    if (record !== undefined && isRecord(record)) return record;
-    const what = `record ${position.revision}.${position.ordinal} ${record === undefined ? 'is missing' : 'is no record'}`;
-    throw damaged(this.#path, what);
+    const fault = record === undefined ? 'is missing' : recordFault(record, position, this.#mayLackSeals());
+    if (record !== undefined && fault === undefined) return record;
+    throw damaged(this.#path, `record ${position.revision}.${position.ordinal} ${fault}`);
   }
 
   /** The entry of the key at `revision`. */
   entry(key: ByteString, revision: number): Entry | undefined {
-    return this.load(this.#visible(this.heads.get(key), revision), keyText(key));
+    return this.load(this.#visible(this.heads.get(key), revision), key);
   }
 
   /** The entry that a record wrote; undefined for a deletion and without a pointer. */
-  load(pointer: Pointer | undefined, key: string): Entry | undefined {
+  load(pointer: Pointer | undefined, key: ByteString): Entry | undefined {
     return pointer === undefined || pointer.deleted ? undefined : this.#entry(pointer, key);
   }
 
@@ -89,7 +91,7 @@ export class Reader {
             if (!count) return result();
             continue;
           }
-          const entry = this.#entry(pointer, keyText(key));
+          const entry = this.#entry(pointer, key);
           entries.push(entry);
           bytes += entry.value.length;
           pageSize += entry.value.length;
@@ -114,7 +116,7 @@ export class Reader {
         last = key;
         const pointer = this.#visible(head, revision);
         if (pointer === undefined) continue;
-        const entry = this.#entry(pointer, keyText(key));
+        const entry = this.#entry(pointer, key);
         page.push({ ...entry, expires: pointer.leased ? recordExpires(this.record(pointer)) : undefined });
         bytes += entry.value.length;
         if (bytes > bytesPerTurn) break;
@@ -152,7 +154,7 @@ export class Reader {
     const key = keyText(bytes);
     const previous = withPrevious ? recordPrevious(record) : undefined;
     const entry = recordDeletes(record) ? undefined : { key, value: this.#copy(recordValue(record)), revision };
-    return { bytes, key, entry, previous: this.load(previous, key) };
+    return { bytes, key, entry, previous: this.load(previous, bytes) };
   }
 
   /** The record visible at `revision`; undefined when the key is absent there. */
@@ -162,8 +164,12 @@ export class Reader {
     return pointer?.deleted ? undefined : pointer;
   }
 
-  #entry(pointer: Pointer, key: string): Entry {
-    return { key, value: this.#copy(recordValue(this.record(pointer))), revision: pointer.revision };
+  #entry(pointer: Pointer, key: ByteString): Entry {
+    const record = this.record(pointer);
+    if (recordKey(record) !== key) {
+      throw damaged(this.#path, `record ${pointer.revision}.${pointer.ordinal} is not that of its key`);
+    }
+    return { key: keyText(key), value: this.#copy(recordValue(record)), revision: pointer.revision };
   }
 
   #copy(value: Buffer): Uint8Array {

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { ByteString } from '../../meta/index.ts';
 import type { Aging, Mark } from '../history.ts';
 
@@ -6,7 +7,7 @@ import type { Aging, Mark } from '../history.ts';
 //   heads    key -> pointer to the latest record of the key
 //   long     the same, under the SHA-256 of a key that is too long for an index
 //   leases   time of expiry and position -> the pointer of a record that expires
-// and, in the root table, `format`, `state` and `marks`.
+// and, in the root table, `format`, `state`, `marks` and, while records of format 1 are left, `unsealed`.
 
 /** Where a record is: the `ordinal`th write of the commit that took `revision`. */
 export interface Position {
@@ -107,18 +108,22 @@ export const pointerValues = {
 };
 
 // A record: flags (1), number of writes in its commit (4), pointer to the previous record of the key (11, zeros if none),
-// time of expiry (6, 0 without a lease), length of the key (2), the key, the value.
+// time of expiry (6, 0 without a lease), length of the key (2), the key, the value, and the seal (4): the CRC-32 of its
+// position and of all of this. Records of format 1 have no seal.
+const deletesFlag = 1;
+const sealedFlag = 2;
 const countAt = 1;
 const previousAt = countAt + 4;
 const expiresAt = previousAt + pointerBytes;
 const keyLengthAt = expiresAt + 6;
 const keyAt = keyLengthAt + 2;
+const sealBytes = 4;
 
 /** A record without the fields that are known only once its commit has a revision: see {@link completeRecord}. */
 export function makeRecord(slab: Slab, key: ByteString, value: Uint8Array | undefined, expires: number): Buffer {
-  const record = slab.take(keyAt + key.length + (value?.length ?? 0));
+  const record = slab.take(keyAt + key.length + (value?.length ?? 0) + sealBytes);
   record.fill(0, 0, expiresAt);
-  record[0] = value === undefined ? 1 : 0;
+  record[0] = sealedFlag | (value === undefined ? deletesFlag : 0);
   record.writeUIntBE(expires, expiresAt, 6);
   record.writeUInt16BE(key.length, keyLengthAt);
   record.write(key, keyAt, 'latin1');
@@ -126,17 +131,49 @@ export function makeRecord(slab: Slab, key: ByteString, value: Uint8Array | unde
   return record;
 }
 
-export function completeRecord(record: Buffer, count: number, previous: Pointer | undefined): void {
+export function completeRecord(record: Buffer, position: Position, count: number, previous: Pointer | undefined): void {
   record.writeUInt32BE(count, countAt);
   if (previous === undefined) record.fill(0, previousAt, expiresAt);
   else writePointer(previous, record, previousAt);
+  record.writeUInt32BE(sealOf(record, position), record.length - sealBytes);
 }
 
-/** Whether these can be the bytes of a record. */
-export const isRecord = (bytes: Buffer) =>
-  bytes.length >= keyAt && bytes.length >= keyAt + bytes.readUInt16BE(keyLengthAt) && recordCount(bytes) > 0;
+/** A record of format 1 with a seal. */
+export function sealRecord(slab: Slab, record: Buffer, position: Position): Buffer {
+  const sealed = slab.take(record.length + sealBytes);
+  sealed.set(record);
+  sealed[0] = (record[0] ?? 0) | sealedFlag;
+  sealed.writeUInt32BE(sealOf(sealed, position), record.length);
+  return sealed;
+}
 
-export const recordDeletes = (record: Buffer) => record[0] === 1;
+const positionScratch = Buffer.alloc(positionBytes);
+
+/** The checksum of a record of its full length: another record in its place has another one. */
+function sealOf(record: Buffer, position: Position): number {
+  writePosition(position, positionScratch, 0);
+  return crc32(record.subarray(0, record.length - sealBytes), crc32(positionScratch));
+}
+
+/** Why these are not the bytes of the record at a position; undefined when they are. `unsealed`: a seal may be missing. */
+export function recordFault(bytes: Buffer, position: Position, unsealed: boolean): string | undefined {
+  const sealed = isSealed(bytes);
+  if (!sealed && !unsealed) return 'has no checksum';
+  if (
+    sealed &&
+    (bytes.length < keyAt + sealBytes || bytes.readUInt32BE(bytes.length - sealBytes) !== sealOf(bytes, position))
+  ) {
+    return 'does not match its checksum';
+  }
+  const isRecord = bytes.length >= keyAt && recordEnd(bytes) >= valueAt(bytes) && recordCount(bytes) > 0;
+  return isRecord ? undefined : 'is no record';
+}
+
+const valueAt = (record: Buffer) => keyAt + record.readUInt16BE(keyLengthAt);
+const recordEnd = (record: Buffer) => record.length - (isSealed(record) ? sealBytes : 0);
+
+export const isSealed = (record: Buffer) => ((record[0] ?? 0) & sealedFlag) !== 0;
+export const recordDeletes = (record: Buffer) => ((record[0] ?? 0) & deletesFlag) !== 0;
 export const recordCount = (record: Buffer) => record.readUInt32BE(countAt);
 export const recordExpires = (record: Buffer) => record.readUIntBE(expiresAt, 6);
 export function recordPrevious(record: Buffer): Pointer | undefined {
@@ -144,11 +181,11 @@ export function recordPrevious(record: Buffer): Pointer | undefined {
   return pointer.revision === 0 ? undefined : pointer;
 }
 export function recordKey(record: Buffer): ByteString {
-  return record.toString('latin1', keyAt, keyAt + record.readUInt16BE(keyLengthAt)) as ByteString;
+  return record.toString('latin1', keyAt, valueAt(record)) as ByteString;
 }
 /** The value as a part of the record. */
 export function recordValue(record: Buffer): Buffer {
-  return record.subarray(keyAt + record.readUInt16BE(keyLengthAt));
+  return record.subarray(valueAt(record), recordEnd(record));
 }
 
 export function encodeState({ latest, oldest, swept, openMs }: State): Buffer {
@@ -157,9 +194,13 @@ export function encodeState({ latest, oldest, swept, openMs }: State): Buffer {
 export function encodeMarks({ marks }: State): Buffer {
   return encodeNumbers(marks.flatMap(({ at, revision }) => [at, revision]));
 }
-export function decodeState(state: Buffer, marks: Buffer | undefined): State {
-  const [latest = 1, oldest = 1, swept = 1, openMs = 0] = decodeNumbers(state);
-  const pairs = marks === undefined ? [] : decodeMarks(decodeNumbers(marks));
+/** Undefined when the bytes do not match their checksum. */
+export function decodeState(state: Buffer, marks: Buffer | undefined): State | undefined {
+  const numbers = decodeNumbers(state);
+  const marked = marks === undefined ? [] : decodeNumbers(marks);
+  if (numbers === undefined || marked === undefined) return undefined;
+  const [latest = 1, oldest = 1, swept = 1, openMs = 0] = numbers;
+  const pairs = decodeMarks(marked);
   // Versions before marks write the state without open time.
   return { latest, oldest, swept, openMs: Math.max(openMs, pairs.at(-1)?.at ?? 0), marks: pairs };
 }
@@ -171,12 +212,27 @@ function decodeMarks(numbers: readonly number[]): Mark[] {
 }
 
 const numberBytes = 6;
+/** Numbers, and the CRC-32 of their bytes. Format 1 has no checksum: the length tells. */
 function encodeNumbers(numbers: readonly number[]): Buffer {
-  const bytes = pointerSlab.take(numbers.length * numberBytes);
+  const size = numbers.length * numberBytes;
+  const bytes = pointerSlab.take(size + sealBytes);
   for (const [i, number] of numbers.entries()) bytes.writeUIntBE(number, i * numberBytes, numberBytes);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, size)), size);
   return bytes;
 }
-function decodeNumbers(bytes: Buffer): number[] {
+function decodeNumbers(bytes: Buffer): number[] | undefined {
   const count = Math.floor(bytes.length / numberBytes);
+  const size = count * numberBytes;
+  if (bytes.length > size && bytes.readUInt32BE(bytes.length - sealBytes) !== crc32(bytes.subarray(0, size))) {
+    return undefined;
+  }
   return Array.from({ length: count }, (_, i) => bytes.readUIntBE(i * numberBytes, numberBytes));
 }
+
+/** The value of `unsealed`: records from this position on may have no seal. */
+export function encodePosition(position: Position): Buffer {
+  const bytes = Buffer.alloc(positionBytes);
+  writePosition(position, bytes, 0);
+  return bytes;
+}
+export const decodePosition = (bytes: Buffer): Position => readPosition(bytes, 0);

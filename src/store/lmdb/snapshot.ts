@@ -1,8 +1,8 @@
 import type { RootDatabase } from 'lmdb';
 import { checkReadable } from '../check.ts';
 import type { StoreSnapshot } from '../snapshot.ts';
-import { emptyState, marksKey, stateKey, tablesOf } from './environment.ts';
-import { failure } from './failure.ts';
+import { emptyState, marksKey, stateKey, tablesOf, unsealedFrom } from './environment.ts';
+import { damaged, failure } from './failure.ts';
 import { openReadOnly } from './read-only.ts';
 import { Reader } from './reader.ts';
 import { decodeState, type State } from './records.ts';
@@ -18,12 +18,13 @@ export async function openLmdbSnapshot(path: string, revision?: number): Promise
   let root: Root | undefined;
   try {
     root = await openReadOnly(path);
-    const tables = tablesOf(path);
+    const unsealed = unsealedFrom(root);
+    const tables = tablesOf(path, () => unsealed !== undefined);
     const opened = [tables.records, tables.heads, tables.long];
     for (const table of opened) table.open(root);
     const transaction = root.useReadTransaction();
     for (const table of opened) table.readIn(transaction);
-    const state = stateOf(root, { transaction });
+    const state = stateOf(path, root, { transaction });
     const at = checkReadable(revision, state);
     const files = root;
     const reader = new Reader(tables, () => ({ oldest: at, latest: at }));
@@ -42,7 +43,9 @@ export async function openLmdbSnapshot(path: string, revision?: number): Promise
   }
 }
 
-const stateOf = (root: Root, reading: Parameters<Root['get']>[1] = {}): State => {
+function stateOf(path: string, root: Root, reading: Parameters<Root['get']>[1] = {}): State {
   const found = root.get(stateKey, reading);
-  return found === undefined ? emptyState : decodeState(found, root.get(marksKey, reading));
-};
+  const state = found === undefined ? emptyState : decodeState(found, root.get(marksKey, reading));
+  if (state === undefined) throw damaged(path, 'its state does not match its checksum');
+  return state;
+}

@@ -2,13 +2,16 @@ import type { ByteString } from '../../meta/index.ts';
 import type { KeyCompare } from '../check.ts';
 import { firstSegment } from '../fan-out.ts';
 import { age } from '../history.ts';
+import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
-import { marksKey, stateKey } from './environment.ts';
+import { marksKey, stateKey, unsealedKey } from './environment.ts';
 import type { Reader } from './reader.ts';
 import {
   completeRecord,
   encodeMarks,
+  encodePosition,
   encodeState,
+  isSealed,
   type LeaseKey,
   type Pointer,
   type Position,
@@ -17,10 +20,15 @@ import {
   recordExpires,
   recordKey,
   recordPrevious,
+  Slab,
   type State,
+  sealRecord,
 } from './records.ts';
 
 const headsAtOnce = 512;
+/** How many records one transaction seals, and about how many bytes of them. */
+const sealedAtOnce = 64;
+const sealedBytesAtOnce = 1024 * 1024;
 
 /** One write of a commit, encoded except for what depends on the revision. */
 export interface ReadyWrite {
@@ -51,6 +59,10 @@ export class Transaction {
   readonly #expires = new Map<ByteString, LeaseKey | undefined>();
   readonly #leases: { key: LeaseKey; pointer: Pointer | undefined }[] = [];
   readonly #swept: Position[] = [];
+  readonly #sealed: { position: Position; record: Buffer }[] = [];
+  /** From where on records may have no seal, once this transaction is written. */
+  #unsealed: Position | 'none' | undefined;
+  readonly #slab = new Slab();
   readonly #openMs: number;
   #state: State;
 
@@ -106,8 +118,9 @@ export class Transaction {
     if (written.length === 0) return { ok: true, revision: latest, written };
     const revision = latest + 1;
     for (const [ordinal, { key, record, previous }] of written.entries()) {
-      completeRecord(record, written.length, previous);
-      this.#records.push({ position: { revision, ordinal }, record });
+      const position = { revision, ordinal };
+      completeRecord(record, position, written.length, previous);
+      this.#records.push({ position, record });
       this.#replaceLease(key, previous, { expires: recordExpires(record), revision, ordinal });
       const leased = recordExpires(record) > 0;
       this.#segments.add(firstSegment(key));
@@ -121,21 +134,54 @@ export class Transaction {
     if (revision > this.#state.oldest) this.#state = { ...this.#state, oldest: revision };
   }
 
-  /** Removes records that are not visible at `until` or later, examining about `limit` records at most. */
-  sweep(until: number, limit: number): void {
+  /**
+   * Removes records that are not visible at `until` or later, examining about `limit` records at most. A commit with a
+   * damaged record is passed over: what it has replaced stays.
+   */
+  sweep(until: number, limit: number, onDamage: (error: StoreError) => void): void {
     let { swept } = this.#state;
     for (let examined = 0; swept < until && examined < limit; ) {
       swept++;
-      for (let ordinal = 0, count = 1; ordinal < count; ordinal++, examined++) {
-        const position = { revision: swept, ordinal };
-        const record = this.#reader.record(position);
-        count = recordCount(record);
-        const previous = recordPrevious(record);
-        if (previous !== undefined && !previous.deleted) this.#swept.push(previous);
-        if (recordDeletes(record)) this.#sweepDeletion(position, recordKey(record));
+      try {
+        examined += this.#sweepCommit(swept);
+      } catch (error) {
+        if (!(error instanceof StoreError && error.code === 'damaged')) throw error;
+        examined++;
+        onDamage(error);
       }
     }
     if (swept > this.#state.swept) this.#state = { ...this.#state, swept };
+  }
+
+  /** Removes what a commit has replaced, and its deletions. Returns how many records it has. */
+  #sweepCommit(revision: number): number {
+    let ordinal = 0;
+    for (let count = 1; ordinal < count; ordinal++) {
+      const position = { revision, ordinal };
+      const record = this.#reader.record(position);
+      count = recordCount(record);
+      const previous = recordPrevious(record);
+      if (previous !== undefined && !previous.deleted) this.#swept.push(previous);
+      if (recordDeletes(record)) this.#sweepDeletion(position, recordKey(record));
+    }
+    return ordinal;
+  }
+
+  /** Gives records of format 1 their seal, from the position on which the environment knows, in steps. */
+  seal(): void {
+    const { unsealed: start, records } = this.#environment;
+    if (start === undefined) return;
+    const found = records.range({ start, limit: sealedAtOnce });
+    let [bytes, taken] = [0, 0];
+    for (const { key: position, value: record } of found) {
+      if (bytes >= sealedBytesAtOnce) break;
+      if (!isSealed(record)) this.#sealed.push({ position, record: sealRecord(this.#slab, record, position) });
+      bytes += record.length;
+      taken++;
+    }
+    const next = found[taken]?.key ?? after(found.at(-1)?.key);
+    this.#unsealed = found.length < sealedAtOnce && taken === found.length ? 'none' : next;
+    this.tick();
   }
 
   /** Resolves when everything is durable; rejects when nothing has been written. */
@@ -144,6 +190,9 @@ export class Transaction {
     const { heads } = this.#reader;
     this.#state = { ...this.#state, openMs: this.#openMs };
     return root.batch(() => {
+      for (const { position, record } of this.#sealed) records.put(position, record);
+      if (this.#unsealed === 'none') void root.remove(unsealedKey);
+      else if (this.#unsealed !== undefined) void root.put(unsealedKey, encodePosition(this.#unsealed));
       for (const { position, record } of this.#records) records.put(position, record);
       for (const [key, pointer] of this.#heads) {
         if (pointer === undefined) heads.remove(key);
@@ -162,6 +211,7 @@ export class Transaction {
   /** To be called once `write` has resolved. */
   settle(): void {
     for (const [key, pointer] of this.#heads) this.#reader.heads.settle(key, pointer);
+    if (this.#unsealed !== undefined) this.#environment.sealedUpTo(this.#unsealed);
   }
 
   #head(key: ByteString): Pointer | undefined {
@@ -185,11 +235,11 @@ export class Transaction {
 
   #replaceLease(key: ByteString, previous: Pointer | undefined, next: LeaseKey): void {
     if (previous?.leased) {
-      const expires = this.#expires.get(key)?.expires ?? recordExpires(this.#reader.record(previous));
-      this.#leases.push({
-        key: { expires, revision: previous.revision, ordinal: previous.ordinal },
-        pointer: undefined,
-      });
+      const expires = this.#expires.get(key)?.expires ?? this.#expiryOf(previous);
+      if (expires !== undefined) {
+        const { revision, ordinal } = previous;
+        this.#leases.push({ key: { expires, revision, ordinal }, pointer: undefined });
+      }
     }
     if (next.expires === 0) {
       this.#expires.delete(key);
@@ -202,9 +252,25 @@ export class Transaction {
     });
   }
 
+  /** When the record expires; undefined when it is damaged, which no commit of others may suffer from. */
+  #expiryOf(pointer: Pointer): number | undefined {
+    try {
+      return recordExpires(this.#reader.record(pointer));
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'damaged') return undefined;
+      throw error;
+    }
+  }
+
   #sweepDeletion(position: Position, key: ByteString): void {
     this.#swept.push(position);
     const head = this.#head(key);
     if (head?.revision === position.revision && head.ordinal === position.ordinal) this.#heads.set(key, undefined);
   }
 }
+
+/** The position behind another one. */
+const after = (position: Position = { revision: 0, ordinal: 0 }): Position => ({
+  revision: position.revision,
+  ordinal: position.ordinal + 1,
+});

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BackupFile, openLmdbSnapshot, writeBackup } from '../store/index.ts';
 import { systemClock } from './clock.ts';
+import type { LoadedCommand } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import type { Progress } from './progress.ts';
 import { shellWord } from './shell-word.ts';
@@ -14,7 +15,7 @@ const table = both(flagsOfServe('dataDir'), reportTable);
 const largestFile = 1024 * 1024;
 
 /** What `orch backup --help` prints. */
-export const backupHelp = (): string =>
+const backupHelp = (): string =>
   commandHelp(
     'orch backup [flags] FILE',
     [
@@ -28,7 +29,7 @@ export const backupHelp = (): string =>
   );
 
 /** Runs `orch backup`. Exit status 2 for invalid arguments, 1 when the backup fails. */
-export async function backup(args: readonly string[]): Promise<void> {
+async function backup(args: readonly string[]): Promise<void> {
   const given = await fileAndSettings('backup', table, args);
   if (given === undefined) return;
   await runWithProgress(given.settings, (progress) => backUp(given.settings.dataDir, given.file, progress));
@@ -73,3 +74,5 @@ async function filesOf(dataDir: string): Promise<{ files: BackupFile[]; tooLarge
   }
   return { files, tooLarge };
 }
+
+export const backupCommand: LoadedCommand = { run: backup, help: backupHelp, flags: table.list };

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openBackup, openEtcdSnapshot, openLmdbSnapshot, StoreError, type StoreSnapshot } from '../store/index.ts';
 import { Findings } from './check-findings.ts';
 import { type CheckedStore, checkStore } from './check-store.ts';
+import type { LoadedCommand } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import { settingsOf } from './process.ts';
 import type { Progress } from './progress.ts';
@@ -39,7 +40,7 @@ type CheckSettings = typeof table.defaults;
 const unsound = 3;
 
 /** What `orch check --help` prints. */
-export const checkHelp = (): string =>
+const checkHelp = (): string =>
   commandHelp(
     'orch check [flags] [FILE]',
     [
@@ -54,7 +55,7 @@ export const checkHelp = (): string =>
   );
 
 /** Runs `orch check`. */
-export async function check(args: readonly string[]): Promise<void> {
+async function check(args: readonly string[]): Promise<void> {
   const { file, flags } = splitFile(table, args);
   const settings = await settingsOf('check', table, flags);
   if (settings !== undefined) await runWithProgress(settings, (progress) => checkSource(settings, file, progress));
@@ -123,3 +124,5 @@ function reportOf(
 }
 
 const count = (value: number, what: string): string => `${number(value)} ${what}${value === 1 ? '' : 's'}`;
+
+export const checkCommand: LoadedCommand = { run: check, help: checkHelp, flags: table.list };

@@ -1,65 +1,78 @@
-import { helpText, managerHelp } from './flag-docs.ts';
+import { commands } from './commands.ts';
+import { completionScript, shells } from './completion.ts';
+import type { ListedFlag, LoadedCommand } from './flag.ts';
+import { variableOf } from './settings.ts';
 import { didYouMean } from './suggest.ts';
 import { version } from './version.ts';
 
+const callWidth = commands.reduce((width, { call }) => Math.max(width, call.length), 0);
+
 const usage = `orch — a cluster API server
 
-  orch serve [flags]    serve the API; "orch serve --help" lists the flags
-  orch controllers      run the controllers for a server; "orch controllers --help" lists the flags
-  orch backup FILE      back up the data directory of a server, which may be running; "orch backup --help" tells more
-  orch restore FILE     make a data directory of a backup; "orch restore --help" tells more
-  orch check [FILE]     verify a store or a backup, also while servers run; "orch check --help" tells more
-  orch migrate          copy the objects from one store to another; "orch migrate --help" lists the flags
-  orch generate types   write TypeScript types of custom resources; "orch generate --help" lists the flags
-  orch --version        print the version
-  orch --help           print this
+${commands.map(({ call, summary }) => `  orch ${call.padEnd(callWidth)}  ${summary}`).join('\n')}
+  orch ${'completion SHELL'.padEnd(callWidth)}  print the completions for ${shells.join(', ')}
+  orch ${'version'.padEnd(callWidth)}  print the version
+  orch ${'help [COMMAND]'.padEnd(callWidth)}  print this, or what a command does and its flags
 `;
 
-const commands = ['serve', 'controllers', 'backup', 'restore', 'check', 'migrate', 'generate'];
+const isHelp = (arg: string) => arg === '--help' || arg === '-h';
 
 /** Runs the command. Sets the exit status of the process: 2 for an invalid command line. */
 export async function runCommand(args: readonly string[]): Promise<void> {
-  const [command = '--help', ...rest] = args;
-  if (command === '--help' || command === '-h' || command === 'help') {
-    process.stdout.write(usage);
-  } else if (command === '--version') {
+  const [first = 'help', ...rest] = args;
+  if (first === 'version' || first === '--version' || first === '-v') {
     process.stdout.write(`orch ${version}\n`);
-  } else if (command === 'backup') {
-    const { backup, backupHelp } = await import('./backup.ts');
-    await runOrHelp(rest, backup, backupHelp);
-  } else if (command === 'restore') {
-    const { restore, restoreHelp } = await import('./restore.ts');
-    await runOrHelp(rest, restore, restoreHelp);
-  } else if (command === 'check') {
-    const { check, checkHelp } = await import('./check.ts');
-    await runOrHelp(rest, check, checkHelp);
-  } else if (command === 'migrate') {
-    const { migrate, migrateHelp } = await import('./migrate.ts');
-    await runOrHelp(rest, migrate, migrateHelp);
-  } else if (command === 'generate') {
-    const { generate, generateHelp } = await import('./generate.ts');
-    await runOrHelp(rest, generate, generateHelp);
-  } else if (command === 'controllers') {
-    // Loaded on demand, to keep help and version fast.
-    await runOrHelp(rest, async (args) => (await import('./controllers-command.ts')).controllers(args), managerHelp);
-  } else if (command !== 'serve') {
-    process.stderr.write(
-      `orch: unknown command ${JSON.stringify(command)}${didYouMean(command, commands)}\n\n${usage}`,
-    );
-    process.exitCode = 2;
-  } else if (rest.includes('--help') || rest.includes('-h')) {
-    process.stdout.write(helpText());
+  } else if (first === 'completion') {
+    await complete(rest);
+  } else if (first === 'help' || isHelp(first)) {
+    const [name] = rest;
+    if (name === undefined) process.stdout.write(usage);
+    else process.stdout.write((await load(name))?.help() ?? '');
   } else {
-    const { serve } = await import('./serve.ts');
-    await serve(rest);
+    const command = await load(first);
+    if (command === undefined) return;
+    const problems = await unknownVariables(command.flags, process.env);
+    if (rest.some(isHelp)) process.stdout.write(command.help());
+    else if (problems.length === 0) await command.run(rest);
+    else {
+      process.stderr.write(problems.map((problem) => `orch: ${problem}\n`).join(''));
+      process.exitCode = 2;
+    }
   }
 }
 
-async function runOrHelp(
-  args: readonly string[],
-  run: (args: readonly string[]) => Promise<void>,
-  help: () => string,
-): Promise<void> {
-  if (args.includes('--help') || args.includes('-h')) process.stdout.write(help());
-  else await run(args);
+/** The command of a name; undefined, with exit status 2, when there is none. */
+async function load(name: string): Promise<LoadedCommand | undefined> {
+  const known = commands.find((command) => command.name === name);
+  if (known !== undefined) return known.load();
+  const names = [...commands.map((command) => command.name), 'completion', 'version', 'help'];
+  process.stderr.write(`orch: unknown command ${JSON.stringify(name)}${didYouMean(name, names)}\n\n${usage}`);
+  process.exitCode = 2;
+  return undefined;
+}
+
+async function complete([shell = '']: readonly string[]): Promise<void> {
+  const script = await completionScript(shell);
+  if (script !== undefined) process.stdout.write(script);
+  else {
+    process.stderr.write(`orch: completion needs the name of a shell: ${shells.join(', ')}\n`);
+    process.exitCode = 2;
+  }
+}
+
+/** Variables that a cluster sets in its pods for a service named `orch`, and those of other programs of this package. */
+const otherVariables = /^ORCH_(?:SERVICE_(?:HOST|PORT).*|PORT(?:_.*)?|EXEC_INFO|FUZZ_.*)$/;
+
+/** A sentence for each environment variable that looks like a flag and is none of any command. */
+export async function unknownVariables(
+  flags: readonly ListedFlag[],
+  env: { readonly [name: string]: string | undefined },
+): Promise<string[]> {
+  const known = new Set(flags.map(({ name }) => variableOf(name)));
+  const isUnknown = (name: string) => name.startsWith('ORCH_') && !known.has(name) && !otherVariables.test(name);
+  if (!Object.keys(env).some(isUnknown)) return [];
+  for (const command of commands) for (const { name } of (await command.load()).flags) known.add(variableOf(name));
+  return Object.keys(env)
+    .filter(isUnknown)
+    .map((name) => `unknown environment variable ${name}${didYouMean(name, [...known])}`);
 }

@@ -45,6 +45,13 @@ export interface FlagTable<S> {
   readonly problemsOf: (settings: S, nameOf: (key: keyof S & string) => string) => string[];
 }
 
+/** A command, with its modules loaded. */
+export interface LoadedCommand {
+  readonly run: (args: readonly string[]) => Promise<void>;
+  readonly help: () => string;
+  readonly flags: readonly ListedFlag[];
+}
+
 export const listOf = <F extends object>(flags: F): ListedFlag<keyof F & string>[] =>
   Object.entries(flags).map(([key, value]) => ({
     ...(value as Flag<unknown>),

@@ -1,13 +1,14 @@
 import { DefinitionError, formats, modelOfDefinitions } from '../generate/index.ts';
 import { definitionsOf } from './definition-sources.ts';
 import { writePublic } from './files.ts';
+import type { LoadedCommand } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import { type GenerateSettings, generateTable } from './generate-flags.ts';
 import { runToEnd, settingsOf } from './process.ts';
 import { StartError, systemReason } from './start-error.ts';
 
 /** What `orch generate --help` prints. */
-export const generateHelp = (): string =>
+const generateHelp = (): string =>
   commandHelp(
     'orch generate types --from=<source,…> [flags]',
     [
@@ -18,7 +19,7 @@ export const generateHelp = (): string =>
   );
 
 /** Runs `orch generate types`. Exit status 2 for invalid arguments, 1 for definitions that cannot be read. */
-export async function generate([what, ...args]: readonly string[]): Promise<void> {
+async function generate([what, ...args]: readonly string[]): Promise<void> {
   if (what !== 'types') {
     process.stderr.write('orch: generate makes types: orch generate types --from=<source,…> [flags]\n');
     process.exitCode = 2;
@@ -54,3 +55,5 @@ const print = (text: string): Promise<void> => {
   process.stdout.on('error', () => {});
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));
 };
+
+export const generateCommand: LoadedCommand = { run: generate, help: generateHelp, flags: generateTable.list };

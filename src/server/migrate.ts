@@ -8,6 +8,7 @@ import {
   type StoreImport,
   type StoreSnapshot,
 } from '../store/index.ts';
+import type { LoadedCommand } from './flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import * as type from './flag-types.ts';
@@ -47,7 +48,7 @@ const table = both(
 type MigrateSettings = typeof table.defaults;
 
 /** What `orch migrate --help` prints. */
-export const migrateHelp = (): string =>
+const migrateHelp = (): string =>
   commandHelp(
     'orch migrate --from=lmdb --to=etcd --etcd-servers=<url,…> [flags]',
     [
@@ -62,7 +63,7 @@ export const migrateHelp = (): string =>
   );
 
 /** Runs `orch migrate`. Exit status 2 for invalid arguments, 1 when the copy fails. */
-export async function migrate(args: readonly string[]): Promise<void> {
+async function migrate(args: readonly string[]): Promise<void> {
   const settings = await settingsOf('migrate', table, args);
   if (settings !== undefined) await runWithProgress(settings, (progress) => migrateStore(settings, progress));
 }
@@ -115,3 +116,5 @@ async function etcdPlace(settings: MigrateSettings): Promise<Place> {
     fill: () => openEtcdImport(options),
   };
 }
+
+export const migrateCommand: LoadedCommand = { run: migrate, help: migrateHelp, flags: table.list };

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { type Backup, copyStore, openBackup, replaceLmdbStore } from '../store/index.ts';
 import { ensureFolder, syncFolder, writePrivate } from './files.ts';
+import type { LoadedCommand } from './flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import * as type from './flag-types.ts';
@@ -33,7 +34,7 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
 const table = both(both(flagsOfServe('dataDir'), ownTable), reportTable);
 
 /** What `orch restore --help` prints. */
-export const restoreHelp = (): string =>
+const restoreHelp = (): string =>
   commandHelp(
     'orch restore [flags] FILE',
     [
@@ -46,7 +47,7 @@ export const restoreHelp = (): string =>
   );
 
 /** Runs `orch restore`. Exit status 2 for invalid arguments, 1 when nothing was restored. */
-export async function restore(args: readonly string[]): Promise<void> {
+async function restore(args: readonly string[]): Promise<void> {
   const given = await fileAndSettings('restore', table, args);
   if (given === undefined) return;
   const { dataDir, replace } = given.settings;
@@ -94,3 +95,5 @@ async function writeInto(dataDir: string, write: () => Promise<void>): Promise<v
     throw new StartError(`${dataDir} cannot be written: ${systemReason(error)}`, error);
   }
 }
+
+export const restoreCommand: LoadedCommand = { run: restore, help: restoreHelp, flags: table.list };

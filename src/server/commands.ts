@@ -1,0 +1,68 @@
+import type { LoadedCommand } from './flag.ts';
+
+/** A command of `orch`. */
+export interface Command {
+  readonly name: string;
+  /** How it is called, for the list of commands. */
+  readonly call: string;
+  readonly summary: string;
+  /** Modules are loaded on demand: help and version stay fast. */
+  readonly load: () => Promise<LoadedCommand>;
+}
+
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
+  {
+    name: 'serve',
+    call: 'serve [flags]',
+    summary: 'serve the API',
+    load: async () => {
+      const [{ helpText }, { flagList }] = await Promise.all([import('./flag-docs.ts'), import('./flags.ts')]);
+      const run = async (args: readonly string[]) => (await import('./serve.ts')).serve(args);
+      return { run, help: helpText, flags: flagList };
+    },
+  },
+  {
+    name: 'controllers',
+    call: 'controllers [flags]',
+    summary: 'run the controllers for a server',
+    load: async () => {
+      const [{ managerHelp }, { managerTable }] = await Promise.all([
+        import('./flag-docs.ts'),
+        import('./manager-flags.ts'),
+      ]);
+      const run = async (args: readonly string[]) => (await import('./controllers-command.ts')).controllers(args);
+      return { run, help: managerHelp, flags: managerTable.list };
+    },
+  },
+  {
+    name: 'backup',
+    call: 'backup [flags] FILE',
+    summary: 'back up the data directory of a server, which may be running',
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    call: 'restore [flags] FILE',
+    summary: 'make a data directory of a backup',
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
+    name: 'check',
+    call: 'check [flags] [FILE]',
+    summary: 'verify a store or a backup, also while servers run',
+    load: async () => (await import('./check.ts')).checkCommand,
+  },
+  {
+    name: 'migrate',
+    call: 'migrate [flags]',
+    summary: 'copy the objects from one store to another',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
+  {
+    name: 'generate',
+    call: 'generate types [flags]',
+    summary: 'write TypeScript types of custom resources',
+    load: async () => (await import('./generate.ts')).generateCommand,
+  },
+];

@@ -2,7 +2,7 @@ import type { Clock } from '../../meta/index.ts';
 import type { KeyCompare, KeyWrite } from '../check.ts';
 import type { CommitResult } from '../store.ts';
 import { pause } from '../timers.ts';
-import { isLeaseLost, isRefusal, isUnsent, storeErrorOf, uncertainError } from './failure.ts';
+import { isLeaseLost, isOutOfSpace, isRefusal, isUnsent, storeErrorOf, uncertainError } from './failure.ts';
 import type { KeySpace } from './key-space.ts';
 import type { Lease, Leases } from './leases.ts';
 import { attemptMs, type Members, patienceMs, roundMs } from './members.ts';
@@ -45,7 +45,10 @@ interface Attempt {
  * the slot when it is refused, so that the first one cannot take place any more; the value tells a third one which it was.
  *
  * A commit without a slot is sent once, and is uncertain when its answer is lost: one that may change nothing, because it
- * must not take a revision then, and one whose transaction has no room for the slot.
+ * must not take a revision then, one whose transaction has no room for the slot, and one that only deletes when etcd has
+ * no room for the slot, so that space can be freed.
+ *
+ * etcd answers the transaction that reaches its quota with an error although it has carried it out: the slot tells.
  */
 export class Commits {
   readonly #tools: CommitTools;
@@ -128,6 +131,15 @@ export class Commits {
         const request = this.#request(compares, ops, { slot, repeated });
         response = await members.send(rpc.txn, request, Math.min(attemptMs, until - clock.monotonic()));
       } catch (error) {
+        if (slot !== undefined && isOutOfSpace(error)) {
+          const done = await this.#carriedOut(slot, error);
+          if (done !== undefined) return done;
+          if (repeated) throw uncertainError(error);
+          slots.giveBack(slot);
+          if (ops.some((op) => 'requestPut' in op)) throw error;
+          slot = undefined;
+          continue;
+        }
         if (!isUnsent(error) && (!isRefusal(error) || repeated) && !isLeaseLost(error)) {
           if (slot === undefined || isRefusal(error)) throw uncertainError(error);
           repeated = true;
@@ -144,6 +156,22 @@ export class Commits {
       slot = slots.take();
       repeated = false;
     }
+  }
+
+  /** The result of a commit that was answered with an error, if it has been carried out all the same. */
+  async #carriedOut(slot: Slot, cause: unknown): Promise<CommitResult | undefined> {
+    const { members, rpc, slots } = this.#tools;
+    const { kvs } = await members.read(rpc.range, { key: slot.key }).catch(() => {
+      throw uncertainError(cause);
+    });
+    const [found] = kvs;
+    if ((found?.version ?? 0) === slot.version) return undefined;
+    if (found === undefined || found.version !== slot.version + 1 || found.value.equals(refused)) {
+      throw uncertainError(cause);
+    }
+    slot.version++;
+    slots.giveBack(slot);
+    return { ok: true, revision: found.modRevision };
   }
 
   #request(compares: readonly KeyCompare[], ops: readonly RequestOp[], attempt?: Attempt): TxnRequest {

@@ -12,9 +12,11 @@ const outOfRange = 11;
 const unimplemented = 12;
 const unauthenticated = 16;
 
+const outOfSpace = 'database space exceeded';
+
 /** What is to be done about refusals of etcd, by a part of their messages. */
 const remedies: readonly (readonly [part: string, remedy: string])[] = [
-  ['database space exceeded', 'compact and defragment etcd or raise its --quota-backend-bytes, then disarm the alarm'],
+  [outOfSpace, 'delete objects, compact and defragment etcd or raise its --quota-backend-bytes, then disarm the alarm'],
   ['too many operations', 'raise --max-txn-ops of etcd to 128 or more'],
 ];
 
@@ -63,6 +65,9 @@ export function isRefusal(error: unknown): boolean {
       return false;
   }
 }
+
+/** Whether etcd reports that its quota is reached. The request that reaches it is carried out all the same. */
+export const isOutOfSpace = (error: unknown): boolean => detailsOf(error).includes(outOfSpace);
 
 /** The StoreError of a call that has failed without effect. */
 export function storeErrorOf(error: unknown): StoreError {

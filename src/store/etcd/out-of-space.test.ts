@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { etcdPath } from '../../../test/support/requirements.ts';
+import type { StoreError } from '../store.ts';
+import { startEtcd } from '../testing/etcd.ts';
+import { realClock, realRandom } from '../testing/real-time.ts';
+import { absent } from '../testing/tools.ts';
+import { openEtcdStore } from './etcd-store.ts';
+
+const program = etcdPath();
+const quotaBytes = 8 * 1024 * 1024;
+const valueBytes = 128 * 1024;
+
+describe.skipIf(program === undefined)('etcd without space', () => {
+  test('answers every commit truly, and lets objects be deleted', async () => {
+    const etcd = await startEtcd(program ?? '', { args: [`--quota-backend-bytes=${quotaBytes}`] });
+    const store = await openEtcdStore({
+      servers: etcd.servers,
+      prefix: '/full/',
+      clock: realClock(),
+      random: realRandom,
+    });
+    try {
+      const failures: string[] = [];
+      let created = 0;
+      // The request that crosses the quota is carried out and answered with an error: many cross it together.
+      const write = async (key: string) => {
+        const put = { key, value: Buffer.alloc(valueBytes, key) };
+        const outcome = await store.commit([absent(key)], [put]).catch((error: StoreError) => error);
+        const { entry } = await store.get(key);
+        if (outcome instanceof Error) {
+          failures.push(outcome.code);
+          expect(outcome.message).toContain('delete objects, compact and defragment etcd');
+          expect(entry, `${key} was refused`).toBeUndefined();
+        } else {
+          expect(outcome).toEqual({ ok: true, revision: entry?.revision });
+          created++;
+        }
+      };
+      for (let round = 0; failures.length === 0 && round < 20; round++) {
+        await Promise.all(Array.from({ length: 16 }, (_, i) => write(`${round}-${i}`)));
+      }
+      expect(new Set(failures)).toEqual(new Set(['unavailable']));
+      expect(created).toBeGreaterThan(16);
+
+      const { entries } = await store.list({ prefix: '' });
+      expect(entries).toHaveLength(created);
+      for (const { key, revision } of entries.slice(0, 5)) {
+        expect(await store.commit([{ key, revision }], [{ key }])).toMatchObject({ ok: true });
+      }
+      // A deletion of what is no longer there is a conflict, as ever.
+      const [gone] = entries;
+      const again = store.commit([{ key: gone?.key ?? '', revision: gone?.revision ?? 0 }], [{ key: gone?.key ?? '' }]);
+      expect(await again).toMatchObject({ ok: false, found: [undefined] });
+      expect((await store.list({ prefix: '' })).entries).toHaveLength(created - 5);
+      await expect(store.commit([], [{ key: 'more', value: Buffer.of(1) }])).rejects.toMatchObject({
+        code: 'unavailable',
+      });
+    } finally {
+      await store.close();
+      await etcd.stop();
+    }
+  }, 60_000);
+});

@@ -85,7 +85,7 @@ export {
   subtractQuantities,
 } from './quantity.ts';
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
-export { inTurns, Scheduler, scheduler, serverTurns, sliceMs, type Turns } from './scheduler.ts';
+export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,

@@ -42,9 +42,9 @@ function handLoop() {
 
 describe('the scheduler', () => {
   it('lets work start at once when no other work waits', async () => {
-    const { scheduler, work, log } = handLoop();
-    void work('a', scheduler.turns('ann'), 3, 1);
-    expect(log).toEqual(['a', 'a', 'a']);
+    const loop = handLoop();
+    void loop.work('a', loop.scheduler.turns('ann'), 3, 1);
+    expect(loop.log).toEqual(['a', 'a', 'a']);
   });
 
   it('runs work for one slice in each turn of the event loop, however many pieces there are', async () => {

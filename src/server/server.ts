@@ -22,7 +22,7 @@ import { systemRandom } from './random.ts';
 import { readConfig } from './read-file.ts';
 import { repeat } from './repeat.ts';
 import { runControllers } from './run-controllers.ts';
-import { createSelfRegistration } from './self-registration.ts';
+import { createSelfRegistration, type SelfRegistrationOptions } from './self-registration.ts';
 import type { ServerOptions } from './server-options.ts';
 import { readOptions } from './settings.ts';
 import { StartError } from './start-error.ts';
@@ -98,19 +98,11 @@ export async function openServer(
   const client = administratorOf(components.handler, names);
   const handler = intercept(components.handler);
   const shared = { ...injected, ...components, client, names, settings };
-  const register = createSelfRegistration({
-    ...shared,
-    closing: () => state.closing,
-    onRegistered: () => hooks.done('autoregister-completion'),
-  });
-  const service = createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port });
-  const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
-  const customResources = createCustomResources(shared);
-  const tasks = { service, register, ensurePolicy, customResources, hooks };
+  const tasks = createTasks(shared, state);
   try {
     await bootstrap(shared, tasks);
   } catch (error) {
-    await customResources.stop();
+    await tasks.customResources.stop();
     await discard(components);
     throw error;
   }
@@ -280,6 +272,27 @@ interface Tasks {
   readonly customResources: CustomResources;
   readonly hooks: PostStartHooks;
 }
+
+/** What the server does beside requests, from its start on. */
+function createTasks(shared: TaskOptions, state: State): Tasks {
+  const { hooks } = state;
+  return {
+    hooks,
+    service: createServiceReconciler({ ...shared, interfaces: networkInterfaces, port: () => state.port }),
+    register: createSelfRegistration({
+      ...shared,
+      closing: () => state.closing,
+      onRegistered: () => hooks.done('autoregister-completion'),
+    }),
+    ensurePolicy: createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles')),
+    customResources: createCustomResources(shared),
+  };
+}
+
+type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
+  Omit<Parameters<typeof createServiceReconciler>[0], 'interfaces' | 'port'> &
+  Parameters<typeof createPolicyBootstrap>[0] &
+  Parameters<typeof createCustomResources>[0];
 
 /** Starts the periodic tasks of the server. The result stops them. */
 function startTasks(

@@ -100,8 +100,8 @@ export function checkPresent(path: string): void {
 /** To be called once the store has been opened. */
 export function markPresent(path: string): void {
   const file = join(path, markFile);
-  if (!existsSync(file))
-    writeFileSync(file, 'This directory has a store, whose data is in data.mdb.\n', { mode: 0o600 });
+  if (existsSync(file)) restrict(file, 0o600);
+  else writeFileSync(file, 'This directory has a store, whose data is in data.mdb.\n', { mode: 0o600 });
 }
 
 /** Directories that are open in this process. */

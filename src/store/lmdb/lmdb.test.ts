@@ -240,7 +240,7 @@ describe('lmdb', () => {
     test.each(['directory', 'file'])('a read-only %s', async (what) => {
       await (await reopen()).close();
       chmodSync(join(path, 'data.mdb'), what === 'file' ? 0o444 : 0o666);
-      if (what === 'directory') for (const name of ['data.mdb', 'lock.mdb']) rmSync(join(path, name));
+      if (what === 'directory') for (const name of ['data.mdb', 'lock.mdb', 'created']) rmSync(join(path, name));
       chmodSync(path, what === 'file' ? 0o777 : 0o555);
       const other = run('open', unprivileged);
       const event = await other.next();
@@ -277,22 +277,22 @@ describe('lmdb', () => {
   });
 
   test('its files are accessible to their owner only, whatever their mode and the umask were', async () => {
-    const names = ['', 'data.mdb', 'lock.mdb'];
+    const names = ['', 'data.mdb', 'lock.mdb', 'created'];
     const modes = () => names.map((name) => statSync(join(path, name)).mode & 0o777);
     const umask = process.umask(0);
     try {
       path = join(path, 'below', 'new');
       await (await reopen()).close();
-      expect(modes()).toEqual([0o700, 0o600, 0o600]);
+      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600]);
       expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
       for (const name of names) chmodSync(join(path, name), 0o777);
       const store = await reopen();
-      expect(modes()).toEqual([0o700, 0o600, 0o600]);
+      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600]);
       await store.close();
-      for (const name of ['data.mdb', 'lock.mdb']) rmSync(join(path, name));
+      for (const name of ['data.mdb', 'lock.mdb', 'created']) rmSync(join(path, name));
       chmodSync(path, 0o755);
       await (await reopen()).close();
-      expect(modes()).toEqual([0o700, 0o600, 0o600]);
+      expect(modes()).toEqual([0o700, 0o600, 0o600, 0o600]);
     } finally {
       process.umask(umask);
     }

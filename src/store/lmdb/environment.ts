@@ -280,7 +280,12 @@ async function openRoot(path: string, mapSize: number): Promise<RootDatabase<Buf
  */
 function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number): void {
   root.readerCheck();
-  if ((root.readerList().match(/^\s*\d+ /gm) ?? []).length > readers) throw inUse(path);
+  const pids = [...root.readerList().matchAll(/^\s*(\d+) /gm)].map(([, pid]) => Number(pid));
+  if (pids.length > readers)
+    throw inUse(
+      path,
+      pids.find((pid) => pid !== process.pid),
+    );
 }
 
 /** Makes the files a store of the present format: new ones, and those of format 1, whose records are sealed later. */

@@ -55,8 +55,11 @@ export const openToOthers = (path: string, cause: unknown) =>
     cause,
   );
 
-export const inUse = (path: string) =>
-  unavailable(`the data in ${path} is in use by another process: stop that one, or choose another directory`);
+/** `pid`: of the process that uses it. */
+export const inUse = (path: string, pid?: number) => {
+  const process = pid === undefined ? 'another process' : `another process (pid ${pid})`;
+  return unavailable(`the data in ${path} is in use by ${process}: stop that one, or choose another directory`);
+};
 
 /** `path`: the damaged file, or its directory. */
 export const damaged = (path: string, what: string, cause?: unknown) =>

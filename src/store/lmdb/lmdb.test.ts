@@ -186,7 +186,8 @@ describe('lmdb', () => {
     test('in use by another process, until that is killed', async () => {
       const other = run('hold');
       expect(await other.next()).toBe('open');
-      await expect(reopen()).rejects.toMatchObject(refused(/in use by another process: stop/));
+      const named = new RegExp(`in use by another process \\(pid ${other.pid}\\): stop`);
+      await expect(reopen()).rejects.toMatchObject(refused(named));
       await other.kill();
       const store = await reopen();
       expect((await store.commit([], [{ key: 'a', value }])).ok).toBe(true);
@@ -334,6 +335,7 @@ describe('lmdb', () => {
       }
     })();
     return {
+      pid: running.pid,
       next: async () => (await lines.next()).value,
       async kill() {
         running.kill('SIGKILL');

@@ -1,15 +1,17 @@
-import { type StatusError, statusError } from '../meta/index.ts';
+import { type StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import type { Bookmarks } from './bookmarks.ts';
 import { bookmarkEvent, type Change, weightOf } from './change.ts';
 import type { Directory } from './directory.ts';
 import type { HistoryMember, HistoryReader } from './history.ts';
 import { eventFor, type Selection } from './selection.ts';
 import type { SubscribeOptions, Subscription, WatchEvent } from './types.ts';
-import type { EventWindow } from './window.ts';
+import { type EventWindow, tooOld } from './window.ts';
 
-/** Limits of one slice of a replay: changes examined, and bytes of events found. */
-const sliceChanges = 1_000;
-const sliceBytes = 256 * 1024;
+/** How many events, and bytes of events, a replay finds before it hands them out. */
+const batchEvents = 1_000;
+const batchBytes = 256 * 1024;
+/** How many changes a replay examines between two looks at the clock. */
+const replayStride = 32;
 /** The most events, and bytes of events, of the store's history that are buffered for a subscriber. */
 const historyEvents = 1_024;
 const historyBytes = 1024 * 1024;
@@ -24,6 +26,8 @@ export interface Hub {
   readonly bookmarks: Bookmarks;
   /** Subscribers that have not ended. */
   readonly open: Set<Subscriber>;
+  /** Subscribers at the end of the window with a pending `next`, which continue with the next change. */
+  readonly followers: Set<Subscriber>;
   /** Subscribers with a pending `next` that have events now; flushed once the commit has been offered to all. */
   readonly awake: Subscriber[];
   /** Events of the window that were given to subscribers behind it, and subscribers that were too slow. */
@@ -38,13 +42,16 @@ interface Waiter {
 
 /**
  * One subscription. Its source depends on its position: the store's history before the event window, then the window,
- * in slices and only as fast as it is read; at the end of the window it joins the directory and is live.
+ * in turns and only as fast as it is read; at the end of the window it joins the directory and is live. A costly one
+ * stays in the window and follows its end.
  */
 export class Subscriber implements Subscription, HistoryMember {
   readonly selection: Selection;
   readonly bookmarkMs: number;
   readonly #hub: Hub;
   readonly #bufferBytes: number;
+  readonly #costly: boolean;
+  readonly #turns: Turns;
   /** The last revision taken from earlier sources. */
   #position: number;
   #source: 'history' | 'window' | 'live' | 'none' = 'none';
@@ -54,6 +61,7 @@ export class Subscriber implements Subscription, HistoryMember {
   #queuedBytes = 0;
   #waiter: Waiter | undefined;
   #ended = false;
+  #replaying = false;
   /** The error with which the iteration ends once the queue is empty; undefined: without an error. */
   #error: StatusError | undefined;
   /** `revision` after the end. */
@@ -64,10 +72,12 @@ export class Subscriber implements Subscription, HistoryMember {
     this.bookmarkMs = options.bookmarkMs ?? 0;
     this.#hub = hub;
     this.#bufferBytes = options.bufferBytes;
+    this.#costly = options.costly === true;
+    this.#turns = options.turns ?? serverTurns();
     this.#position = options.after;
     hub.open.add(this);
     this.proceed(options.after);
-    if (options.bookmarkMs !== undefined) hub.bookmarks.add(this);
+    if (options.bookmarkMs !== undefined && !this.#ended) hub.bookmarks.add(this);
   }
 
   get position(): number {
@@ -124,8 +134,10 @@ export class Subscriber implements Subscription, HistoryMember {
     const { window, directory } = this.#hub;
     this.#position = Math.max(this.#position, revision);
     this.#cursor = window.seek(this.#position);
-    if (this.#position < window.oldest) this.#source = 'history';
-    else if (this.#cursor < window.end) this.#source = 'window';
+    if (this.#position < window.oldest) {
+      if (this.#costly) return this.end(tooOld(this.#position, window.oldest));
+      this.#source = 'history';
+    } else if (this.#costly || this.#cursor < window.end) this.#source = 'window';
     else {
       this.#source = 'live';
       directory.add(this);
@@ -141,9 +153,15 @@ export class Subscriber implements Subscription, HistoryMember {
     this.proceed(reached);
   }
 
+  /** There is a change behind the end of the window that it has reached. */
+  follow(): void {
+    this.#hub.followers.delete(this);
+    if (this.#waiter !== undefined) this.#read();
+  }
+
   bookmark(): void {
     const { revision } = this.#hub;
-    if (this.#source !== 'live' || revision < this.#position) return;
+    if (!this.#isCurrent() || revision < this.#position) return;
     if (this.#queue.at(-1)?.type === 'BOOKMARK') this.#queue.pop();
     this.#queue.push(bookmarkEvent(revision));
     this.flush();
@@ -179,27 +197,29 @@ export class Subscriber implements Subscription, HistoryMember {
   /** The last revision whose event, if any, is in the queue or has been taken. */
   #reached(): number {
     if (this.#ended) return this.#last;
-    switch (this.#source) {
-      case 'live':
-        return Math.max(this.#position, this.#hub.revision);
-      case 'history':
-        return this.#hub.history.reached(this);
-      default:
-        return this.#position;
-    }
+    if (this.#isCurrent()) return Math.max(this.#position, this.#hub.revision);
+    return this.#source === 'history' ? this.#hub.history.reached(this) : this.#position;
+  }
+
+  /** Whether it has seen every change of the cache. */
+  #isCurrent(): boolean {
+    return this.#source === 'live' || (this.#source === 'window' && this.#cursor >= this.#hub.window.end);
   }
 
   /** Detaches from the source. */
   #leave(): void {
     if (this.#source === 'live') this.#hub.directory.remove(this);
     if (this.#source === 'history') this.#hub.history.remove(this);
+    this.#hub.followers.delete(this);
     this.#source = 'none';
   }
 
   /** Starts to read from the source for a pending `next`. */
   #read(): void {
     if (this.#source === 'history') this.#hub.history.add(this);
-    if (this.#source === 'window') setImmediate(() => this.#continue());
+    if (this.#source !== 'window') return;
+    if (this.#cursor < this.#hub.window.end) void this.#continue();
+    else this.#hub.followers.add(this);
   }
 
   #hasRoom(event: WatchEvent): boolean {
@@ -248,7 +268,7 @@ export class Subscriber implements Subscription, HistoryMember {
     this.#last = revision;
   }
 
-  /** Reads the next slice of the window; past its end the subscriber is live. */
+  /** Reads the window until it has events for one batch or its turn is over; past its end the subscriber is live. */
   #replay(): void {
     const { window } = this.#hub;
     let cursor = this.#cursor;
@@ -256,11 +276,13 @@ export class Subscriber implements Subscription, HistoryMember {
       this.proceed(this.#position);
       return;
     }
-    const stop = Math.min(window.end, cursor + sliceChanges);
+    const every = this.#costly ? 1 : replayStride;
     let next = window.at(cursor);
     for (let last = 0; next !== undefined; next = window.at(++cursor)) {
+      const isFull = this.#queue.length >= batchEvents || this.#queuedBytes >= batchBytes;
+      const isOver = cursor % every === 0 && this.#turns.over;
       // A commit is never split, so that a client can resume from the revision of any event.
-      if ((cursor >= stop || this.#queuedBytes >= sliceBytes) && next.revision !== last) break;
+      if ((isFull || isOver) && cursor > this.#cursor && next.revision !== last) break;
       const event = eventFor(this.selection, next);
       if (event !== undefined) {
         this.#hub.replayed++;
@@ -273,11 +295,17 @@ export class Subscriber implements Subscription, HistoryMember {
     if (next === undefined) this.proceed(this.#position);
   }
 
-  /** Replays until there is an event for the pending `next`. */
-  #continue(): void {
-    if (this.#source !== 'window' || this.#waiter === undefined) return;
-    this.#replay();
-    this.flush();
+  /** Replays in turns until there is an event for the pending `next`. */
+  async #continue(): Promise<void> {
+    if (this.#replaying) return;
+    this.#replaying = true;
+    while (this.#source === 'window' && this.#waiter !== undefined && this.#cursor < this.#hub.window.end) {
+      if (this.#turns.over) await this.#turns.next();
+      if (this.#source !== 'window' || this.#waiter === undefined) break;
+      this.#replay();
+      this.flush();
+    }
+    this.#replaying = false;
     if (this.#waiter !== undefined) this.#read();
   }
 }

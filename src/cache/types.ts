@@ -1,4 +1,4 @@
-import type { ByteString, Clock } from '../meta/index.ts';
+import type { ByteString, Clock, Turns } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
 
 /**
@@ -132,6 +132,13 @@ export interface SubscribeOptions {
   readonly field?: { readonly path: string; readonly value: string };
   /** The rest of the selection, in addition to the above; absent: everything. Never throws. */
   readonly matches?: (object: CachedObject) => boolean;
+  /**
+   * `matches` takes long. The subscriber looks for its events in its own turns, behind the writes, and only in the event
+   * window: it ends with 410 when it is further behind, or begins there.
+   */
+  readonly costly?: boolean;
+  /** The turns in which earlier events are looked for. Absent: those of the server. */
+  readonly turns?: Turns;
   /**
    * The interval of bookmarks (ms), rounded up so that each falls on a whole second; none when absent. A bookmark has the
    * revision of the store, also when the last change of the resource was long ago.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import { type ListRange, openMemoryStore } from '../store/index.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 import { format, prefix, put, Reader, settle, setup } from './testing/objects.ts';
@@ -475,6 +476,69 @@ describe('replay', () => {
     const reader = follow({ after: 1 });
     await settle(5);
     expect(reader.batches).toEqual([1_500, 1_500]);
+  });
+});
+
+describe('a costly subscriber', () => {
+  it('has every event, and is evaluated behind the write that caused it', async () => {
+    const { store, cache } = await ready();
+    let evaluated = 0;
+    const matches = ({ name }: { name: string }) => {
+      evaluated++;
+      return name.startsWith('m');
+    };
+    const turns = new EveryStep();
+    const subscription = cache.subscribe({ after: cache.revision, bufferBytes, matches, costly: true, turns });
+    const reader = new Reader(subscription);
+    await settle(1);
+    store.write([put('a/m1', {})]);
+    store.write([put('a/n', {})]);
+    expect(evaluated).toBe(0);
+    await settle(10);
+    store.write([put('a/m2', {}), put('a/m1')]);
+    await settle(10);
+    expect(reader.received).toEqual(['ADDED a/m1 2', 'ADDED a/m2 4', 'DELETED a/m1 4']);
+    expect(turns.count).toBeGreaterThanOrEqual(3);
+    expect(subscription.revision).toBe(cache.revision);
+  });
+
+  it('ends with 410 when it begins before the window, or falls behind it', async () => {
+    const { store, cache, follow } = await ready({ windowBytes: 1 });
+    const slow = cache.subscribe({ after: cache.revision, bufferBytes, matches: () => true, costly: true });
+    for (let i = 0; i < 3; i++) store.write([put('a/x', { padding: 1_000 })]);
+    await settle();
+    expect(cache.oldest).toBeGreaterThan(1);
+    await expect(slow.next()).rejects.toMatchObject({ code: 410 });
+    const old = follow({ after: 1, matches: () => true, costly: true });
+    await settle();
+    expect(old.end).toContain('too old resource version: 1');
+  });
+
+  it('takes nothing more once it is closed', async () => {
+    const { store, cache } = await ready();
+    const subscription = cache.subscribe({ after: cache.revision, bufferBytes, matches: () => true, costly: true });
+    const reader = new Reader(subscription);
+    await settle(1);
+    subscription.close();
+    store.write([put('a/x', {})]);
+    await settle();
+    expect([reader.received, reader.end]).toEqual([[], 'done']);
+  });
+});
+
+describe('many subscribers', () => {
+  it('are served in turns, each with all events in their order', async () => {
+    const { store, follow } = await ready();
+    const all = Array.from({ length: 1_100 }, () => follow({}));
+    await settle();
+    store.write([put('a/x', {})]);
+    for (let i = 0; i < 100; i++) await Promise.resolve();
+    const served = all.filter(({ received }) => received.length > 0).length;
+    expect(served).toBeGreaterThan(0);
+    expect(served).toBeLessThan(all.length / 2);
+    store.write([put('a/y', {})]);
+    await settle(20);
+    for (const { received } of all) expect(received).toEqual(['ADDED a/x 2', 'ADDED a/y 3']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { BTree, type BTreeSnapshot } from '../btree/index.ts';
-import { statusError } from '../meta/index.ts';
+import { serverTurns, statusError } from '../meta/index.ts';
 import type { Change as StoreChange } from '../store/index.ts';
 import { Bookmarks } from './bookmarks.ts';
 import { Change } from './change.ts';
@@ -22,6 +22,9 @@ import { EventWindow, tooOld } from './window.ts';
 
 /** How long a request waits for a cache to be loaded, as in the reference server. */
 const loadTimeoutMs = 34_000;
+
+/** How many subscribers are served in one turn: some 20 us each, with the write to the connection. */
+const flushedAtOnce = 250;
 
 /** A cache that is empty until `ready` is called. */
 export function createWatchCache(options: CacheOptions): WatchCache {
@@ -48,6 +51,9 @@ class Cache implements WatchCache {
   /** A progress notification has been requested; another one is needed after it. */
   #progressPending = false;
   #progressAgain = false;
+  #flushing = false;
+  /** In which subscribers are served. */
+  readonly #turns = serverTurns();
 
   constructor(options: CacheOptions) {
     const { clock } = options;
@@ -62,10 +68,11 @@ class Cache implements WatchCache {
         return revision();
       },
       window: this.#window,
-      history: new HistoryReader(options, this.#window, () => this.#flush()),
+      history: new HistoryReader(options, this.#window, () => void this.#flush()),
       directory: new Directory(options.indexedFields),
       bookmarks: new Bookmarks(clock, () => this.#requestProgress()),
       open: new Set(),
+      followers: new Set(),
       awake: [],
       replayed: 0,
       cutOff: 0,
@@ -216,14 +223,22 @@ class Cache implements WatchCache {
   #advance(revision: number): void {
     this.#revision = revision;
     this.#snapshot = undefined;
-    this.#flush();
+    for (const follower of this.#hub.followers) follower.follow();
+    void this.#flush();
     this.#waiters.reached(revision);
   }
 
-  #flush(): void {
+  /** Hands their events to those who wait for them: each writes to its client at once, so that many are served in turns. */
+  async #flush(): Promise<void> {
+    if (this.#flushing) return;
+    this.#flushing = true;
     const { awake } = this.#hub;
-    for (const subscriber of awake) subscriber.flush();
+    for (let flushed = 0; flushed < awake.length; ) {
+      awake[flushed++]?.flush();
+      if (flushed % flushedAtOnce === 0) await this.#turns.next();
+    }
     awake.length = 0;
+    this.#flushing = false;
   }
 
   /**

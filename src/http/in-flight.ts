@@ -17,6 +17,8 @@ export interface InFlightLimits {
   readonly receiving: number;
   /** Bytes of responses that were handed to connections and that clients have not read yet. */
   readonly unread: number;
+  /** Bytes of the selectors of lists and watches that are under way. */
+  readonly selectors: number;
 }
 
 type ByLimit<T> = { readonly [what in keyof InFlightLimits]: T };

@@ -116,7 +116,7 @@ export const requestMetrics: readonly Metric[] = [
   limitMetric(
     'limit_used',
     'gauge',
-    'How much of each limit of requests is taken: requests of a kind, or bytes (receiving, unread).',
+    'How much of each limit of requests is taken: requests of a kind, or bytes (receiving, unread, selectors).',
     ({ used }) => used,
   ),
   limitMetric('limit', 'gauge', 'Each limit of requests; absent where there is none.', ({ limit }) => limit),

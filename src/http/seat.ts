@@ -6,7 +6,7 @@ import type { ApiRequest } from './types.ts';
 /** The least that a body counts (bytes): a request takes memory besides its body. */
 const leastBody = 16 * 1024;
 
-/** What one request takes of the shared limits: seats, body bytes, unread bytes. All is released at once. */
+/** What one request takes of the shared limits: seats, bytes of its body, of its selectors, unread ones. All is released at once. */
 export class Seat {
   readonly #shares: InFlight['shares'];
   readonly #user: string;
@@ -18,6 +18,7 @@ export class Seat {
   refused = false;
   #places = 0;
   #bytes = 0;
+  #selectors = 0;
 
   constructor({ shares }: InFlight, { name, groups }: User, flowClass: FlowClass | undefined) {
     this.#shares = shares;
@@ -52,6 +53,14 @@ export class Seat {
     return body;
   }
 
+  /** Counts what the selectors of the request take in memory (bytes). @throws StatusError 429 */
+  keep(selectors: number): void {
+    if (selectors === 0) return;
+    this.#require('selectors', selectors, 'too much memory is taken by the selectors of your lists and watches');
+    this.#shares.selectors.take(this.#user, selectors);
+    this.#selectors += selectors;
+  }
+
   /**
    * Counts bytes that are sent and not yet read: at once, or, with a call of `granted`, when the share of the user allows
    * it. The result cancels the wait.
@@ -66,12 +75,12 @@ export class Seat {
   }
 
   /** @throws StatusError 429 when the amount is more than the share of the user */
-  #require(what: keyof InFlight['shares'], amount: number): void {
+  #require(what: keyof InFlight['shares'], amount: number, why = ''): void {
     const shares = this.#shares[what];
     if (shares.fits(this.#user, amount, this.#exempt)) return;
     shares.refusals++;
     this.refused = true;
-    throw statusError.tooManyRequests('Too many requests, please try again later.', 1);
+    throw statusError.tooManyRequests(`Too many requests, please try again later.${why === '' ? '' : ` (${why})`}`, 1);
   }
 
   /** Must be called once, when the request has ended. */
@@ -80,5 +89,6 @@ export class Seat {
       this.#shares[this.#flowClass].give(this.#user, this.#places);
     }
     if (this.#bytes > 0) this.#shares.receiving.give(this.#user, this.#bytes);
+    if (this.#selectors > 0) this.#shares.selectors.give(this.#user, this.#selectors);
   }
 }

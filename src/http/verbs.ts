@@ -1,5 +1,13 @@
 import { patchFormat, type TypeMeta } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, type Names, Stage, StatusError, statusError } from '../meta/index.ts';
+import {
+  formatGroupVersion,
+  type JsonObject,
+  type Names,
+  Stage,
+  StatusError,
+  selectorBytes,
+  statusError,
+} from '../meta/index.ts';
 import {
   type Change,
   checkVerb,
@@ -135,6 +143,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async list(verbs, call, target) {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
+    call.seat.keep(selectorBytes(call.info.selectors));
     call.stages.enter(Stage.store);
     let list = await verbs.registry.list(target, { ...readOptions(call.info), turns: call.turns });
     call.stages.enter(Stage.serialization);
@@ -149,6 +158,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
+    call.seat.keep(selectorBytes(info.selectors));
     call.stages.enter(Stage.store);
     const stream = await verbs.registry.watch(target, {
       ...pick(info.query, watchNames),

@@ -99,6 +99,7 @@ export {
   type ReceivedSelector,
   receiveSelectors,
   type Selectors,
+  selectorBytes,
 } from './selectors.ts';
 export { type RequestTrace, type Span, Stage, Stages, stageNames } from './stages.ts';
 export {

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { selectorFromObject, validateSelectorObject } from './selector-object.ts';
-import { fieldSelector, type Labels, labelSelector, parseFieldSelector, parseLabelSelector } from './selectors.ts';
+import {
+  fieldSelector,
+  type Labels,
+  labelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+  receiveSelectors,
+  selectorBytes,
+} from './selectors.ts';
 import { StatusError } from './status-error.ts';
 
 const refusal = (run: () => unknown): [number, string] => {
@@ -84,7 +92,7 @@ describe('label selectors', () => {
 
   it('requires returns the only value that a label may have', () => {
     const selector = parseLabelSelector('a=1,b==2,c in (3),d in (4,5),e!=6,f');
-    expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(selector.requires)).toEqual([
+    expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => selector.requires(key))).toEqual([
       '1',
       '2',
       '3',
@@ -93,6 +101,24 @@ describe('label selectors', () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it('is one object for requests with the same long text', () => {
+    const text = Array.from({ length: 100 }, (_, i) => `key${i}!=value`).join(',');
+    expect(parseLabelSelector(text)).toBe(parseLabelSelector(`${text}`));
+    expect(parseLabelSelector(`${text},a`)).not.toBe(parseLabelSelector(text));
+    expect(parseLabelSelector(`${text},a`).matches({ a: '' })).toBe(true);
+    expect(parseLabelSelector(`${text},a`).matches({})).toBe(false);
+  });
+
+  it('counts what it takes in memory', () => {
+    const bytes = (labels: string, fields: string) => selectorBytes(receiveSelectors(labels, fields));
+    expect(bytes('', '')).toBe(0);
+    const one = bytes('a=b', '');
+    expect(bytes('a=b,c=d', '')).toBeGreaterThan(one + 50);
+    expect(bytes('a=b', 'metadata.name=x')).toBeGreaterThan(one + 50);
+    // One value with many texts counts as well.
+    expect(bytes(`a in (${'x'.repeat(10_000)})`, '')).toBeGreaterThan(10_000);
   });
 
   it('matches as a naive evaluation of each requirement', () => {

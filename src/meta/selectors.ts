@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { fieldError } from './field-error.ts';
 import { StatusError, statusError } from './status-error.ts';
 import { labelValue, qualifiedName } from './validate-names.ts';
@@ -20,12 +21,12 @@ export interface Labels {
 export interface LabelSelector {
   /** Ordered by key. */
   readonly requirements: readonly LabelRequirement[];
-  /** Canonical text, which parses to an equal selector; empty for the selector of everything. */
+  /** Canonical text, which parses to an equal selector; empty for the selector of everything. Made at each call. */
   readonly text: string;
   /** Allocates nothing. */
-  readonly matches: (labels: Labels | undefined) => boolean;
+  matches(labels: Labels | undefined): boolean;
   /** The one value that the label must have; undefined when more than one value would do. */
-  readonly requires: (key: string) => string | undefined;
+  requires(key: string): string | undefined;
 }
 
 /** The maximum length of a selector, in characters. */
@@ -37,58 +38,78 @@ const MAX_REQUIREMENTS = 1_000;
 const NO_LABELS: Labels = Object.freeze({});
 
 /** A selector of valid requirements. */
-export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
-  const ordered = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const tests = ordered.map((requirement) => ({ key: requirement.key, test: compile(requirement) }));
-  return {
-    requirements: ordered,
-    text: ordered.map(formatRequirement).join(','),
-    matches: (labels = NO_LABELS) => {
-      for (const { key, test } of tests) {
-        // Inherited properties are never strings, so that a label `constructor` needs no special case.
-        const value: unknown = labels[key];
-        if (!test(typeof value === 'string' ? value : undefined)) return false;
-      }
-      return true;
-    },
-    requires: (key) => {
-      const found = ordered.find((requirement) => requirement.key === key);
-      const exact = found !== undefined && ['=', '==', 'in'].includes(found.operator) && found.values.length === 1;
-      return exact ? found.values[0] : undefined;
-    },
-  };
+export const labelSelector = (requirements: readonly LabelRequirement[]): LabelSelector =>
+  new RequirementSelector(requirements);
+
+/** Keeps its requirements only: a watch keeps its selector for as long as it is open. */
+class RequirementSelector implements LabelSelector {
+  readonly requirements: readonly LabelRequirement[];
+
+  constructor(requirements: readonly LabelRequirement[]) {
+    this.requirements = requirements.map(withSortedValues).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  }
+
+  get text(): string {
+    return this.requirements.map(formatRequirement).join(',');
+  }
+
+  matches(labels: Labels = NO_LABELS): boolean {
+    for (const requirement of this.requirements) {
+      // Inherited properties are never strings, so that a label `constructor` needs no special case.
+      const value: unknown = labels[requirement.key];
+      if (!meets(requirement, typeof value === 'string' ? value : undefined)) return false;
+    }
+    return true;
+  }
+
+  requires(key: string): string | undefined {
+    const found = this.requirements.find((requirement) => requirement.key === key);
+    const exact = found !== undefined && ['=', '==', 'in'].includes(found.operator) && found.values.length === 1;
+    return exact ? found.values[0] : undefined;
+  }
 }
+
+const withSortedValues = (requirement: LabelRequirement): LabelRequirement =>
+  requirement.values.length > 1 ? { ...requirement, values: [...requirement.values].sort() } : requirement;
 
 /** The selector that matches everything. */
 export const everything: LabelSelector = labelSelector([]);
 
-function compile({ operator, values }: LabelRequirement): (value: string | undefined) => boolean {
-  const first = values[0] ?? '';
-  const several = new Set(values);
+function meets({ operator, values }: LabelRequirement, value: string | undefined): boolean {
   switch (operator) {
     case '=':
     case '==':
-      return (value) => value === first;
+      return value === values[0];
     case '!=':
-      return (value) => value !== first;
+      return value !== values[0];
     case 'in':
-      return values.length === 1 ? (value) => value === first : (value) => value !== undefined && several.has(value);
+      return value !== undefined && includes(values, value);
     case 'notin':
-      return values.length === 1 ? (value) => value !== first : (value) => value === undefined || !several.has(value);
+      return value === undefined || !includes(values, value);
     case 'exists':
-      return (value) => value !== undefined;
+      return value !== undefined;
     case '!':
-      return (value) => value === undefined;
+      return value === undefined;
     case 'gt':
     case 'lt': {
-      const bound = integer(first);
-      const sign = operator === 'gt' ? 1n : -1n;
-      return (value) => {
-        const actual = value === undefined ? undefined : integer(value);
-        return actual !== undefined && bound !== undefined && (actual - bound) * sign > 0n;
-      };
+      const bound = integer(values[0] ?? '');
+      const actual = value === undefined ? undefined : integer(value);
+      if (actual === undefined || bound === undefined) return false;
+      return operator === 'gt' ? actual > bound : actual < bound;
     }
   }
+}
+
+/** Whether sorted texts include one. */
+function includes(sorted: readonly string[], text: string): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as string) < text) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === text;
 }
 
 /** A whole number of 64 bits in decimal digits. */
@@ -123,6 +144,28 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === '') return everything;
   checkLength(text);
+  return text.length < sharedLength ? parseRequirements(text) : sharedSelector(text);
+}
+
+/** From this length on (characters), requests with the same selector share it. */
+const sharedLength = 256;
+/** The long selectors that are in use, by the hash of their texts. */
+const shared = new Map<string, WeakRef<LabelSelector>>();
+const unused = new FinalizationRegistry<string>((hash) => {
+  if (shared.get(hash)?.deref() === undefined) shared.delete(hash);
+});
+
+function sharedSelector(text: string): LabelSelector {
+  const hash = createHash('sha256').update(text).digest('base64');
+  const found = shared.get(hash)?.deref();
+  if (found !== undefined) return found;
+  const selector = parseRequirements(text);
+  shared.set(hash, new WeakRef(selector));
+  unused.register(selector, hash);
+  return selector;
+}
+
+function parseRequirements(text: string): LabelSelector {
   const tokens = tokenize(text);
   const requirements: LabelRequirement[] = [];
   let next = 0;
@@ -324,6 +367,17 @@ export interface Selectors {
 export type ReceivedSelector<S> =
   | { readonly text: string; readonly selector: S; readonly error?: never }
   | { readonly text: string; readonly selector?: never; readonly error: StatusError };
+
+/** About what a requirement or a term takes in memory, besides its texts (bytes). */
+const requirementBytes = 96;
+
+/** About what the selectors of a request take in memory (bytes). */
+export function selectorBytes({ labelSelector, fieldSelector }: Selectors): number {
+  const parts = (labelSelector?.selector?.requirements.length ?? 0) + (fieldSelector?.selector?.terms.length ?? 0);
+  // The text as it was received, and those of the requirements.
+  const texts = 2 * ((labelSelector?.text.length ?? 0) + (fieldSelector?.text.length ?? 0));
+  return parts * requirementBytes + texts;
+}
 
 /** Parses the selectors of a request. An empty text is no selector. */
 export function receiveSelectors(labels: string, fields: string): Selectors {

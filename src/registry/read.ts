@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
-import { type StatusError, statusError } from '../meta/index.ts';
+import { type StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import { pagesOf, StoreError } from '../store/index.ts';
 import { type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
@@ -60,6 +59,7 @@ async function listCached(
     after: start.after,
     began: start.began,
     limit: limit === 0 ? Number.POSITIVE_INFINITY : limit,
+    turns: options.turns ?? serverTurns(),
   };
   if (plan.snapshot !== undefined) return listSnapshot(registry, plan, plan.snapshot);
   try {
@@ -92,6 +92,8 @@ interface ListPlan extends State {
   readonly began: number;
   /** Infinity: no pages. */
   readonly limit: number;
+  /** The turns in which objects are looked for. */
+  readonly turns: Turns;
 }
 
 /** A state of a resource. */
@@ -148,40 +150,46 @@ async function findState(
 }
 
 async function listSnapshot(registry: RegistryContext, plan: ListPlan, snapshot: Snapshot): Promise<ObjectList> {
-  const { resource, selection, revision, after, limit } = plan;
+  const { resource, selection, revision, after, limit, turns } = plan;
   const items = inRange(resource, selection, snapshot, after);
   const readable = resource.format.corrupt.size === 0;
   if (limit === Number.POSITIVE_INFINITY && selection.matches === undefined && readable) return whole(revision, items);
   // One more than the page holds shows that another page follows.
-  const page = await gather(items, selection.matches, limit + 1);
+  const page = await gather(items, selection, limit + 1, turns);
   if (page.length <= limit) return whole(revision, page);
   page.pop();
   resource.listSnapshots?.keep(snapshot);
   return cut(registry, plan, page, (last) => snapshot.count(rangeOf(resource, selection), last));
 }
 
-/** How many objects are looked at before the event loop gets a turn. */
-const slice = 1_000;
+/** Between two looks at the clock this many requirements are evaluated, or as many objects are taken. */
+const stride = 64;
+
+/** After how many objects of a selection work looks at the clock. */
+export const strideOf = ({ cost }: Pick<Selection, 'cost'>): number => Math.max(1, Math.floor(stride / (cost + 1)));
 
 /**
- * The first `most` matching objects, with turns for the event loop however few match.
+ * The first `most` matching objects, in turns however few match.
  * @throws StatusError 500 for a corrupt object, unless it is the last of `most`
  */
 async function gather(
   items: Iterable<CachedObject>,
-  matches: Selection['matches'],
+  selection: Selection,
   most: number,
+  turns: Turns,
 ): Promise<CachedObject[]> {
+  const { matches } = selection;
   const found: CachedObject[] = [];
+  const every = strideOf(selection);
   let seen = 0;
   for (const object of items) {
+    if (seen++ % every === 0 && turns.over) await turns.next();
     const corrupt = isCorrupt(object);
     if (corrupt && found.length + 1 < most) throw unreadable(object);
     if (corrupt || matches?.(object) !== false) {
       found.push(object);
       if (found.length === most) break;
     }
-    if (++seen % slice === 0) await nextTurn();
   }
   return found;
 }
@@ -229,7 +237,7 @@ async function cut(
 /** Reads the state at an old revision from the store. */
 async function listStore(registry: RegistryContext, plan: ListPlan): Promise<ObjectList> {
   const { store } = registry;
-  const { resource, selection, revision, after, limit } = plan;
+  const { resource, selection, revision, after, limit, turns } = plan;
   const prefix = rangeOf(resource, selection);
   const all = selection.name === '' && selection.matches === undefined;
   const range = {
@@ -242,6 +250,7 @@ async function listStore(registry: RegistryContext, plan: ListPlan): Promise<Obj
   const page: CachedObject[] = [];
   for await (const { entries } of pagesOf(store, range)) {
     for (const entry of entries) {
+      if (turns.over) await turns.next();
       const object = describe(resource.format, entry);
       if (selection.name !== '' && object.name !== selection.name) continue;
       const corrupt = isCorrupt(object);

@@ -28,6 +28,8 @@ export interface Selection {
   readonly matchesConverted: ((object: CachedObject) => boolean) | undefined;
   /** Whether there are selectors: `remainingItemCount` is unknown then. */
   readonly filtered: boolean;
+  /** How many requirements each object is held against. */
+  readonly cost: number;
 }
 
 /** @throws StatusError 400 for a malformed selector, and for a field that is not selectable */
@@ -54,6 +56,7 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
     matches: byLabels ? (object) => labels.matches(object.labels) && mayMatch?.(object) !== false : mayMatch,
     matchesConverted: converts ? byFields : undefined,
     filtered: byLabels || tested.length > 0,
+    cost: (labels?.requirements.length ?? 0) + tested.length,
   };
 }
 

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
+import { serverTurns, type Turns } from '../meta/index.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from './context.ts';
 import { ConvertedStream } from './converted-stream.ts';
 import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
-import { inRange } from './read.ts';
+import { inRange, strideOf } from './read.ts';
 import { keyOf, type Selection, select } from './selection.ts';
 import { isCorrupt, unreadable } from './stored/read.ts';
 import type { StreamEvent, Target, WatchOptions, WatchStream } from './types.ts';
@@ -13,8 +13,8 @@ const bookmarkMs = 60_000;
 const longestMs = 2 ** 31 - 1;
 /** How many initial events a batch holds at most. */
 const initialBatch = 250;
-/** How many objects are looked at for a batch before the event loop gets a turn. */
-const initialSlice = 1_000;
+/** From how many requirements on a watch looks for its events in its own turns, not in those of the writes. */
+const costlyFrom = 17;
 
 /**
  * Watches from a resourceVersion: initial events, then every change. The iteration throws a 410 when the history from that
@@ -30,15 +30,17 @@ export async function watch(registry: RegistryContext, target: Target, options: 
   const bookmarks = readFlag(options.allowWatchBookmarks) === true;
   const exact = revision !== undefined && revision > 0 && initial !== true;
   const { resource } = target;
+  const turns = options.turns ?? serverTurns();
   const cache = await waitForRevision(resource, exact ? 0 : (revision ?? (await registry.store.revision())));
   // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
   const initialObjects = exact || initial === false ? [] : inRange(resource, selection, cache.snapshot());
   const stream = new Stream(
     initialObjects[Symbol.iterator](),
-    selection.matches,
+    selection,
+    turns,
     initial === true && bookmarks ? cache.revision : undefined,
     bookmarks ? () => cache.revision : undefined,
-    subscribe(registry, target, selection, exact ? revision : cache.revision, bookmarks),
+    subscribe(registry, target, selection, exact ? revision : cache.revision, bookmarks, turns),
   );
   const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);
@@ -56,12 +58,15 @@ function subscribe(
   selection: Selection,
   after: number,
   bookmarks: boolean,
+  turns: Turns,
 ): Subscription {
-  const { namespace, name, field, matches } = selection;
+  const { namespace, name, field, matches, cost } = selection;
   const narrow = keyOf(resource, selection) !== undefined || name !== '';
   return resource.cache.subscribe({
     after,
     bufferBytes: registry.watchBufferBytes,
+    turns,
+    costly: cost >= costlyFrom,
     ...(namespace === '' ? {} : { namespace }),
     ...(narrow ? { name } : {}),
     ...(field === undefined ? {} : { field }),
@@ -73,7 +78,8 @@ function subscribe(
 /** One watch: the initial events, the bookmark that ends them where one is asked for, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   readonly #initial: Iterator<CachedObject>;
-  readonly #matches: Selection['matches'];
+  readonly #selection: Selection;
+  readonly #turns: Turns;
   #initialEnd: number | undefined;
   /** The revision of the cache; undefined without bookmarks. */
   readonly #progress: (() => number) | undefined;
@@ -87,13 +93,15 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   constructor(
     initial: Iterator<CachedObject>,
-    matches: Selection['matches'],
+    selection: Selection,
+    turns: Turns,
     initialEnd: number | undefined,
     progress: (() => number) | undefined,
     subscription: Subscription,
   ) {
     this.#initial = initial;
-    this.#matches = matches;
+    this.#selection = selection;
+    this.#turns = turns;
     this.#initialEnd = initialEnd;
     this.#progress = progress;
     this.#subscription = subscription;
@@ -122,10 +130,9 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
     while (!this.#ended && !this.#initialDone) {
+      if (this.#turns.over) await this.#turns.next();
       const events = this.#take();
       if (events.length > 0) return { done: false, value: events };
-      // The event loop gets a turn, however few objects match.
-      if (!this.#initialDone) await nextTurn();
     }
     if (this.#ended) return this.#finish();
     this.#waiting = true;
@@ -144,10 +151,13 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     return this.#finish();
   }
 
-  /** The next initial events, with the bookmark behind the last one; may be empty when no object of the slice matches. */
+  /** The next initial events, with the bookmark behind the last one; may be empty when no object of the turn matches. */
   #take(): StreamEvent[] {
     const events: StreamEvent[] = [];
-    for (let seen = 0; seen < initialSlice && events.length < initialBatch; seen++) {
+    const { matches } = this.#selection;
+    const every = strideOf(this.#selection);
+    for (let seen = 1; events.length < initialBatch; seen++) {
+      if (seen % every === 0 && this.#turns.over) break;
       const { done, value } = this.#initial.next();
       if (done === true) {
         this.#initialDone = true;
@@ -160,7 +170,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
         this.close();
         throw unreadable(value);
       }
-      if (this.#matches?.(value) !== false) events.push(addedEvent(value));
+      if (matches?.(value) !== false) events.push(addedEvent(value));
     }
     return events;
   }

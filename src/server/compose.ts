@@ -238,6 +238,9 @@ const maxReceiving = 256 * 1024 * 1024;
 /** Bytes of responses that clients have not read: one chunk of several hundred lists, which costs three times its size. */
 const maxUnread = 128 * 1024 * 1024;
 
+/** Bytes of the selectors of lists and watches: 400 watches with the largest, or 100,000 with a name. */
+const maxSelectors = 64 * 1024 * 1024;
+
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 
 const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
@@ -247,6 +250,7 @@ const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
   proxied: maxProxied,
   receiving: maxReceiving,
   unread: maxUnread,
+  selectors: maxSelectors,
 });
 
 /** The authorizer of checks within a request, counted like that of the request itself. */

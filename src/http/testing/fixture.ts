@@ -163,6 +163,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     proxied: 100,
     receiving: 64 * 1024 * 1024,
     unread: 64 * 1024 * 1024,
+    selectors: 64 * 1024 * 1024,
     ...options.limits,
   });
   const metrics = createMetrics(() => registry, inFlight, clock);

@@ -1,0 +1,104 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { authorization, type TestedServer } from '../server.ts';
+import { type Attack, answered, asAdmin, configMaps, hold, type Scenario, succeeded } from './scenario.ts';
+
+/** Attacks by whoever may list and watch in one namespace. */
+
+const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default';
+
+/** Lets bob list and watch config maps, and makes so many of them. */
+async function prepare({ client }: Attack, objects: number): Promise<void> {
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }];
+  succeeded(
+    'creating a role',
+    await client.http1(asAdmin('POST', `${rbac}/roles`, { metadata: { name: 'r' }, rules })),
+  );
+  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'r' };
+  const subjects = [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'bob' }];
+  const binding = { metadata: { name: 'b' }, roleRef, subjects };
+  succeeded('binding it', await client.http1(asAdmin('POST', `${rbac}/rolebindings`, binding)));
+  const names = Array.from({ length: objects }, (_, i) => `labelled${i}`);
+  await Promise.all(
+    names.map(async (name) => {
+      const object = { metadata: { name, labels: { app: name } }, data: { text: 'x'.repeat(200) } };
+      succeeded('creating an object', await client.http1(asAdmin('POST', configMaps, object)));
+    }),
+  );
+}
+
+/** A selector with a thousand requirements that every object meets, and one that none does. */
+const costly = (last: string) =>
+  encodeURIComponent([...Array.from({ length: 999 }, (_, i) => `a${i}!=b`), last].join(','));
+
+const costlyLists: Scenario = {
+  name: 'costly-lists',
+  title: 'lists with a thousand requirements each keep nobody waiting',
+  attack: async (attack) => {
+    const { client, full } = attack;
+    await prepare(attack, full ? 3_000 : 1_000);
+    const accepts = ['application/json', 'application/json;as=Table;v=v1;g=meta.orch.io', 'application/yaml'];
+    await Promise.all(
+      Array.from({ length: full ? 200 : 100 }, async (_, i) => {
+        const path = `${configMaps}?labelSelector=${costly(`zz${i}`)}`;
+        const headers = { accept: accepts[i % accepts.length] ?? '', 'accept-encoding': 'gzip' };
+        const answer = await client.http1({ user: 'bob', method: 'GET', path, headers });
+        hold(answer.status === 200 || answer.status === 429, `a list is answered with ${answer.status}`);
+        answered('a list', answer);
+      }),
+    );
+  },
+};
+
+/** Opens watches over as few connections as possible; returns the statuses of those that were answered. */
+async function openWatches({ port, ca }: TestedServer, paths: readonly string[]) {
+  const sessions: ClientHttp2Session[] = [];
+  const streams: ClientHttp2Stream[] = [];
+  const statuses = new Map<number, number>();
+  for (const [i, path] of paths.entries()) {
+    if (i % 90 === 0) {
+      const session = connect(`https://127.0.0.1:${port}`, { ca });
+      session.on('error', () => {});
+      sessions.push(session);
+    }
+    const stream = sessions.at(-1)?.request({ ':method': 'GET', ':path': path, ...authorization('bob') });
+    if (stream === undefined) continue;
+    stream.on('error', () => {});
+    stream.on('response', ({ ':status': status = 0 }) => statuses.set(status, (statuses.get(status) ?? 0) + 1));
+    stream.resume();
+    streams.push(stream);
+    if (i % 90 === 89) await sleep(20);
+  }
+  return { statuses, close: () => sessions.forEach((session) => void session.destroy()) };
+}
+
+const costlyWatches: Scenario = {
+  name: 'costly-watches',
+  title: 'watches with a thousand requirements each are counted, and writes do not wait for them',
+  attack: async (attack) => {
+    const { client, server, full } = attack;
+    await prepare(attack, 100);
+    const before = await server.memory();
+    const paths = Array.from(
+      { length: full ? 7_000 : 1_500 },
+      (_, i) => `${configMaps}?watch=1&resourceVersion=0&labelSelector=${costly(`zz${i}`)}`,
+    );
+    const watches = await openWatches(server, paths);
+    await sleep(1_000);
+    for (let i = 0; i < (full ? 50 : 20); i++) {
+      const change = { metadata: { labels: { round: String(i) } } };
+      const path = `${configMaps}/labelled${i}`;
+      succeeded('a write', await client.http1(asAdmin('PATCH', path, change, 'application/merge-patch+json')));
+    }
+    const { statuses } = watches;
+    const unexpected = [...statuses.keys()].filter((status) => status !== 200 && status !== 429);
+    hold(unexpected.length === 0, `watches are answered with ${unexpected.join(', ')}`);
+    hold((statuses.get(200) ?? 0) > 0, 'no watch is answered with 200');
+    hold((statuses.get(429) ?? 0) > 0, 'no watch is refused');
+    const taken = (await server.memory()) - before;
+    hold(taken < 512 * 1024 * 1024, `watches take ${Math.round(taken / 1024 / 1024)} MB`);
+    watches.close();
+  },
+};
+
+export const selectorScenarios: readonly Scenario[] = [costlyLists, costlyWatches];

@@ -17,6 +17,7 @@ import {
   type Value,
 } from '../values.ts';
 import { keyOfElements } from './associative-lists.ts';
+import { work } from './work.ts';
 
 /** The deepest nesting of values that are compared. */
 const MAX_DEPTH = 500;
@@ -47,6 +48,7 @@ export function compareValues(a: Value, b: Value): number {
 }
 
 function equal(a: Value, b: Value, depth: number): boolean {
+  work.done++;
   if (a === b && (a === null || typeof a !== 'object')) return true;
   if (typeof a !== 'object' && typeof b !== 'object' && typeof a === typeof b) return false;
   const left = numberOf(a);
@@ -121,6 +123,7 @@ function objectsEqual(a: ObjectValue, b: ObjectValue, depth: number): boolean {
     declared.add(a.type.field(identifier)?.property ?? identifier);
   }
   for (const [property, json] of Object.entries(a.json)) {
+    work.done++;
     if (!declared.has(property) && !(Object.hasOwn(b.json, property) && jsonEqual(json, b.json[property])))
       return false;
   }

@@ -47,6 +47,7 @@ export {
   CostLimitExceeded,
   Double,
   Duration,
+  Interruption,
   intOf,
   JsonMapValue,
   ListValue,

@@ -40,11 +40,8 @@ export type Value =
   | TypeValue
   | OpaqueValue;
 
-/**
- * A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. An expression can fail many times within
- * its budget, so a failure records no stack: that would take a hundred times as long as the failure.
- */
-export class CelError extends Error {
+/** An expression can fail many times within its budget: a stack would take a hundred times as long as the failure. */
+class WithoutStack extends Error {
   constructor(message: string) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -53,8 +50,11 @@ export class CelError extends Error {
   }
 }
 
+/** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
+export class CelError extends WithoutStack {}
+
 /** Ends an evaluation without being a failure of the expression: no operator or macro absorbs it. */
-export abstract class Interruption extends Error {}
+export abstract class Interruption extends WithoutStack {}
 
 /** The cost budget is exceeded. */
 export class CostLimitExceeded extends Interruption {}

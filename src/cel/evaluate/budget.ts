@@ -49,7 +49,7 @@ export interface Frame {
 /** What a step of an evaluation may cost. */
 const stepCost = 5_000;
 /** What functions may do beyond their cost in all. */
-const maxWork = 100_000_000;
+const maxWork = 20_000_000;
 
 export const frameOf = (values: readonly Value[], slots: number, remaining: number): Frame => ({
   values,

@@ -71,7 +71,7 @@ export function compileExpression(checked: CheckedExpression): Program {
   const compiler = new Compiler(checked);
   const { step, long } = runnableOf(compiler.compile(checked.expr, undefined));
   const { slots } = compiler;
-  const valueOf = (outcome: Outcome): Value => {
+  const resultOf = (outcome: Outcome): Value => {
     if (outcome instanceof CelError) throw outcome;
     return outcome;
   };
@@ -79,7 +79,7 @@ export function compileExpression(checked: CheckedExpression): Program {
     evaluate(values, budget) {
       const frame = frameOf(values, slots, budget.remaining);
       try {
-        return valueOf(step(frame));
+        return resultOf(step(frame));
       } finally {
         budget.remaining = frame.remaining;
         forget();
@@ -90,7 +90,7 @@ export function compileExpression(checked: CheckedExpression): Program {
       function* (values, budget) {
         const frame = frameOf(values, slots, budget.remaining);
         try {
-          return valueOf(yield* long(frame));
+          return resultOf(yield* long(frame));
         } finally {
           budget.remaining = frame.remaining;
           forget();

@@ -89,6 +89,16 @@ function listsEqual(a: ListValue, b: ListValue, depth: number): boolean {
 }
 
 function associativeListsEqual(a: ListValue, b: ListValue, keyOf: (element: Value) => string, depth: number): boolean {
+  // Most lists that are equal are so in their order.
+  if (a.size === b.size) {
+    let same = 0;
+    while (same < a.size) {
+      const [left, right] = [a.get(same), b.get(same)];
+      if (keyOf(left) !== keyOf(right) || !equal(left, right, depth)) break;
+      same++;
+    }
+    if (same === a.size) return true;
+  }
   const elements = new Map<string, Value>();
   for (let i = 0; i < a.size; i++) {
     const element = a.get(i);

@@ -137,24 +137,33 @@ function otherCase(text: string, first: string): string {
   return Buffer.from(units.buffer).toString('utf16le');
 }
 
-/** The escape of a backslash comes first. */
-const escapes: readonly (readonly [character: string, escape: string])[] = [
-  ['\\', '\\\\'],
-  ['\x07', '\\a'],
-  ['\b', '\\b'],
-  ['\f', '\\f'],
-  ['\n', '\\n'],
-  ['\r', '\\r'],
-  ['\t', '\\t'],
-  ['\v', '\\v'],
-  ['"', '\\"'],
-];
+const escapes: { readonly [character: string]: string } = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+};
+
+/** How many characters are quoted in one step. */
+const quotedPerStep = 16_384;
 
 /** In quotes, with halves of surrogate pairs replaced. */
-function quote(text: string): string {
-  let escaped = text;
-  for (const [character, escape] of escapes) escaped = escaped.replaceAll(character, escape);
-  return `"${escaped.replace(/\p{Cs}/gu, '\ufffd')}"`;
+function* quote(text: string): Steps<string> {
+  const parts: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + quotedPerStep, text.length);
+    if ((text.codePointAt(end - 1) as number) > 0xffff) end++;
+    const escaped = text.slice(start, end).replace(/[\x07\b\f\n\r\t\v\\"]/g, (character) => escapes[character] ?? '');
+    parts.push(escaped.replace(/\p{Cs}/gu, '\ufffd'));
+    start = end;
+    yield;
+  }
+  return `"${parts.join('')}"`;
 }
 
 const method = <A extends readonly Value[]>(
@@ -281,7 +290,12 @@ const functions: Library['functions'] = {
     method('list_join', [strings], stringType, (list: ListValue) => join(list, ''), { ...joinCosts, readsLists: true }),
     method('list_join_string', [strings, stringType], stringType, join, { ...joinCosts, readsLists: true }),
   ],
-  'strings.quote': [functionOf('strings_quote', [stringType], stringType, (text) => quote(text as string), quoteCosts)],
+  'strings.quote': [
+    functionOf('strings_quote', [stringType], stringType, (text) => atOnce(quote(text as string)), {
+      ...quoteCosts,
+      steps: (text) => quote(text as string),
+    }),
+  ],
 };
 
 const format = (style: FormatStyle): readonly Overload[] => {

@@ -77,14 +77,14 @@ function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {
 /** Reports each value of the items where it occurs for the second time. */
 function* reportSecondOnes(
   list: readonly Json[],
-  valueOf: (item: Json) => Json,
+  shownOf: (item: Json) => Json,
   path: string,
   { errors, pace }: Found,
 ): Steps<void> {
   if (list.length < 2) return;
   const times = new Map<unknown, number>();
   for (const [i, item] of list.entries()) {
-    const value = valueOf(item);
+    const value = shownOf(item);
     const identity = yield* identityInSteps(value, pace);
     const before = times.get(identity) ?? 0;
     if (before === 1) errors.push(fieldError.duplicate(`${path}[${i}]`, value));

@@ -22,7 +22,7 @@ export {
 } from './library/decisions.ts';
 export { jsonPatchType, literalTypeMismatches, mutationLibrary, objectType } from './library/mutation.ts';
 export type { Library } from './library.ts';
-export { compileRegex, maxKeptPatterns, sizeOfPattern } from './regex.ts';
+export { compileRegex, maxKeptPatterns, type Regex, sizeOfPattern } from './regex.ts';
 export {
   boolType,
   bytesType,
@@ -47,6 +47,7 @@ export {
   CostLimitExceeded,
   Double,
   Duration,
+  Interruption,
   intOf,
   JsonMapValue,
   ListValue,

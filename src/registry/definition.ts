@@ -371,12 +371,12 @@ export interface Strategy<T = ApiObject> {
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
-  /** Validation that may take long, after all other (`found`): the event loop gets a turn between its steps. */
+  /** Validation that may take long, after all other: the event loop gets a turn between its steps. */
   readonly validateInSteps?: (
     object: T,
     old: T | undefined,
     context: WriteContext,
-    found: readonly FieldError[],
+    before: ValidationSoFar,
   ) => Steps<readonly FieldError[]> | undefined;
   /** In place of both for a write to the `status` subresource. */
   readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
@@ -384,6 +384,14 @@ export interface Strategy<T = ApiObject> {
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
   /** The same for a write to the `status` subresource. */
   readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
+}
+
+/** What a validation in steps comes after. */
+export interface ValidationSoFar {
+  /** The errors of all other validation. */
+  readonly found: readonly FieldError[];
+  /** The part of the object that is written. */
+  readonly part: 'whole' | 'status';
 }
 
 export interface Termination<T = ApiObject> {

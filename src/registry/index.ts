@@ -27,6 +27,7 @@ export {
   type Strategy,
   type StrategyContext,
   type Subresource,
+  type ValidationSoFar,
   type Verb,
   type WriteContext,
 } from './definition.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Budget, boolType, nullType, stringType } from '../../cel/index.ts';
-import type { JsonObject } from '../../meta/index.ts';
+import { atOnce, type JsonObject } from '../../meta/index.ts';
 import type { AccessAuthorizer } from '../types.ts';
 import { Activation, type ActivationOptions, RequestValues } from './activation.ts';
 import { type Compilation, ExpressionCompiler, type ExpressionOptions } from './compile.ts';
@@ -178,7 +178,7 @@ describe('budgets', () => {
     const compiled = compile(expensive);
     expect(await evaluate(compiled, activation, budget)).toEqual({ failure: limit });
     expect(await evaluate(compiled, activation, budget)).toEqual({ failure: limit });
-    expect(() => evaluate(compiled, activation, budget)).toThrow(OutOfBudget);
+    await expect(async () => evaluate(compiled, activation, budget)).rejects.toThrow(OutOfBudget);
   });
 });
 
@@ -205,7 +205,7 @@ describe('the authorizer', () => {
 
 describe('match conditions', () => {
   const conditions = (...expressions: string[]) =>
-    compileMatchConditions(expressions.map((expression, i) => ({ name: `c${i}`, expression })));
+    atOnce(compileMatchConditions(expressions.map((expression, i) => ({ name: `c${i}`, expression }))));
 
   it.each([
     [[], { result: 'match' }],

@@ -144,7 +144,7 @@ describe('writes of one object', () => {
 
   it('end with a conflict where another process is always first', async () => {
     const { change, create, store } = counted();
-    await create('configmaps', note('one'));
+    await create('configmaps', note('one', { text: 'x'.repeat(20_000) }));
     const prefix = '/configmaps/';
     let over = false;
     const overtaking = (async () => {

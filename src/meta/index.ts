@@ -15,6 +15,7 @@ export {
   type FieldErrorReason,
   fieldError,
   fieldErrors,
+  fieldErrorsInSteps,
   maxErrors,
   maxErrorText,
   omitted,
@@ -57,6 +58,9 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
+export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity } from './json-steps.ts';
+export { isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
+export { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
 export {
   buildMetric,
   compatibleDomain,

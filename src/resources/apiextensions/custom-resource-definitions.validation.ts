@@ -3,6 +3,7 @@ import { structuralOf, validateApproval, validateDefaults } from '../../extensio
 import {
   dns1035Label,
   dns1123Subdomain,
+  errorsNow,
   type FieldError,
   fieldError,
   type JsonObject,
@@ -94,7 +95,7 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
       const sharing = isShared(versions, 'schema') ? versions : [version];
       const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
       if (schema === undefined) return [];
-      const faults = validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
+      const faults = errorsNow(validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names));
       if (faults.length > 0) return faults;
       return validateDefaults(structuralOf(schema as JsonObject, names), `${at}.openAPIV3Schema`, names);
     }),

@@ -7,6 +7,7 @@ export {
   readOwnJson,
   strictFindings,
   stringifyJson,
+  stringifyJsonInSteps,
   unrecognizedBody,
 } from './json.ts';
 export {

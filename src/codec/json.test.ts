@@ -1,12 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type Json, type JsonObject, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
+import {
+  atOnce,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  MAX_DEPTH,
+  type StatusError,
+  statusError,
+} from '../meta/index.ts';
 import {
   parseJson,
   prettyJson,
   readOwnJson,
   strictFindings,
   stringifyJson,
+  stringifyJsonInSteps,
   summarizeBody,
   unrecognizedBody,
 } from './json.ts';
@@ -265,5 +274,34 @@ describe('messages about a body', () => {
     expect(Object.keys(Object.values(value as JsonObject)[0] as JsonObject)).toHaveLength(40_001);
     expect(findings).toHaveLength(1);
     expect(strictFindings(json as Uint8Array, [['k'.repeat(1_000_000), 'x'], ['none']])).toHaveLength(2);
+  });
+});
+
+describe('stringifyJsonInSteps', () => {
+  const large = fc.constantFrom(0, 3, 600).chain((length) => fc.tuple(fc.constant(length), fc.jsonValue()));
+  const values = large.map(([length, value]): Json => {
+    const list = Array.from({ length }, () => value as Json);
+    return { '9': 1n, list, ['__proto__']: { a: value as Json }, inner: { list: [list, 2n ** 60n, []], empty: {} } };
+  });
+
+  it('gives the text of stringifyJson', () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(atOnce(stringifyJsonInSteps(value))).toBe(stringifyJson(value));
+      }),
+    );
+    const object = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, i % 3 === 0 ? undefined : i]));
+    expect(atOnce(stringifyJsonInSteps(object as Json))).toBe(JSON.stringify(object));
+    expect(atOnce(stringifyJsonInSteps(Object.values(object) as Json))).toBe(JSON.stringify(Object.values(object)));
+  });
+
+  it('takes steps in proportion to the size', () => {
+    const steps = (count: number) => {
+      const value = { data: Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v'])) };
+      return [...stringifyJsonInSteps(value)].length;
+    };
+    expect(steps(60_000)).toBeGreaterThan(50);
+    expect(steps(60_000) / steps(30_000)).toBeCloseTo(2, 0);
+    expect(steps(100)).toBe(0);
   });
 });

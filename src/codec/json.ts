@@ -1,11 +1,16 @@
 import {
+  isLarge,
   type Json,
   type JsonObject,
+  largeWeight,
   MAX_DEPTH,
   MAX_MEMBERS,
   type Path,
   StatusError,
+  type Steps,
+  setKey,
   statusError,
+  weigh,
 } from '../meta/index.ts';
 import { parseExact } from './json-exact.ts';
 
@@ -166,6 +171,72 @@ export function stringifyJson(value: Json): string {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return write(value, '', '');
+  }
+}
+
+/** The same, made in steps for a large value. */
+export function* stringifyJsonInSteps(value: Json): Steps<string> {
+  const parts: string[] = [];
+  yield* writeParts(value, parts);
+  return parts.join('');
+}
+
+/** Writes a large value: neighbours that are not large themselves together. */
+function* writeParts(value: Json, parts: string[]): Steps<void> {
+  if (typeof value !== 'object' || value === null || !isLarge(value)) {
+    parts.push(stringifyJson(value));
+    return;
+  }
+  const isList = Array.isArray(value);
+  const [open, close] = isList ? '[]' : '{}';
+  let separator = open as string;
+  let run = new Run(isList);
+  const finishRun = () => {
+    const text = run.text();
+    if (text !== '') parts.push(separator, text);
+    if (text !== '') separator = ',';
+    run = new Run(isList);
+  };
+  for (const key of isList ? value.keys() : Object.keys(value)) {
+    const item = (value as { readonly [key: string | number]: Json })[key] as Json;
+    const weight = weigh(item);
+    if (weight < largeWeight) {
+      if (run.add(key, item, weight)) continue;
+      finishRun();
+      yield;
+      continue;
+    }
+    finishRun();
+    parts.push(separator, isList ? '' : `${JSON.stringify(key)}:`);
+    separator = ',';
+    yield* writeParts(item, parts);
+    yield;
+  }
+  finishRun();
+  parts.push(separator === open ? open : '', close as string);
+}
+
+/** Neighbouring entries of a list, or members of an object, that are written together. */
+class Run {
+  readonly #list: Json[] | undefined;
+  readonly #object: JsonObject = {};
+  #weight = 0;
+
+  constructor(isList: boolean) {
+    this.#list = isList ? [] : undefined;
+  }
+
+  /** False: no more fits in. */
+  add(key: string | number, item: Json, weight: number): boolean {
+    if (this.#list === undefined) setKey(this.#object, key as string, item);
+    else this.#list.push(item);
+    this.#weight += weight;
+    return this.#weight < largeWeight;
+  }
+
+  /** Its text without brackets. */
+  text(): string {
+    return stringifyJson(this.#list ?? this.#object).slice(1, -1);
   }
 }
 

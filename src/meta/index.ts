@@ -59,6 +59,8 @@ export {
   setKey,
 } from './json.ts';
 export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity } from './json-steps.ts';
+export { isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
+export { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
 export {
   buildMetric,
   compatibleDomain,

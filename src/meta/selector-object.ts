@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from './field-error.ts';
 import { isJsonObject, type Json } from './json.ts';
+import { errorsOfEach } from './later-errors.ts';
 import {
   everything,
   type LabelOperator,
@@ -53,11 +54,10 @@ const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? valu
 export function validateSelectorObject(value: Json | undefined, path: string): FieldError[] {
   if (!isJsonObject(value)) return [];
   const errors = isJsonObject(value['matchLabels']) ? validateLabels(value['matchLabels'], `${path}.matchLabels`) : [];
-  listOf(value['matchExpressions']).forEach((expression, i) => {
-    if (!isJsonObject(expression)) return;
-    for (const error of validateExpression(expression, `${path}.matchExpressions[${i}]`)) errors.push(error);
-  });
-  return errors;
+  const expressions = errorsOfEach(listOf(value['matchExpressions']), (expression, i) =>
+    isJsonObject(expression) ? validateExpression(expression, `${path}.matchExpressions[${i}]`) : [],
+  );
+  return [...errors, ...expressions];
 }
 
 function validateExpression(expression: { [key: string]: Json }, path: string): FieldError[] {
@@ -74,19 +74,19 @@ function validateExpression(expression: { [key: string]: Json }, path: string): 
   }
   const key = textOf(expression['key']);
   for (const why of qualifiedName(key)) errors.push(fieldError.invalid(`${path}.key`, key, why));
-  values.forEach((value, i) => {
-    for (const why of labelValue(textOf(value))) errors.push(fieldError.invalid(`${path}.values[${i}]`, value, why));
-  });
-  return errors;
+  const wrongValues = errorsOfEach(values, (value, i) =>
+    labelValue(textOf(value)).map((why) => fieldError.invalid(`${path}.values[${i}]`, value, why)),
+  );
+  return [...errors, ...wrongValues];
 }
 
 /** Validates the keys and values of labels; `path` is the field of every error. */
 export function validateLabels(labels: { readonly [key: string]: Json }, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const key in labels) {
+  return errorsOfEach(Object.keys(labels), (key) => {
     const value = labels[key] as Json;
-    for (const why of qualifiedName(key)) errors.push(fieldError.invalid(path, key, why));
-    for (const why of labelValue(textOf(value))) errors.push(fieldError.invalid(path, value, why));
-  }
-  return errors;
+    return [
+      ...qualifiedName(key).map((why) => fieldError.invalid(path, key, why)),
+      ...labelValue(textOf(value)).map((why) => fieldError.invalid(path, value, why)),
+    ];
+  });
 }

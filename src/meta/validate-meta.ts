@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from './field-error.ts';
 import { parseGroupVersion } from './gvk.ts';
 import type { Json } from './json.ts';
+import { errorsOfEach } from './later-errors.ts';
 import type { ObjectMeta, OwnerReference } from './object.ts';
 import { quote, shorten } from './quote.ts';
 import { textOf, validateLabels } from './selector-object.ts';
@@ -114,14 +115,12 @@ export function validateMutableFields(metadata: ObjectMeta, path = 'metadata'): 
 
 /** Validates annotations; `path` is the field of every error. */
 export function validateAnnotations(annotations: { readonly [key: string]: string }, path: string): FieldError[] {
-  const errors: FieldError[] = [];
   let size = 0;
-  for (const key in annotations) {
-    for (const why of qualifiedName(key.toLowerCase())) errors.push(fieldError.invalid(path, key, why));
-    size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] as string);
-  }
-  if (size > MAX_ANNOTATION_BYTES) errors.push(fieldError.tooLong(path, MAX_ANNOTATION_BYTES));
-  return errors;
+  for (const key in annotations) size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] as string);
+  const errors = errorsOfEach(Object.keys(annotations), (key) =>
+    qualifiedName(key.toLowerCase()).map((why) => fieldError.invalid(path, key, why)),
+  );
+  return size > MAX_ANNOTATION_BYTES ? [...errors, fieldError.tooLong(path, MAX_ANNOTATION_BYTES)] : errors;
 }
 
 function validateOwnerReferences(owners: readonly OwnerReference[], path: string): FieldError[] {
@@ -149,7 +148,7 @@ function validateOwnerReferences(owners: readonly OwnerReference[], path: string
 }
 
 function validateFinalizers(finalizers: readonly string[], path: string): FieldError[] {
-  const errors = finalizers.flatMap((finalizer) =>
+  const errors = errorsOfEach(finalizers, (finalizer) =>
     qualifiedName(finalizer).map((why) => fieldError.invalid(path, finalizer, why)),
   );
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
@@ -167,7 +166,7 @@ export function validateBareFinalizers(
 ): FieldError[] {
   if (names === undefined) return [];
   const why = 'name is neither a standard finalizer name nor is it fully qualified';
-  return finalizers.flatMap((finalizer, i) =>
+  return errorsOfEach(finalizers, (finalizer, i) =>
     finalizer.includes('/') || names.includes(finalizer)
       ? []
       : [fieldError.invalid(`${path}.finalizers[${i}]`, finalizer, why)],
@@ -176,22 +175,23 @@ export function validateBareFinalizers(
 
 function validateManagedFields(entries: readonly Json[], path: string): FieldError[] {
   if (entries.length > MAX_MANAGERS) return [fieldError.tooMany(path, entries.length, MAX_MANAGERS)];
+  return errorsOfEach(entries, (entry, i) => validateManagedEntry(entry, `${path}[${i}]`));
+}
+
+function validateManagedEntry(entry: Json, at: string): FieldError[] {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return [];
+  const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
   const errors: FieldError[] = [];
-  entries.forEach((entry, i) => {
-    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return;
-    const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
-    const at = `${path}[${i}]`;
-    if (operation !== 'Apply' && operation !== 'Update') {
-      errors.push(fieldError.invalid(`${at}.operation`, operation, 'must be `Apply` or `Update`'));
-    }
-    if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
-      errors.push(fieldError.invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
-    }
-    for (const error of validateManager(textOf(manager), `${at}.manager`)) errors.push(error);
-    if (Buffer.byteLength(textOf(subresource)) > MAX_SUBRESOURCE_BYTES) {
-      errors.push(fieldError.tooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
-    }
-  });
+  if (operation !== 'Apply' && operation !== 'Update') {
+    errors.push(fieldError.invalid(`${at}.operation`, operation, 'must be `Apply` or `Update`'));
+  }
+  if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
+    errors.push(fieldError.invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
+  }
+  errors.push(...validateManager(textOf(manager), `${at}.manager`));
+  if (Buffer.byteLength(textOf(subresource)) > MAX_SUBRESOURCE_BYTES) {
+    errors.push(fieldError.tooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
+  }
   return errors;
 }
 

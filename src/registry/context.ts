@@ -7,10 +7,12 @@ import type { Catalog } from './catalog.ts';
 import type { CachedReads, ReferenceCheck, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 /** What all verbs share. */
 export interface RegistryContext {
   readonly store: Store;
+  readonly queue: WriteQueue;
   readonly names: Names;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,7 +1,7 @@
 import {
   type ApiObject,
+  allErrors,
   type FieldError,
-  fieldErrors,
   type ObjectMeta,
   pathSegmentName,
   type Steps,
@@ -10,7 +10,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
-import { validate } from '../schema/index.ts';
+import { validateInSteps } from '../schema/index.ts';
 import { partialWriteOf } from './convert.ts';
 import type { MetadataChecks } from './definition.ts';
 import type { Target } from './types.ts';
@@ -32,30 +32,27 @@ export function* findErrors(
   const { definition, storageVersion } = target.resource;
   const { strategy } = definition;
   const { metadata } = object;
-  const metadataErrors = fieldErrors(() => findMetadataErrors(request, metadata, old));
-  yield;
-  const schemaErrors = fieldErrors(() => validate(object, storageVersion.type));
+  const before = [
+    ...(yield* allErrors(() => findMetadataErrors(request, metadata, old))),
+    ...(yield* validateInSteps(object, storageVersion.type)),
+  ];
   yield;
   const partial = partialWriteOf(target);
   if (partial?.type === 'partialUpdate' && old !== undefined) {
-    return [
-      ...metadataErrors,
-      ...schemaErrors,
-      ...fieldErrors(() => partial.partialUpdate.validate(object, old, context)),
-    ];
+    return [...before, ...(yield* allErrors(() => partial.partialUpdate.validate(object, old, context)))];
   }
   const { validateStatusUpdate } = strategy;
   if (partial?.type === 'status' && old !== undefined && validateStatusUpdate !== undefined) {
-    return [...metadataErrors, ...schemaErrors, ...fieldErrors(() => validateStatusUpdate(object, old, context))];
+    return [...before, ...(yield* allErrors(() => validateStatusUpdate(object, old, context)))];
   }
   // Validation tells a new object by its empty resourceVersion: one that a create has set is hidden from it.
   const preset = old === undefined && metadata.resourceVersion !== undefined;
   const validated = preset ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
-  const objectErrors = fieldErrors(() => strategy.validate?.(validated, context) ?? []);
-  if (old === undefined) return [...metadataErrors, ...schemaErrors, ...objectErrors];
+  const objectErrors = yield* allErrors(() => strategy.validate?.(validated, context) ?? []);
+  if (old === undefined) return [...before, ...objectErrors];
   yield;
-  const updateErrors = fieldErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);
-  return [...metadataErrors, ...schemaErrors, ...objectErrors, ...updateErrors];
+  const updateErrors = yield* allErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);
+  return [...before, ...objectErrors, ...updateErrors];
 }
 
 function findMetadataErrors(

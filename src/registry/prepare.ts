@@ -1,8 +1,9 @@
 import { admittedManagedFields } from '../merge/index.ts';
 import {
   type ApiObject,
+  allErrors,
+  atOnce,
   fieldError,
-  fieldErrors,
   formatTime,
   isJsonObject,
   type Json,
@@ -251,7 +252,7 @@ export function completeProjection(
 ): void {
   const projection = projectionOf(target);
   if (projection === undefined || sent === undefined) return;
-  const errors = fieldErrors(() => projection.validate(sent, context));
+  const errors = atOnce(allErrors(() => projection.validate(sent, context)));
   if (errors.length > 0) throw statusError.invalid(requestKind(target), target.name, errors);
   checkUid(target, sent.metadata, object);
   checkVersion(target, change, sent.metadata, object.metadata);

@@ -27,6 +27,7 @@ import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './
 import { getVirtual, listVirtual } from './virtual-list.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
+import { WriteQueue } from './write-queue.ts';
 
 export interface RegistryOptions {
   readonly store: Store;
@@ -159,6 +160,7 @@ function contextOf(
 ): RegistryContext {
   return {
     store,
+    queue: new WriteQueue(clock),
     names,
     clock,
     random,

@@ -91,9 +91,17 @@ async function guaranteedUpdate(
   const conversions = conversionsOf(resource);
   const attemptOnce = () =>
     attemptUpdate(registry, { resource, namespace, name, subresource }, change, dryRun, conversions);
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const revision = await (conversions === undefined ? attemptOnce() : conversions.during(attemptOnce));
-    if (revision !== undefined) return String(revision);
+  const { queue } = registry;
+  const place = queue.place(keyIn(resource, namespace, name));
+  try {
+    if (queue.has(place.key)) await queue.enter(place);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const revision = await (conversions === undefined ? attemptOnce() : conversions.during(attemptOnce));
+      if (revision !== undefined) return String(revision);
+      await queue.enter(place);
+    }
+  } finally {
+    queue.leave(place);
   }
   throw statusError.modified(resource.id, name);
 }

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { fieldError, type JsonObject } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
@@ -80,32 +79,6 @@ describe('a write', () => {
     await Promise.all(['a', 'b', 'c'].map(label));
     const stored = await registry.get(target('configmaps', { name: 'large' }), {});
     expect(stored.labels).toEqual({ a: 'yes', b: 'yes', c: 'yes' });
-  });
-
-  it('that conflicts in every turn succeeds in the end', async () => {
-    const { change, create, store } = bench();
-    await create('configmaps', body('large', large).value);
-    let written = 0;
-    let over = false;
-    const overtake = async () => {
-      while (!over) {
-        await turn();
-        const [entry] = (await store.list({ prefix: '/configmaps/' })).entries;
-        if (entry === undefined) throw new Error('it is gone');
-        const { key, revision, value } = entry;
-        await store.commit([{ key, revision }], [{ key, value }]);
-        written++;
-      }
-    };
-    const overtaking = overtake();
-    const made = await change('configmaps', 'large', merge({ metadata: { labels: { mine: 'yes' } } }), {
-      turns: new EveryStep(),
-    });
-    over = true;
-    await overtaking;
-    expect(made.metadata.labels).toEqual({ mine: 'yes' });
-    expect(written).toBeGreaterThan(10);
-    expect(written).toBeLessThan(100);
   });
 
   it('of more than can be stored is refused before validation', async () => {

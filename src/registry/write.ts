@@ -12,12 +12,11 @@ import { describe } from './stored/describe.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
 import { turnsOf } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
+import type { Place } from './write-queue.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
 /** How often a write is attempted again after a conflict. */
 const maxAttempts = 200;
-/** How many attempts give the event loop turns: later ones do not, so that they are not overtaken again. */
-const patientAttempts = 3;
 /** How many names are generated for one object. */
 const maxNames = 8;
 /** How long a write waits for the cache of a resource that the server follows (ms). */
@@ -30,8 +29,8 @@ interface Written {
 }
 
 /**
- * Carries out a change. After a conflict with another writer it is attempted again on the object as stored by then; a
- * change with a resourceVersion fails with a 409 instead.
+ * Carries out a change. After a conflict with another writer it is attempted again on the object as stored by then, in the
+ * order of the {@link WriteQueue}; a change with a resourceVersion fails with a 409 instead.
  */
 export async function write(
   registry: RegistryContext,
@@ -48,22 +47,31 @@ export async function write(
 }
 
 async function attemptUntilDone(request: WriteRequest): Promise<Written> {
-  const { target, change } = request;
-  const creates = change.verb === 'create';
+  const { registry, target, change } = request;
   const { cache } = target.resource;
   // A watch from the resourceVersion of this write on needs the cache to have every later event.
   if (cache.revision === 0) await cache.loaded();
-  let held = creates ? undefined : heldInCache(request);
+  if (change.verb === 'create') return attemptInOrder(request, undefined);
+  const { queue } = registry;
+  const place = queue.place(objectKey(target.resource, target));
+  try {
+    return await attemptInOrder(request, place);
+  } finally {
+    queue.leave(place);
+  }
+}
+
+/** `place`: undefined for a create, which conflicts only once. */
+async function attemptInOrder(request: WriteRequest, place: Place | undefined): Promise<Written> {
+  const { target, registry } = request;
+  const { queue } = registry;
+  const waits = place !== undefined && queue.has(place.key);
+  if (waits) await queue.enter(place);
   // The cached object may be stale: an error or an unchanged object counts only once the store has the same revision.
-  let current = creates;
+  let current = place === undefined || waits;
+  let held = place === undefined ? undefined : waits ? await heldInStore(request) : heldInCache(request);
   for (let attempt = 1; ; attempt++) {
-    const turns = attempt <= patientAttempts ? turnsOf(request.options, request.size, held?.bytes.length) : undefined;
-    const { conversions } = request;
-    const attempting =
-      conversions === undefined
-        ? attemptWrite(request, held, turns)
-        : conversions.during(() => attemptInOwnVersion(request, held, turns));
-    const outcome = await attempting.catch(refusalOf);
+    const outcome = await attemptOn(request, held).catch(refusalOf);
     if (outcome.kind === 'stored') return outcome;
     if (outcome.kind === 'refused' || outcome.kind === 'unchanged') {
       const stored = current ? held : await heldInStore(request);
@@ -74,14 +82,27 @@ async function attemptUntilDone(request: WriteRequest): Promise<Written> {
       held = stored;
     } else {
       const { pending } = outcome;
-      if (creates && outcome.kind === 'conflict') {
+      if (place === undefined && outcome.kind === 'conflict') {
         if (!pending.generated) throw alreadyExists(target, nameOf(pending), outcome.found);
         if (attempt >= maxNames) throw nameTaken(target, nameOf(pending));
       } else if (attempt >= maxAttempts) throw statusError.modified(target.resource.id, nameOf(pending));
-      if (outcome.kind === 'conflict' && !creates) held = outcome.found;
+      if (place !== undefined && outcome.kind === 'conflict') {
+        const turn = queue.enter(place);
+        await turn;
+        held = turn === undefined ? outcome.found : await heldInStore(request);
+      }
     }
     current = true;
   }
+}
+
+/** An attempt, which a webhook converts the object for where it has to. */
+function attemptOn(request: WriteRequest, held: CachedObject | undefined): Promise<Outcome> {
+  const turns = turnsOf(request.options, request.size, held?.bytes.length);
+  const { conversions } = request;
+  return conversions === undefined
+    ? attemptWrite(request, held, turns)
+    : conversions.during(() => attemptInOwnVersion(request, held, turns));
 }
 
 /** An attempt on an object, and with a result, that a webhook converts. */

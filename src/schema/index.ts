@@ -43,4 +43,4 @@ export { suits } from './decode.ts';
 export { dropGated, type GatedFields, gatedFields } from './gated.ts';
 export { inspect } from './inspect.ts';
 export { type Describe, openApiName, openApiSchemas } from './openapi.ts';
-export { type DeclarativeRules, declarativeRules, validate } from './validate.ts';
+export { type DeclarativeRules, declarativeRules, validate, validateInSteps } from './validate.ts';

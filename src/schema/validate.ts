@@ -1,4 +1,6 @@
 import {
+  allErrors,
+  errorsOfEach,
   expandNames,
   type FieldError,
   fieldError,
@@ -6,6 +8,7 @@ import {
   isJsonObject,
   type Json,
   type Names,
+  type Steps,
 } from '../meta/index.ts';
 import { fieldsOf, hasField, type Resolved, remember, resolve } from './access.ts';
 import type { CompiledType } from './compile.ts';
@@ -19,10 +22,20 @@ import { MAX_DEPTH, MAX_ERRORS } from './limits.ts';
  * path of the value. Skips fields marked `declarative`, which {@link declarativeRules} validates. Never throws.
  */
 export function validate(value: Json, compiled: CompiledType, path = ''): FieldError[] {
-  const { names, schema } = compiled;
-  const check = remember(factories, names, () => new CheckFactory(names, false)).of(schema);
+  const check = checkOf(compiled.schema, compiled.names);
   return check === undefined ? [] : run(check, value, path);
 }
+
+/** The same in steps, for the sake of large values. */
+export function* validateInSteps(value: Json, { names, schema }: CompiledType): Steps<readonly FieldError[]> {
+  const check = checkOf(schema, names);
+  if (check === undefined) return [];
+  const errors = yield* allErrors(() => run(check, value, '', true));
+  return errors.length > MAX_ERRORS ? errors.slice(0, MAX_ERRORS) : errors;
+}
+
+const checkOf = (schema: StructSchema, names: Names): Check | undefined =>
+  remember(factories, names, () => new CheckFactory(names, false)).of(schema);
 
 /** Declarative validation of the fields that also have handwritten validation. */
 export interface DeclarativeRules {
@@ -42,8 +55,8 @@ export function declarativeRules({ schema, names }: CompiledType): DeclarativeRu
   };
 }
 
-function run(check: Check, value: Json, path: string): FieldError[] {
-  const walk: Walk = { path: path === '' ? [] : [path], errors: [], depth: 0 };
+function run(check: Check, value: Json, path: string, inSteps = false): FieldError[] {
+  const walk: Walk = { path: path === '' ? [] : [path], errors: [], depth: 0, inSteps };
   check(value, walk);
   return walk.errors;
 }
@@ -69,6 +82,8 @@ interface Walk {
   readonly path: (string | number)[];
   readonly errors: FieldError[];
   depth: number;
+  /** Long lists and maps are left for later. */
+  readonly inSteps: boolean;
 }
 
 /** How deep structs may nest: deeper than decoding allows. */
@@ -186,10 +201,32 @@ function structCheck(make: () => FieldCheck[]): Check {
   };
 }
 
+/** Lists and maps with more entries are left for later, where the walk is in steps. */
+const many = 100;
+
+/** Leaves the check of a long list or map for later: the errors of each entry in a walk of its own. */
+function checkLater<T>(walk: Walk, items: readonly T[], check: (item: T, i: number, inner: Walk) => void): void {
+  const { depth, errors } = walk;
+  const at = format(walk.path);
+  const found = errorsOfEach(items, (item, i) => {
+    const inner: Walk = { path: at === '' ? [] : [at], errors: [], depth, inSteps: true };
+    check(item, i, inner);
+    return inner.errors;
+  });
+  errors.push(...found);
+}
+
 function listCheck(check: Check | undefined): Check | undefined {
   if (check === undefined) return undefined;
   return (value, walk) => {
     if (!Array.isArray(value)) return;
+    if (walk.inSteps && value.length > many) {
+      checkLater(walk, value, (item, i, inner) => {
+        inner.path.push(i);
+        check(item, inner);
+      });
+      return;
+    }
     for (let i = 0; i < value.length; i++) {
       walk.path.push(i);
       check(value[i] as Json, walk);
@@ -202,7 +239,15 @@ function mapCheck(check: Check | undefined): Check | undefined {
   if (check === undefined) return undefined;
   return (value, walk) => {
     if (!isJsonObject(value)) return;
-    for (const key of Object.keys(value)) {
+    const keys = Object.keys(value);
+    if (walk.inSteps && keys.length > many) {
+      checkLater(walk, keys, (key, _, inner) => {
+        inner.path.push(`[${key}]`);
+        check(value[key] as Json, inner);
+      });
+      return;
+    }
+    for (const key of keys) {
       walk.path.push(`[${key}]`);
       check(value[key] as Json, walk);
       walk.path.pop();
@@ -300,5 +345,13 @@ function duplicateCheck(identityOf: (item: Json) => unknown, shownOf: (item: Jso
 /** A key that is equal exactly for equal values. */
 function identify(value: Json): unknown {
   if (typeof value !== 'object') return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return identifyExact(value);
+  }
+}
+
+function identifyExact(value: Json): string {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? { integer: String(part) } : part));
 }

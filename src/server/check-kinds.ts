@@ -1,6 +1,13 @@
 /** The kinds whose objects a store has: built-in ones, and those of the definitions in it. */
 import { customResources } from '../extensions/index.ts';
-import { type ApiObject, type FieldError, formatGroupResource, formatGroupVersion, type Names } from '../meta/index.ts';
+import {
+  type ApiObject,
+  errorsNow,
+  type FieldError,
+  formatGroupResource,
+  formatGroupVersion,
+  type Names,
+} from '../meta/index.ts';
 import { keyPrefixOf, type Registry, type ResourceDefinition } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
 import { systemClock } from './clock.ts';
@@ -57,5 +64,6 @@ export function customKind(definition: ApiObject, names: Names, registry: Regist
 
 function validate(versions: ReadonlyMap<string, ResourceDefinition>, object: ApiObject, names: Names) {
   const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
-  return versions.get(version)?.strategy.validate?.(object, { names, now: systemClock.now() }) ?? [];
+  const { validate } = versions.get(version)?.strategy ?? {};
+  return errorsNow(validate?.(object, { names, now: systemClock.now() }) ?? []);
 }

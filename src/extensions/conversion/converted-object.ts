@@ -2,6 +2,7 @@ import { stringifyJson } from '../../codec/index.ts';
 import {
   type ApiObject,
   aggregateMessages,
+  errorsNow,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -54,8 +55,10 @@ function metadataFault(original: JsonObject, given: Json | undefined): string | 
   if (given === undefined) return 'missing metadata in converted object';
   if (!isJsonObject(given)) return `invalid metadata of type ${goType(given)} in converted object`;
   return (
-    mapFault(original, given, 'labels', (labels) => validateLabels(labels, 'metadata.labels')) ??
-    mapFault(original, given, 'annotations', (annotations) => validateAnnotations(annotations, 'metadata.annotation'))
+    mapFault(original, given, 'labels', (labels) => errorsNow(validateLabels(labels, 'metadata.labels'))) ??
+    mapFault(original, given, 'annotations', (annotations) =>
+      errorsNow(validateAnnotations(annotations, 'metadata.annotation')),
+    )
   );
 }
 

@@ -1,5 +1,6 @@
 import {
   dns1035Label,
+  errorsNow,
   type FieldError,
   fieldError,
   isJsonObject,
@@ -92,5 +93,5 @@ function checkMetadata(metadata: Json, path: string, names: Names, errors: Field
   const { name = '', namespace = '' } = decoded;
   const named = name === '' ? { ...decoded, name: 'fakename' } : decoded;
   const rules = { namespaced: namespace !== '', nameRule: pathSegmentName };
-  for (const error of validateObjectMeta(named, rules, path)) errors.push(error);
+  for (const error of errorsNow(validateObjectMeta(named, rules, path))) errors.push(error);
 }

@@ -1,5 +1,13 @@
-import { stringifyJson } from '../../codec/index.ts';
-import { type ByteString, encodeText, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+import { stringifyJson, stringifyJsonInSteps } from '../../codec/index.ts';
+import {
+  atOnce,
+  type ByteString,
+  encodeText,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Steps,
+} from '../../meta/index.ts';
 
 /** The managedFields of an object, and their text in its stored bytes. */
 interface Known {
@@ -32,7 +40,8 @@ export class ManagedFieldsCache {
   remember(key: string, entries: Json[] | undefined, textLength = largeText): void {
     this.#forget(key);
     if (textLength < largeText || entries === undefined || !entries.some((entry) => this.#isLarge(entry))) return;
-    const text = encodeText(this.text(entries));
+    // The texts of large sets are known from the write.
+    const text = encodeText(atOnce(this.text(entries)));
     if (text.length > maxLength) return;
     this.#recent.set(key, { text, entries });
     this.#length += text.length;
@@ -53,9 +62,11 @@ export class ManagedFieldsCache {
   }
 
   /** The JSON text of `metadata.managedFields`. */
-  text(entries: Json[]): string {
-    if (!entries.some((entry) => this.#isLarge(entry))) return stringifyJson(entries);
-    return `[${entries.map((entry) => this.#entryText(entry)).join(',')}]`;
+  *text(entries: Json[]): Steps<string> {
+    if (!entries.some((entry) => this.#isLarge(entry))) return yield* stringifyJsonInSteps(entries);
+    const texts: string[] = [];
+    for (const entry of entries) texts.push(yield* this.#entryText(entry));
+    return `[${texts.join(',')}]`;
   }
 
   #forget(key: string): void {
@@ -74,20 +85,21 @@ export class ManagedFieldsCache {
     return large;
   }
 
-  #entryText(entry: Json): string {
+  *#entryText(entry: Json): Steps<string> {
     if (!isJsonObject(entry) || !this.#isLarge(entry)) return stringifyJson(entry);
-    const members = Object.keys(entry).map((name) => {
+    const members: string[] = [];
+    for (const name of Object.keys(entry)) {
       const value = entry[name] as Json;
-      const text = name === 'fieldsV1' ? this.#setText(value as JsonObject) : stringifyJson(value);
-      return `${JSON.stringify(name)}:${text}`;
-    });
+      const text = name === 'fieldsV1' ? yield* this.#setText(value as JsonObject) : stringifyJson(value);
+      members.push(`${JSON.stringify(name)}:${text}`);
+    }
     return `{${members.join(',')}}`;
   }
 
-  #setText(set: JsonObject): string {
+  *#setText(set: JsonObject): Steps<string> {
     let text = this.#texts.get(set);
     if (text === undefined) {
-      text = stringifyJson(set);
+      text = yield* stringifyJsonInSteps(set);
       this.#texts.set(set, text);
     }
     return text;

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../codec/index.ts';
+import { stringifyJsonInSteps } from '../../codec/index.ts';
 import { type ApiObject, atOnce, encodeText, type Json, type JsonObject, type Steps } from '../../meta/index.ts';
 import { metaFields } from '../metadata.ts';
 import { type ObjectFormat, selectFields } from './format.ts';
@@ -29,21 +29,21 @@ function* textInSteps(format: ObjectFormat, apiVersion: string, object: ApiObjec
     if (value !== undefined) metadata[name] = value;
   }
   const type = `"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(apiVersion)}`;
-  const own = stringifyJson(metadata);
+  const own = yield* stringifyJsonInSteps(metadata);
   yield;
-  let text = `{${type},"metadata":${withManagedFields(format, own, object.metadata.managedFields)}`;
+  let text = `{${type},"metadata":${yield* withManagedFields(format, own, object.metadata.managedFields)}`;
   for (const key of Object.keys(object)) {
     if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
     yield;
-    text += `,${JSON.stringify(key)}:${stringifyJson(object[key] as Json)}`;
+    text += `,${JSON.stringify(key)}:${yield* stringifyJsonInSteps(object[key] as Json)}`;
   }
   return `${text}}`;
 }
 
-function withManagedFields({ shared }: ObjectFormat, metadata: string, entries: Json[] | undefined): string {
+function* withManagedFields({ shared }: ObjectFormat, metadata: string, entries: Json[] | undefined): Steps<string> {
   if (entries === undefined) return metadata;
   const separator = metadata === '{}' ? '' : ',';
-  return `${metadata.slice(0, -1)}${separator}"managedFields":${shared.managedFields.text(entries)}}`;
+  return `${metadata.slice(0, -1)}${separator}"managedFields":${yield* shared.managedFields.text(entries)}}`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { structuralOf, validateApproval, validateDefaults } from '../../extensio
 import {
   dns1035Label,
   dns1123Subdomain,
+  errorsNow,
   type FieldError,
   fieldError,
   type JsonObject,
@@ -110,7 +111,7 @@ function* validateSchemas(versions: readonly Version[], names: Names): Steps<Fie
     const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
     if (schema === undefined) continue;
     const path = `${at}.openAPIV3Schema`;
-    const faults = validateSchema(schema, hasStatus, path, names);
+    const faults = errorsNow(validateSchema(schema, hasStatus, path, names));
     yield;
     found.push(
       faults.length > 0 ? faults : yield* validateDefaults(structuralOf(schema as JsonObject, names), path, names),

@@ -1,6 +1,6 @@
 /** Validation of the rules in the schemas of custom resources. */
 import { expressionsOf, structuralOf, validateRules } from '../../extensions/index.ts';
-import { type FieldError, fieldErrors, type JsonObject, type Names, type Steps } from '../../meta/index.ts';
+import { errorsNow, type FieldError, fieldErrors, type JsonObject, type Names, type Steps } from '../../meta/index.ts';
 import type { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
 import { same } from '../shared/field-rules.ts';
@@ -27,7 +27,8 @@ export function* validateSchemaRules(
     const schema = version.schema?.openAPIV3Schema;
     if (schema === undefined || !hasRules(schema, names) || same(schema, before.get(version.name))) continue;
     const path = `${at}.openAPIV3Schema`;
-    if (isNonStructural(schema) || fieldErrors(() => validateStructural(schema, path, names)).length > 0) continue;
+    if (isNonStructural(schema) || fieldErrors(() => errorsNow(validateStructural(schema, path, names))).length > 0)
+      continue;
     const invalid = found.map(({ field }) => field).filter((field) => isWithin(field, path));
     if (invalid.some((field) => /\.default(?:[.[]|$)/.test(field))) continue;
     const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));

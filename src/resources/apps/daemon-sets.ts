@@ -1,4 +1,5 @@
 import {
+  errorsNow,
   type FieldError,
   fieldError,
   getKey,
@@ -95,7 +96,7 @@ function countTemplates(metadata: ObjectMeta, count: number): void {
 
 function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: StrategyContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const found = validateSelectorObject(selector, 'spec.selector');
+  const found = errorsNow(validateSelectorObject(selector, 'spec.selector'));
   if (found.length === 0) found.push(...validateSelected(selector, template, 'spec.template'));
   if (isEmptySelector(selector)) {
     found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for daemonset'));

@@ -1,4 +1,4 @@
-import { dns1123Label, type FieldError, fieldError, validateSelectorObject } from '../../meta/index.ts';
+import { dns1123Label, errorsNow, type FieldError, fieldError, validateSelectorObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import {
@@ -125,7 +125,7 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
     );
     if (serviceName !== '') found.push(...byRule('spec.serviceName', serviceName, dns1123Label));
   }
-  const broken = validateSelectorObject(selector, 'spec.selector');
+  const broken = errorsNow(validateSelectorObject(selector, 'spec.selector'));
   found.push(...broken);
   if (isEmptySelector(selector)) {
     found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset'));

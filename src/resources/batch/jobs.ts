@@ -1,5 +1,6 @@
 import {
   dns1123Label,
+  errorsNow,
   type FieldError,
   fieldError,
   formatAge,
@@ -116,7 +117,7 @@ const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
 
 function validateSpec(spec: JobSpec, rules: PodValidationContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const faults = validateSelectorObject(selector, 'spec.selector');
+  const faults = errorsNow(validateSelectorObject(selector, 'spec.selector'));
   return [
     ...validateJobSpec(spec, 'spec', rules),
     ...(selector === undefined || selector === null ? [fieldError.required('spec.selector')] : []),
@@ -147,7 +148,7 @@ function validateGenerated(metadata: ObjectMeta, spec: JobSpec, names: Names): F
     if (value === undefined) return [fieldError.required(field, `must be '${wanted}'`)];
     return value === wanted ? [] : [fieldError.invalid(field, labels, `must be '${wanted}'`)];
   });
-  const readable = validateSelectorObject(selector, '').length === 0;
+  const readable = errorsNow(validateSelectorObject(selector, '')).length === 0;
   if (!readable || selectorFromObject(selector).matches(generated)) return found;
   return [...found, fieldError.invalid('spec.selector', selector, '`selector` not auto-generated')];
 }

@@ -1,5 +1,5 @@
 /** Validation of `data` and `immutable`, which config maps and secrets share. */
-import { configMapKey, type FieldError, fieldError } from '../../meta/index.ts';
+import { configMapKey, errorsOfEach, type FieldError, fieldError } from '../../meta/index.ts';
 import { byRule, same } from '../shared/field-rules.ts';
 
 /** Limit of the values of an object, in bytes. */
@@ -10,7 +10,7 @@ interface Bag {
 }
 
 export const validateKeys = (bag: Bag | undefined, path: string): FieldError[] =>
-  Object.keys(bag ?? {}).flatMap((key) => byRule(`${path}[${key}]`, key, configMapKey));
+  errorsOfEach(Object.keys(bag ?? {}), (key) => byRule(`${path}[${key}]`, key, configMapKey));
 
 export const textSize = (bag: Bag | undefined): number =>
   Object.values(bag ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text), 0);

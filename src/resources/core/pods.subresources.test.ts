@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Json, type JsonObject, jsonCopy, namesFor } from '../../meta/index.ts';
+import { errorsNow, type Json, type JsonObject, jsonCopy, namesFor } from '../../meta/index.ts';
 import { created, type ReportedError } from '../pod-template/testing/validate.ts';
 import type { PodObject } from './pod-object.ts';
 import { ephemeralContainers, resources } from './pods.subresources.ts';
@@ -21,7 +21,7 @@ function errorsOf(part: typeof resources, old: PodObject, change: (spec: NonNull
   const [sent, object] = [copy(), copy()];
   change(sent.spec ?? {});
   part.apply(object, sent, context);
-  const found = part.validate(object, old, context);
+  const found = errorsNow(part.validate(object, old, context));
   return found.map(({ reason, field, message }): ReportedError => [reason.replace('FieldValue', ''), field, message]);
 }
 

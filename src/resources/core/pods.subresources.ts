@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, getKey, type Json, type Names } from '../../meta/index.ts';
+import { errorsNow, type FieldError, fieldError, getKey, type Json, type Names } from '../../meta/index.ts';
 import type { PartialUpdate } from '../../registry/index.ts';
 import type { Container } from '../../types/core-v1.ts';
 import { isSidecar, qosClass } from '../../types/pod-resources.ts';
@@ -85,7 +85,7 @@ function validateResize(pod: PodObject, old: PodObject, rules: PodValidationCont
     found.push(fieldError.forbidden('spec', 'Pod running on node without support for resize'));
   }
   found.push(...validateWhole(spec.resources, before.resources));
-  const moved = lists.flatMap((list) => validateOrder(spec[list] ?? [], before[list] ?? [], list));
+  const moved = errorsNow(lists.flatMap((list) => validateOrder(spec[list] ?? [], before[list] ?? [], list)));
   if (moved.length > 0) return [...found, ...moved];
   return [
     ...found,

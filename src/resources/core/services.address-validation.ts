@@ -1,5 +1,5 @@
 /** Validation of `clusterIPs` and of their updates. */
-import { type FieldError, fieldError } from '../../meta/index.ts';
+import { errorsNow, type FieldError, fieldError } from '../../meta/index.ts';
 import type { ServiceSpec } from '../../types/core-v1.ts';
 import { familyOf, isDualStack, validateIp } from '../shared/addresses.ts';
 import { eachOf, oneOf } from '../shared/field-rules.ts';
@@ -37,10 +37,12 @@ export function validateAddresses(spec: ServiceSpec): FieldError[] {
 
 function validateList(spec: ServiceSpec, ips: readonly string[], families: readonly string[]): FieldError[] {
   const list = [...ips];
-  const faults = eachOf(ips, IPS, (ip, at, i) => {
-    if (i > 0 || ip !== 'None') return validateIp(at, ip);
-    return ips.length > 1 ? [fieldError.invalid(IPS, list, "'None' must be the first and only value")] : [];
-  });
+  const faults = errorsNow(
+    eachOf(ips, IPS, (ip, at, i) => {
+      if (i > 0 || ip !== 'None') return validateIp(at, ip);
+      return ips.length > 1 ? [fieldError.invalid(IPS, list, "'None' must be the first and only value")] : [];
+    }),
+  );
   const found = [...faults];
   if (ips.length > 2) found.push(fieldError.invalid(IPS, list, 'may only hold up to 2 values'));
   if (faults.length > 0) return found;

@@ -1,5 +1,5 @@
 /** Allocation of cluster IPs, from the allocators `IPv4` and `IPv6`, and of node ports, from `nodePorts`. */
-import { type FieldError, fieldError, fieldErrors, StatusError, statusError } from '../../meta/index.ts';
+import { errorsNow, type FieldError, fieldError, fieldErrors, StatusError, statusError } from '../../meta/index.ts';
 import type { Allocator } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { ServicePort, ServiceSpec } from '../../types/core-v1.ts';
@@ -21,7 +21,7 @@ export async function allocateForService(
     return [];
   }
   const families = [...pools.keys()].filter((name) => name === 'IPv4' || name === 'IPv6');
-  const unfit = [...fieldErrors(() => chooseFamilies(spec, old, families))];
+  const unfit = [...fieldErrors(() => errorsNow(chooseFamilies(spec, old, families)))];
   if (unfit.length > 0) return unfit;
   const refused = keepsFamilies(spec, old) ? [] : await claimAddresses(spec, old, pools);
   return refused.length > 0 ? refused : claimPorts(spec, old, pools.get('nodePorts'));

@@ -1,5 +1,5 @@
 /** Defaults of `ipFamilyPolicy` and `ipFamilies`, which depend on the service CIDRs of the server. */
-import { type FieldError, fieldError } from '../../meta/index.ts';
+import { errorsNow, type FieldError, fieldError } from '../../meta/index.ts';
 import type { ServiceSpec } from '../../types/core-v1.ts';
 import { familyOf } from '../shared/addresses.ts';
 import { same } from '../shared/field-rules.ts';
@@ -39,9 +39,13 @@ export function chooseFamilies(
 ): FieldError[] {
   if (!hasClusterIp(spec) || keepsFamilies(spec, old)) return [];
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isSelectorless(spec) ? 'RequireDualStack' : 'SingleStack');
-  const malformed = validateAddresses(spec);
+  const malformed = errorsNow(validateAddresses(spec));
   if (malformed.length > 0) return malformed;
-  const contradicting = [...dropSecond(spec, old), ...checkPolicy(spec), ...familiesOfAddresses(spec, served)];
+  const contradicting = errorsNow([
+    ...dropSecond(spec, old),
+    ...checkPolicy(spec),
+    ...familiesOfAddresses(spec, served),
+  ]);
   if (contradicting.length > 0) return contradicting;
   const single = spec.ipFamilyPolicy === 'SingleStack';
   const families = [...(spec.ipFamilies ?? [])];

@@ -151,12 +151,12 @@ function validatePorts(ports: readonly ContainerPort[] | undefined, path: string
 function validateHostPorts(containers: readonly Container[], path: string): FieldError[] {
   const taken = new Set<string>();
   return containers.flatMap(({ ports }, i) =>
-    eachOf(ports, `${path}[${i}].ports`, ({ hostPort = 0, hostIP = '', protocol = '' }, at) => {
+    (ports ?? []).flatMap(({ hostPort = 0, hostIP = '', protocol = '' }, j) => {
       if (hostPort === 0) return [];
       const port = `${protocol}/${hostIP}/${hostPort}`;
       const again = taken.has(port);
       taken.add(port);
-      return again ? [fieldError.duplicate(`${at}.hostPort`, port)] : [];
+      return again ? [fieldError.duplicate(`${path}[${i}].ports[${j}].hostPort`, port)] : [];
     }),
   );
 }

@@ -1,6 +1,7 @@
 import {
   dns1123Label,
   dns1123Subdomain,
+  errorsAfter,
   type FieldError,
   fieldError,
   type Names,
@@ -35,9 +36,11 @@ function validatePodSpec(spec: PodSpec, path: string, context: PodSpecContext): 
   return [
     ...volumes.found,
     ...validateResourceClaims(spec.resourceClaims, `${path}.resourceClaims`),
-    ...validateContainers(scope, `${path}.containers`),
-    ...validateInitContainers(scope, `${path}.initContainers`),
-    ...validateEphemeralContainers(scope, `${path}.ephemeralContainers`),
+    ...errorsAfter(volumes.found, () => [
+      ...validateContainers(scope, `${path}.containers`),
+      ...validateInitContainers(scope, `${path}.initContainers`),
+      ...validateEphemeralContainers(scope, `${path}.ephemeralContainers`),
+    ]),
     ...validatePodResources(spec, claims, `${path}.resources`, context.names),
     ...validateHostPorts(spec, context.pod !== undefined, path),
     ...validateLabels(spec.nodeSelector ?? {}, `${path}.nodeSelector`),

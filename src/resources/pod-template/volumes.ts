@@ -1,35 +1,41 @@
-import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
+import {
+  dns1123Label,
+  dns1123Subdomain,
+  errorsNow,
+  errorsOfEach,
+  type FieldError,
+  fieldError,
+} from '../../meta/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 import { Volume } from '../../types/core-v1.ts';
 import { byRule, type PodSpecContext } from '../shared/field-rules.ts';
 import type { Volumes } from './volume-mounts.ts';
 import { type SourceName, sourceNames, sourceRules } from './volume-sources.ts';
 
-/** Validates `volumes`; returns the valid volumes and the errors of the others. */
+/** Validates `volumes`; returns the errors, and the valid volumes, which are known once the errors have been found. */
 export function validateVolumes(
   volumes: readonly Volume[] | undefined,
   path: string,
   context: PodSpecContext,
 ): { readonly sound: Volumes; readonly found: FieldError[] } {
   const sound = new Map<string, Volume>();
-  const found: FieldError[] = [];
   const type = compile(Volume, context.names);
   const created = new Set(
     (volumes ?? []).filter(({ ephemeral }) => ephemeral !== undefined).map(({ name }) => `${context.pod}-${name}`),
   );
-  volumes?.forEach((volume, i) => {
+  const found = errorsOfEach(volumes ?? [], (volume, i) => {
     const at = `${path}[${i}]`;
     const { name = '' } = volume;
-    const own = validateSource(volume, at, context);
+    const own = errorsNow(validateSource(volume, at, context));
     if (name !== '') own.push(...byRule(`${at}.name`, name, dns1123Label));
     if (sound.has(name)) own.push(fieldError.duplicate(`${at}.name`, name));
     if (own.length === 0 && validate(volume, type).length === 0) sound.set(name, volume);
-    found.push(...own);
     const claim = volume.persistentVolumeClaim?.claimName;
     if (claim !== undefined && created.has(claim) && context.pod !== undefined) {
       const why = 'must not reference a PVC that gets created for an ephemeral volume';
-      found.push(fieldError.invalid(`${at}.persistentVolumeClaim.claimName`, claim, why));
+      own.push(fieldError.invalid(`${at}.persistentVolumeClaim.claimName`, claim, why));
     }
+    return own;
   });
   return { sound, found };
 }

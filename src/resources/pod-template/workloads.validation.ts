@@ -1,6 +1,7 @@
 /** Validation and warnings that workload kinds share. */
 import {
   type ApiObject,
+  errorsNow,
   type FieldError,
   fieldError,
   type Json,
@@ -40,7 +41,7 @@ export function validateWorkload(
   kind: string,
   rules: PodValidationContext,
 ): FieldError[] {
-  const found = validateSelectorObject(selector, 'spec.selector');
+  const found = errorsNow(validateSelectorObject(selector, 'spec.selector'));
   const broken = found.length > 0;
   if (isEmptySelector(selector)) {
     found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for deployment'));

@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
+import { errorsNow, type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { type AggregationRule, ClusterRole } from '../../types/rbac-v1.ts';
 import { resource } from '../shared/define.ts';
@@ -25,7 +25,7 @@ function validateAggregation(rule: Infer<typeof AggregationRule> | undefined): F
   if (rule === undefined) return [];
   if ((rule.clusterRoleSelectors ?? []).length > 0) {
     return eachOf(rule.clusterRoleSelectors, path, (one, at) => {
-      const found = selector(one, at);
+      const found = errorsNow(selector(one, at));
       if (found.length === 0) return found;
       return [...found, fieldError.invalid(at, null, 'invalid label selector.')];
     });

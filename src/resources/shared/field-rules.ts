@@ -1,6 +1,7 @@
 /** Field rules that many kinds share: each returns its errors of one field. */
 import {
   dns1035Label,
+  errorsOfEach,
   type FieldError,
   fieldError,
   immutable,
@@ -65,12 +66,12 @@ export const localPath = (field: string, path: string): FieldError[] => [
     : []),
 ];
 
-/** Runs a rule on each entry of a list, with the path of the entry. */
+/** Runs a rule on each entry of a list, with the path of the entry: on those of a long list later, as `errorsOfEach` does. */
 export const eachOf = <T>(
   entries: readonly T[] | undefined,
   path: string,
   rule: (entry: T, path: string, index: number) => FieldError[],
-): FieldError[] => (entries ?? []).flatMap((entry, i) => rule(entry, `${path}[${i}]`, i));
+): FieldError[] => errorsOfEach(entries ?? [], (entry, i) => rule(entry, `${path}[${i}]`, i));
 
 /** Whether an object is being created: it has no resourceVersion yet. */
 export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';

@@ -1,7 +1,9 @@
 /** Runs the strategy and the validation of a kind on one object, without a server. */
 import {
   type ApiObject,
+  allErrors,
   atOnce,
+  type FieldError,
   type Json,
   type JsonObject,
   jsonCopy,
@@ -94,10 +96,11 @@ export function fieldErrors(definition: ResourceDefinition, object: ApiObject, o
   const { versions, storage, strategy } = definition;
   const version = versions.find((one) => one.version === storage.version);
   if (version === undefined) return [];
+  const all = (validation: () => readonly FieldError[]) => atOnce(allErrors(validation));
   const found = [
     ...validate(object, compile(version.schema, testNames)),
-    ...(strategy.validate?.(object, testContext) ?? []),
-    ...(old === undefined ? [] : (strategy.validateUpdate?.(object, old, testContext) ?? [])),
+    ...all(() => strategy.validate?.(object, testContext) ?? []),
+    ...(old === undefined ? [] : all(() => strategy.validateUpdate?.(object, old, testContext) ?? [])),
   ];
   const steps = strategy.validateInSteps?.(object, old, testContext, { found, part: 'whole' });
   if (steps !== undefined) found.push(...atOnce(steps));

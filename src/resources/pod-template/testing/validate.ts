@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  errorsNow,
   type FieldError,
   type Json,
   type JsonObject,
@@ -41,7 +42,7 @@ const fieldErrors = (definition: ResourceDefinition, object: ApiObject): FieldEr
 ];
 
 const shown = (found: readonly FieldError[]): ReportedError[] =>
-  found.map(({ reason, field, message }) => [reason.replace('FieldValue', ''), field, message]);
+  errorsNow(found).map(({ reason, field, message }) => [reason.replace('FieldValue', ''), field, message]);
 
 /** The errors of a create. */
 export const validateOnCreate = (definition: ResourceDefinition, object: JsonObject): ReportedError[] =>

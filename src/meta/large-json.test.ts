@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Json } from './json.ts';
+import { isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
+import { atOnce } from './steps.ts';
+
+const list = (length: number): Json => Array.from({ length }, (_, i) => ({ i }));
+const countSteps = (work: Generator<undefined, unknown>): number => {
+  let steps = 1;
+  while (work.next().done !== true) steps++;
+  return steps;
+};
+
+it('values are counted, no further than is needed', () => {
+  expect([1, 'a', null, undefined, [], {}].map(weigh)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(weigh({ a: [1, 2], b: { c: null } })).toBe(6);
+  expect(weigh(list(10))).toBe(21);
+  expect(weigh(list(100_000))).toBe(largeWeight);
+  expect([isLarge(list(200)), isLarge(list(300))]).toEqual([false, true]);
+});
+
+it('a copy is equal and shares nothing', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue(), { minLength: 0, maxLength: 5 }), (values) => {
+      const value = [...Array.from({ length: 300 }, () => values as Json), { ['__proto__']: list(300) }] as Json;
+      const copy = atOnce(jsonCopyInSteps(value)) as Json[];
+      expect(copy).toEqual(value);
+      for (const [i, item] of copy.entries()) {
+        if (typeof item === 'object' && item !== null) expect(item).not.toBe((value as Json[])[i]);
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+it('a copy takes steps in proportion to its size', () => {
+  const [one, two] = [10_000, 20_000].map((n) => countSteps(jsonCopyInSteps({ a: { b: list(n) } })));
+  expect(one).toBeGreaterThan(10);
+  expect((two as number) / (one as number)).toBeCloseTo(2, 0);
+});

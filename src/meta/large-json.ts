@@ -1,0 +1,52 @@
+import { type Json, type JsonObject, jsonCopy, setKey } from './json.ts';
+import { Pace } from './json-steps.ts';
+import type { Steps } from './steps.ts';
+
+/** From so many values on, work on a value is done in steps. */
+export const largeWeight = 500;
+
+/** How many values a value holds, itself included; counted no further than to {@link largeWeight}. */
+export function weigh(value: Json | undefined): number {
+  return typeof value === 'object' && value !== null ? largeWeight - left(value, largeWeight) : 1;
+}
+
+/** What is left of `weight` after the values of a list or object. */
+function left(value: Json[] | JsonObject, weight: number): number {
+  weight--;
+  if (Array.isArray(value)) {
+    if (value.length >= weight) return 0;
+    for (const item of value) {
+      weight = typeof item === 'object' && item !== null ? left(item, weight) : weight - 1;
+      if (weight <= 0) return 0;
+    }
+    return weight;
+  }
+  for (const key in value) {
+    const item = value[key];
+    weight = typeof item === 'object' && item !== null ? left(item, weight) : weight - 1;
+    if (weight <= 0) return 0;
+  }
+  return weight;
+}
+
+/** Whether work on a value is done in steps. */
+export const isLarge = (value: Json | undefined): boolean => weigh(value) >= largeWeight;
+
+/** A deep copy, made in steps. */
+export function* jsonCopyInSteps<T extends Json>(value: T, pace = new Pace()): Steps<T> {
+  return (yield* copied(value, pace)) as T;
+}
+
+function* copied(value: Json, pace: Pace): Steps<Json> {
+  const weight = weigh(value);
+  if (pace.over(weight)) yield;
+  if (weight < largeWeight || typeof value !== 'object' || value === null) return jsonCopy(value);
+  if (Array.isArray(value)) {
+    const list: Json[] = [];
+    for (const item of value) list.push(yield* copied(item, pace));
+    return list;
+  }
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) setKey(out, key, yield* copied(value[key] as Json, pace));
+  return out;
+}

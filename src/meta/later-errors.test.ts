@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { type FieldError, fieldError, maxErrors } from './field-error.ts';
+import { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
+import { atOnce } from './steps.ts';
+
+const many = Array.from({ length: 1_000 }, (_, i) => i);
+const odd = (i: number): FieldError[] => (i % 2 === 1 ? [fieldError.required(`list[${i}]`)] : []);
+const fields = (errors: readonly FieldError[]) => errors.map(({ field }) => field);
+
+function stepsOf(validation: () => readonly FieldError[]): { errors: readonly FieldError[]; steps: number } {
+  const work = allErrors(validation);
+  for (let steps = 1; ; steps++) {
+    const { done, value } = work.next();
+    if (done === true) return { errors: value, steps };
+  }
+}
+
+describe('the errors of the items of a list', () => {
+  it('are found at once in a short list', () => {
+    const { errors, steps } = stepsOf(() => errorsOfEach([0, 1, 2, 3], odd));
+    expect(fields(errors)).toEqual(['list[1]', 'list[3]']);
+    expect(steps).toBe(1);
+  });
+
+  it('are found in steps in a long one, in their place among others', () => {
+    const before = fieldError.required('before');
+    const after = fieldError.required('after');
+    const { errors, steps } = stepsOf(() => [before, ...errorsOfEach(many, odd), after]);
+    expect(fields(errors)).toEqual(['before', ...many.filter((i) => i % 2 === 1).map((i) => `list[${i}]`), 'after']);
+    expect(steps).toBeGreaterThanOrEqual(10);
+  });
+
+  it('are found in lists within lists', () => {
+    const nested = () => errorsOfEach(many.slice(0, 200), () => errorsOfEach(many.slice(0, 200), odd));
+    expect(atOnce(allErrors(() => nested().slice()))).toHaveLength(maxErrors);
+    const few = () => errorsOfEach(many, () => errorsOfEach(many.slice(0, 200), () => []));
+    expect(stepsOf(few).steps).toBeGreaterThan(2_000);
+  });
+
+  it('stop at the limit of a validation', () => {
+    let checked = 0;
+    const { errors } = stepsOf(() =>
+      errorsOfEach([...many, ...many, ...many], () => {
+        checked++;
+        return [fieldError.required('a')];
+      }),
+    );
+    expect(errors).toHaveLength(maxErrors);
+    expect(checked).toBe(maxErrors + 1);
+  });
+
+  it('are found at once where a validation depends on them', () => {
+    expect(errorsNow(errorsOfEach(many, odd))).toHaveLength(500);
+    expect(errorsNow(errorsOfEach(many, () => []))).toEqual([]);
+  });
+});
+
+describe('a check after another one', () => {
+  it.each([10, 1_000])('sees what the check of %d items has found out', (count) => {
+    const seen = new Set<number>();
+    const first = errorsOfEach(many.slice(0, count), (i) => {
+      seen.add(i);
+      return [];
+    });
+    const all = () => [...first, ...errorsAfter(first, () => [fieldError.required(String(seen.size))])];
+    expect(fields(stepsOf(all).errors)).toEqual([String(count)]);
+  });
+});

@@ -3,6 +3,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { longestHold } from './limits.ts';
 import { minimise } from './mutate.ts';
 import { inputOf, signatureOf, type Target, violationOf } from './target.ts';
 import { targets } from './targets/index.ts';
@@ -26,8 +27,6 @@ export interface ChildFinding {
   readonly input: string;
 }
 
-/** How long one input may block the event loop (ms). */
-const longestTurn = 250;
 /** Memory growth that is allowed per slice of a second, after a garbage collection (bytes). */
 const mostLeft = 64 * 1024 * 1024;
 const sliceMs = 1_000;
@@ -55,7 +54,7 @@ async function timedViolation(target: Target, input: Uint8Array): Promise<string
   const fault = await violationOf(target, input);
   clearImmediate(immediate);
   longest = Math.max(longest, performance.now() - last);
-  if (fault !== undefined || longest <= (target.threadMs ?? longestTurn)) return fault;
+  if (fault !== undefined || longest <= (target.threadMs ?? longestHold)) return fault;
   return `holds the event loop for ${Math.round(longest)} ms`;
 }
 

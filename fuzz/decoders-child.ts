@@ -29,7 +29,7 @@ export interface ChildFinding {
 
 /** Memory growth that is allowed per slice of a second, after a garbage collection (bytes). */
 const mostLeft = 64 * 1024 * 1024;
-const sliceMs = 1_000;
+const longestSlice = 1_000;
 
 const job = JSON.parse(process.argv[2] ?? '{}') as Job;
 const chosen = job.targets
@@ -93,10 +93,10 @@ async function memory(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Runs one target for a second. */
+/** Runs one target for a second at most, so that every target has its turn. */
 async function slice(target: Target, place: number): Promise<void> {
   const before = await memory();
-  const end = Math.min(Date.now() + sliceMs, job.until);
+  const end = Date.now() + sliceMs;
   progress[0] = place;
   do {
     const index = progress[place + 1] as number;
@@ -112,7 +112,9 @@ async function slice(target: Target, place: number): Promise<void> {
   }
 }
 
-while (Date.now() < job.until) {
-  for (const [place, target] of chosen.entries()) if (Date.now() < job.until) await slice(target, place);
-}
+const sliceMs = Math.min(longestSlice, (job.until - Date.now()) / chosen.length);
+do {
+  for (const [place, target] of chosen.entries())
+    if (Date.now() < job.until || progress[place + 1] === 0) await slice(target, place);
+} while (Date.now() < job.until);
 writeSync(progressFile, progress, 0, progress.byteLength, 0);

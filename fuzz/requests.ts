@@ -5,7 +5,7 @@ import { complaintsOf } from './complaints.ts';
 import { longestHold } from './limits.ts';
 import { minimise } from './mutate.ts';
 import { Random } from './random.ts';
-import { say, tell } from './report.ts';
+import { sayRun, tell } from './report.ts';
 import type { Generator } from './requests/generator.ts';
 import { startServer, type TestedServer } from './server.ts';
 import { signatureOf } from './target.ts';
@@ -125,7 +125,7 @@ export async function fuzzRequests(all: readonly Generator[], seed: number, seco
     const arena = new Arena();
     const count = await fuzzGenerator(arena, generator, seed, until);
     await arena.leave();
-    say(`  ${generator.name}: ${count} cases`);
+    sayRun(generator.name, count, 'cases');
   }
 }
 

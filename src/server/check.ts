@@ -5,7 +5,6 @@ import { type CheckedStore, checkStore } from './check-store.ts';
 import { commandHelp } from './flag-docs.ts';
 import { settingsOf } from './process.ts';
 import type { Progress } from './progress.ts';
-import { storeProblems } from './store-flags.ts';
 import {
   both,
   etcdToolOptions,
@@ -15,6 +14,7 @@ import {
   reportTable,
   runWithProgress,
   splitFile,
+  toolStoreProblems,
 } from './tool.ts';
 
 const storeTable = flagsOfServe(
@@ -24,12 +24,7 @@ const storeTable = flagsOfServe(
 const table = both(
   {
     ...storeTable,
-    problemsOf: (settings, nameOf) =>
-      settings.store === 'memory'
-        ? [`${nameOf('store')}=memory is in another process: name a store that is kept, or a backup`]
-        : storeProblems({ ...settings, etcdCompactionInterval: 0 }, (key) =>
-            key === 'etcdCompactionInterval' ? key : nameOf(key),
-          ),
+    problemsOf: (settings, nameOf) => toolStoreProblems(settings, nameOf, 'name a store that is kept, or a backup'),
   },
   reportTable,
 );

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type Random } from '../meta/index.ts';
-import type { Store } from '../store/index.ts';
+import type { Store, StoreSnapshot } from '../store/index.ts';
 import { StartError } from './start-error.ts';
 import { getOrCreate } from './stored-keys.ts';
 
@@ -59,6 +59,18 @@ async function storedDomain(store: Store, place: string): Promise<string | undef
   throw new StartError(
     `${place} holds objects that are not JSON, such as ${first.key}: let the server that wrote them write JSON (--storage-media-type=application/json) and update each`,
   );
+}
+
+/** The API domain of the objects of a store without a server; undefined when nothing tells. @throws StartError, StoreError */
+export async function domainOf(snapshot: StoreSnapshot): Promise<string | undefined> {
+  let domain: string | undefined;
+  for await (const page of snapshot.pages()) {
+    for (const { key, value } of page) {
+      if (key === identityKey) return readIdentity(value, 'the store').domain;
+      if (key.startsWith(classPrefix)) domain ??= domainOfClass(value);
+    }
+  }
+  return domain;
 }
 
 /** The API domain of a stored priority class; undefined when it cannot be read. */

@@ -10,12 +10,13 @@ const usage = `orch — a cluster API server
   orch restore FILE     make a data directory of a backup; "orch restore --help" tells more
   orch check [FILE]     verify a store or a backup, also while servers run; "orch check --help" tells more
   orch migrate          copy the objects from one store to another; "orch migrate --help" lists the flags
+  orch rewrite          encrypt what is stored by the present configuration; "orch rewrite --help" lists the flags
   orch generate types   write TypeScript types of custom resources; "orch generate --help" lists the flags
   orch --version        print the version
   orch --help           print this
 `;
 
-const commands = ['serve', 'controllers', 'backup', 'restore', 'check', 'migrate', 'generate'];
+const commands = ['serve', 'controllers', 'backup', 'restore', 'check', 'migrate', 'rewrite', 'generate'];
 
 /** Runs the command. Sets the exit status of the process: 2 for an invalid command line. */
 export async function runCommand(args: readonly string[]): Promise<void> {
@@ -36,6 +37,9 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } else if (command === 'migrate') {
     const { migrate, migrateHelp } = await import('./migrate.ts');
     await runOrHelp(rest, migrate, migrateHelp);
+  } else if (command === 'rewrite') {
+    const { rewrite, rewriteHelp } = await import('./rewrite.ts');
+    await runOrHelp(rest, rewrite, rewriteHelp);
   } else if (command === 'generate') {
     const { generate, generateHelp } = await import('./generate.ts');
     await runOrHelp(rest, generate, generateHelp);

@@ -29,7 +29,8 @@ const revisionGap = 1_000_000_000;
 
 /**
  * Copies the entries of a store at one revision, verifies the copy, and finishes the import. `open` gives the source at
- * a revision, the latest when that is undefined. Fails as `compacted` when the source discards its history faster than it
+ * a revision, the latest when that is undefined. A `gap` of 0 is for a copy that takes the place of its source, which
+ * issues no more revisions. Fails as `compacted` when the source discards its history faster than it
  * can be read, as `invalid` when the target is an unfinished copy of another store, as `damaged` when what is read back
  * differs.
  */
@@ -37,15 +38,16 @@ export async function copyStore(
   open: (revision: number | undefined) => Promise<StoreSnapshot>,
   to: StoreImport,
   observer: CopyObserver,
+  gap = revisionGap,
 ): Promise<CopyResult> {
   const begun = to.state;
   try {
-    return await copyOnce(open, to, observer);
+    return await copyOnce(open, to, observer, gap);
   } catch (error) {
     if (begun === undefined || !(error instanceof StoreError && error.code === 'compacted')) throw error;
     observer.restarted(begun);
     await to.clear();
-    return copyOnce(open, to, observer);
+    return copyOnce(open, to, observer, gap);
   }
 }
 
@@ -53,12 +55,13 @@ async function copyOnce(
   open: (revision: number | undefined) => Promise<StoreSnapshot>,
   to: StoreImport,
   observer: CopyObserver,
+  gap: number,
 ): Promise<CopyResult> {
   const snapshot = await open(to.state?.revision);
   try {
     const { revision, entries, digest } = await copyEntries(snapshot, to, observer);
     await verify(snapshot, to, digest, observer);
-    const advanced = revision + revisionGap;
+    const advanced = revision + gap;
     await to.finish(advanced);
     return { revision, entries, digest, advanced };
   } finally {

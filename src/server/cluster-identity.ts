@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type Random } from '../meta/index.ts';
+import { dns1123Subdomain, isJsonObject, type Json, type Random } from '../meta/index.ts';
 import type { Store, StoreSnapshot } from '../store/index.ts';
 import { StartError } from './start-error.ts';
 import { getOrCreate } from './stored-keys.ts';
@@ -102,7 +102,7 @@ export function readIdentity(value: Uint8Array, place: string): ClusterIdentity 
   const stored = jsonOf(value);
   const { domain, tokenKey } = isJsonObject(stored) ? stored : {};
   if (typeof domain === 'string' && typeof tokenKey === 'string' && tokenKey.length >= tokenKeyBytes) {
-    return { domain, tokenKey };
+    if (dns1123Subdomain(domain).length === 0) return { domain, tokenKey };
   }
   throw new StartError(`${place} has a damaged identity under the key ${identityKey}: restore it from a backup`);
 }

@@ -79,6 +79,7 @@ async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: C
   const digest = new EntryDigest(to.exact);
   observer.progress('copy', state.entries, snapshot.size);
   for await (const page of snapshot.pages()) {
+    for (const entry of page) checkRevision(entry, snapshot.revision);
     const last = passed ? -1 : page.findIndex(({ key }) => key === begun.after);
     const fresh = passed || last >= 0 ? page.slice(last + 1) : [];
     digest.add(page.slice(0, page.length - fresh.length));
@@ -97,6 +98,13 @@ async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: C
   observer.progress('copy', state.entries, state.entries);
   if (passed) return { ...state, digest: digest.text };
   throw new StoreError('invalid', 'the target is an unfinished copy of another store: remove it, or name its source');
+}
+
+/** Throws `damaged` for an entry that no commit of the store can have written. */
+function checkRevision({ key, revision }: LeasedEntry, latest: number): void {
+  if (Number.isInteger(revision) && revision >= 1 && revision <= latest) return;
+  const where = `the entry ${JSON.stringify(key)} of the source`;
+  throw new StoreError('damaged', `${where} has revision ${revision}, which is not between 1 and ${latest}`);
 }
 
 async function verify(source: StoreSnapshot, to: StoreImport, expected: string, observer: CopyObserver): Promise<void> {

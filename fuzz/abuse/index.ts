@@ -4,6 +4,7 @@ import { definitionScenarios } from './definitions.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
 import type { Scenario } from './scenario.ts';
+import { storedScenarios } from './stored.ts';
 
 /** All scenarios of attacks against a server. */
 export const scenarios: readonly Scenario[] = [
@@ -12,4 +13,5 @@ export const scenarios: readonly Scenario[] = [
   ...objectScenarios,
   ...definitionScenarios,
   ...otherScenarios,
+  ...storedScenarios,
 ];

@@ -38,6 +38,7 @@ const longest = [
   'src/controllers/fake-nodes/fake-nodes.test.ts',
   'test/torture/torture.test.ts',
   'test/fuzz.test.ts',
+  'test/rewrite.test.ts',
   'src/store/etcd/members.test.ts',
   'src/store/etcd/failures.test.ts',
   'test/backup.test.ts',

@@ -3,6 +3,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { longestHold } from './limits.ts';
 import { minimise } from './mutate.ts';
 import { inputOf, signatureOf, type Target, violationOf } from './target.ts';
 import { targets } from './targets/index.ts';
@@ -26,11 +27,9 @@ export interface ChildFinding {
   readonly input: string;
 }
 
-/** How long one input may block the event loop (ms). */
-const longestTurn = 250;
 /** Memory growth that is allowed per slice of a second, after a garbage collection (bytes). */
 const mostLeft = 64 * 1024 * 1024;
-const sliceMs = 1_000;
+const longestSlice = 1_000;
 
 const job = JSON.parse(process.argv[2] ?? '{}') as Job;
 const chosen = job.targets
@@ -55,7 +54,7 @@ async function timedViolation(target: Target, input: Uint8Array): Promise<string
   const fault = await violationOf(target, input);
   clearImmediate(immediate);
   longest = Math.max(longest, performance.now() - last);
-  if (fault !== undefined || longest <= (target.threadMs ?? longestTurn)) return fault;
+  if (fault !== undefined || longest <= (target.threadMs ?? longestHold)) return fault;
   return `holds the event loop for ${Math.round(longest)} ms`;
 }
 
@@ -94,10 +93,10 @@ async function memory(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Runs one target for a second. */
+/** Runs one target for a second at most, so that every target has its turn. */
 async function slice(target: Target, place: number): Promise<void> {
   const before = await memory();
-  const end = Math.min(Date.now() + sliceMs, job.until);
+  const end = Date.now() + sliceMs;
   progress[0] = place;
   do {
     const index = progress[place + 1] as number;
@@ -113,7 +112,9 @@ async function slice(target: Target, place: number): Promise<void> {
   }
 }
 
-while (Date.now() < job.until) {
-  for (const [place, target] of chosen.entries()) if (Date.now() < job.until) await slice(target, place);
-}
+const sliceMs = Math.min(longestSlice, (job.until - Date.now()) / chosen.length);
+do {
+  for (const [place, target] of chosen.entries())
+    if (Date.now() < job.until || progress[place + 1] === 0) await slice(target, place);
+} while (Date.now() < job.until);
 writeSync(progressFile, progress, 0, progress.byteLength, 0);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildFinding, Job } from './decoders-child.ts';
-import { say, tell } from './report.ts';
+import { sayRun, tell } from './report.ts';
 import { inputOf, type Target } from './target.ts';
 
 /** How long a decoder may block its process before the process is killed (ms). */
@@ -29,7 +29,7 @@ export async function fuzzDecoders(targets: readonly Target[], seed: number, sec
     tell({ where: target.name, what: ending, made: madeBy(seed, index), input: inputOf(target, seed, index) });
   }
   rmSync(folder, { recursive: true });
-  for (const [place, { name }] of targets.entries()) say(`  ${name}: ${from[place]} inputs`);
+  for (const [place, { name }] of targets.entries()) sayRun(name, from[place] ?? 0, 'inputs');
 }
 
 const madeBy = (seed: number, index: number) => `--seed=${seed}, input ${index}`;

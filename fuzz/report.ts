@@ -28,3 +28,10 @@ export const findings = (): number => found;
 export function say(text: string): void {
   console.log(text);
 }
+
+/** Prints how much was run of a target or generator; none is a finding. */
+export function sayRun(name: string, count: number, what: string): void {
+  say(`  ${name}: ${count} ${what}`);
+  if (count === 0)
+    tell({ where: name, what: `ran no ${what}`, made: 'too few --seconds, or findings that took them all' });
+}

@@ -2,15 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../src/meta/index.ts';
 import { type Client, createClient } from './client.ts';
 import { complaintsOf } from './complaints.ts';
+import { longestHold } from './limits.ts';
 import { minimise } from './mutate.ts';
 import { Random } from './random.ts';
-import { say, tell } from './report.ts';
+import { sayRun, tell } from './report.ts';
 import type { Generator } from './requests/generator.ts';
 import { startServer, type TestedServer } from './server.ts';
 import { signatureOf } from './target.ts';
 
-/** How long a request may block the event loop (ms). */
-export const longestTurn = 250;
 /** Memory growth that is allowed after all requests are answered and all objects deleted (bytes). */
 const mostLeft = 96 * 1024 * 1024;
 const settleMs = 5_000;
@@ -84,7 +83,7 @@ async function serverFault(arena: Arena, turns: boolean): Promise<string | undef
     const turn = await server.longestTurn();
     const [complaint] = complaintsOf(server);
     if (complaint !== undefined) return complaint;
-    return turns && turn > longestTurn ? `holds the event loop for ${Math.round(turn)} ms` : undefined;
+    return turns && turn > longestHold ? `holds the event loop for ${Math.round(turn)} ms` : undefined;
   } catch (error) {
     // The exit includes the end of its log.
     for (let i = 0; i < 50 && server.ending === undefined; i++) await sleep(20);
@@ -126,7 +125,7 @@ export async function fuzzRequests(all: readonly Generator[], seed: number, seco
     const arena = new Arena();
     const count = await fuzzGenerator(arena, generator, seed, until);
     await arena.leave();
-    say(`  ${generator.name}: ${count} cases`);
+    sayRun(generator.name, count, 'cases');
   }
 }
 

@@ -10,8 +10,10 @@ export type User = (typeof users)[number];
 
 /** The Authorization header of a user. */
 export function authorization(user: User): { readonly authorization?: string } {
-  return user === 'nobody' ? {} : { authorization: `Bearer token-of-${user}` };
+  return user === 'nobody' ? {} : { authorization: `Bearer ${tokenOf(user)}` };
 }
+
+export const tokenOf = (user: User): string => `token-of-${user}`;
 
 export interface ServerOptions {
   /** Heap limit (MB). */
@@ -24,6 +26,7 @@ export interface ServerOptions {
 /** The built server in a child process, with the watcher loaded. */
 export interface TestedServer {
   readonly port: number;
+  readonly pid: number;
   readonly folder: string;
   /** Its certificate authority, in PEM. */
   readonly ca: string;
@@ -37,6 +40,8 @@ export interface TestedServer {
   memory(): Promise<number>;
   /** Its resident memory (bytes). */
   resident(): Promise<number>;
+  /** Blocks its event loop for a second, to check what watches it. */
+  hold(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -69,6 +74,7 @@ export async function startServer({
   const port = await Promise.race([printed.port, ended.then(() => Promise.reject(new Error(ending)))]);
   return {
     port,
+    pid: child.pid as number,
     folder,
     ca: readFileSync(join(folder, 'ca.crt'), 'utf8'),
     get ending() {
@@ -78,6 +84,7 @@ export async function startServer({
     longestTurn: () => watchers.ask('turn'),
     memory: () => watchers.ask('memory'),
     resident: () => watchers.ask('resident'),
+    hold: () => watchers.ask('hold'),
     stop: async () => {
       // No graceful shutdown: requests in flight are cut off.
       child.kill('SIGKILL');
@@ -88,7 +95,7 @@ export async function startServer({
 
 function launch(folder: string, heapMb: number, flags: readonly string[]): ChildProcess {
   const tokens = join(folder, 'tokens.csv');
-  writeFileSync(tokens, 'token-of-admin,admin,1,"system:masters"\ntoken-of-bob,bob,2\n', { mode: 0o600 });
+  writeFileSync(tokens, `${tokenOf('admin')},admin,1,"system:masters"\n${tokenOf('bob')},bob,2\n`, { mode: 0o600 });
   const node = ['--expose-gc', `--max-old-space-size=${heapMb}`, '--import', './fuzz/watcher.mjs'];
   // The watches of controllers would be in flight.
   const command = ['dist/server/main.js', 'serve', '--secure-port=0', '--controllers=-*'];
@@ -150,7 +157,7 @@ class Watchers {
     child.on('message', ({ id, answer }: { id: number; answer: number }) => this.#take(id)?.resolve(answer));
   }
 
-  ask(what: 'turn' | 'memory' | 'resident'): Promise<number> {
+  ask(what: 'turn' | 'memory' | 'resident' | 'hold'): Promise<number> {
     if (this.#ending !== undefined) return Promise.reject(new Error(this.#ending));
     return new Promise((resolve, reject) => {
       const id = this.#next++;

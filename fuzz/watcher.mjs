@@ -34,6 +34,13 @@ function memory() {
   return heapUsed + external;
 }
 
+/** Computes for a second in one turn, to check what watches the server. */
+function hold() {
+  const began = computed();
+  while (computed() - began < 1_000);
+  return computed() - began;
+}
+
 /** @type {{ [ask: string]: () => number }} */
 const answers = {
   turn: () => {
@@ -42,6 +49,7 @@ const answers = {
     return result;
   },
   memory,
+  hold,
   resident: () => process.memoryUsage.rss(),
 };
 

@@ -1,4 +1,5 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -148,3 +149,20 @@ describe('orch backup and orch restore', { timeout: 120_000 }, () => {
     expect(run(main, 'restore', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--replace=<') });
   });
 });
+
+it.each(['', '..', 'store', 'store.new', '../other', 'a\0b', 'a'.repeat(300)])(
+  'a crafted backup with a file named %j is refused before anything is written',
+  (name) => {
+    const head = Buffer.alloc(21);
+    head.write('F');
+    head.writeUInt32BE(Buffer.byteLength(name), 1);
+    const header = { format: 'multi-version store backup', version: 1, revision: 9, made: 1 };
+    const content = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), head, Buffer.from(name)]);
+    const [file, to] = [join(folder, 'crafted'), join(folder, 'crafted-data')];
+    writeFileSync(file, Buffer.concat([content, createHash('sha256').update(content).digest()]));
+    expect(run(main, 'restore', dataDir(to), file)).toMatchObject({
+      ...{ status: 1, stdout: '', stderr: `orch: ${file} is not a backup of a data directory\n` },
+    });
+    expect(existsSync(to)).toBe(false);
+  },
+);

@@ -5,6 +5,7 @@ import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
 import type { Scenario } from './scenario.ts';
 import { selectorScenarios } from './selectors.ts';
+import { storedScenarios } from './stored.ts';
 
 /** All scenarios of attacks against a server. */
 export const scenarios: readonly Scenario[] = [
@@ -14,4 +15,5 @@ export const scenarios: readonly Scenario[] = [
   ...definitionScenarios,
   ...otherScenarios,
   ...selectorScenarios,
+  ...storedScenarios,
 ];

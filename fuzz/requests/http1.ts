@@ -74,7 +74,10 @@ function faultOf(answer: string): string | undefined {
   if (answer === '') return undefined;
   const [, status] = /^HTTP\/1\.[01] (\d{3}) /.exec(answer) ?? [];
   if (status === undefined) return `the answer is no HTTP: ${JSON.stringify(answer.slice(0, 200))}`;
-  return status === '500' ? `answered with 500: ${answer.slice(0, 2_000)}` : undefined;
+  // Like the reference server: 500 for a resourceVersion that is no uint64.
+  return status === '500' && answer.includes('Internal error')
+    ? `answered with 500: ${answer.slice(0, 2_000)}`
+    : undefined;
 }
 
 function oneRequest(random: Random): string {

@@ -62,6 +62,24 @@ describe('an invalid configuration names each field', () => {
     expect(ofResources(...lists).join('; ')).toContain(problem);
   });
 
+  it('the first pattern that covers a resource is named, and each repetition once', () => {
+    expect(ofResources(['a.apps', 'a.apps', 'b.apps', '*.*', '*.apps', 'b.apps'])).toEqual([
+      'resources[0].resources[0]: Invalid value: "a.apps": is covered by *.* of the same list',
+      'resources[0].resources[1]: Duplicate value: "a.apps"',
+      'resources[0].resources[2]: Invalid value: "b.apps": is covered by *.* of the same list',
+      'resources[0].resources[4]: Invalid value: "*.apps": is covered by *.* of the same list',
+      'resources[0].resources[5]: Duplicate value: "b.apps"',
+    ]);
+    expect(ofResources(['*.apps'], ['*.*'], ['deployments.apps'])).toEqual([
+      'resources[2].resources[0]: Invalid value: "deployments.apps": is covered by *.apps of an earlier list',
+    ]);
+  });
+
+  it('many resources are compared with no more than the patterns of their groups', () => {
+    const many = Array.from({ length: 100_000 }, (_, i) => `r${i}.example.com`);
+    expect(ofResources(many, [...many, '*.'])).toEqual([]);
+  });
+
   const at = 'resources[0].providers[0]';
   it.each([
     [[], 'resources[0].providers: Required value'],

@@ -12,7 +12,7 @@ import {
   struct,
   versionedKinds,
 } from '../schema/index.ts';
-import { covers, isWide, parseResource } from './resource-pattern.ts';
+import { parseResource, widePatternsOf } from './resource-pattern.ts';
 
 /** Absent and zero are not the same. */
 const pointer = { nullable: true } as const;
@@ -91,20 +91,34 @@ function resourceProblem(text: string, { domain }: Names): string | undefined {
 
 /** A resource that another pattern of its list, or a wide one of an earlier list, covers would never be looked up. */
 function checkCovered(lists: readonly (readonly string[])[]): FieldError[] {
-  return lists.flatMap((resources, i) =>
-    resources.flatMap((text, j) => {
+  /** The patterns of earlier lists, each with its place. */
+  const earlier = new Map<string, number>();
+  return lists.flatMap((resources, i) => {
+    const own = new Map<string, number>();
+    for (const [j, text] of resources.entries()) if (!own.has(text)) own.set(text, j);
+    const errors = resources.flatMap((text, j) => {
       const at = `resources[${i}].resources[${j}]`;
-      if (resources.indexOf(text) < j) return [fieldError.duplicate(at, text)];
-      const isCoveredBy = (other: string) => covers(parseResource(text), parseResource(other));
-      const own = resources.find((other) => other !== text && isCoveredBy(other));
-      if (own !== undefined) return [fieldError.invalid(at, text, `is covered by ${own} of the same list`)];
-      const before = lists.slice(0, i).flat();
-      const earlier = before.find((other) => isWide(parseResource(other)) && isCoveredBy(other));
-      if (earlier === undefined) return [];
-      return [fieldError.invalid(at, text, `is covered by ${earlier} of an earlier list`)];
-    }),
-  );
+      if ((own.get(text) as number) < j) return [fieldError.duplicate(at, text)];
+      const wide = widePatternsOf(parseResource(text));
+      const beside = firstIn(
+        own,
+        wide.filter((other) => other !== text),
+      );
+      if (beside !== undefined) return [fieldError.invalid(at, text, `is covered by ${beside} of the same list`)];
+      const before = firstIn(earlier, wide);
+      if (before === undefined) return [];
+      return [fieldError.invalid(at, text, `is covered by ${before} of an earlier list`)];
+    });
+    for (const text of own.keys()) if (!earlier.has(text)) earlier.set(text, earlier.size);
+    return errors;
+  });
 }
+
+/** Of the patterns that are in a list, the one with the first place. */
+const firstIn = (places: ReadonlyMap<string, number>, patterns: readonly string[]): string | undefined =>
+  patterns
+    .filter((pattern) => places.has(pattern))
+    .sort((a, b) => (places.get(a) as number) - (places.get(b) as number))[0];
 
 const aesKeySizes = [16, 24, 32];
 const keySizes = { aescbc: aesKeySizes, aesgcm: aesKeySizes, secretbox: [32] };
@@ -171,10 +185,14 @@ function checkKms({ apiVersion = '', name = '', cachesize, endpoint = '', timeou
 
 /** The name of a plugin is the prefix of what it has encrypted. */
 function checkKmsNames(lists: readonly (readonly ProviderConfiguration[])[]): FieldError[] {
-  const named = lists.flatMap((providers, i) =>
-    providers.flatMap(({ kms }, j) => ({ at: `resources[${i}].providers[${j}].kms.name`, name: kms?.name ?? '' })),
-  );
-  return named.flatMap(({ at, name }, i) =>
-    name !== '' && named.findIndex((other) => other.name === name) < i ? [fieldError.duplicate(at, name)] : [],
-  );
+  const names = new Set<string>();
+  const errors: FieldError[] = [];
+  for (const [i, providers] of lists.entries()) {
+    for (const [j, { kms }] of providers.entries()) {
+      const { name = '' } = kms ?? {};
+      if (names.has(name)) errors.push(fieldError.duplicate(`resources[${i}].providers[${j}].kms.name`, name));
+      else if (name !== '') names.add(name);
+    }
+  }
+  return errors;
 }

@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatGroupResource, type GroupResource } from '../meta/index.ts';
+import { formatGroupResource, type GroupResource, serverTurns } from '../meta/index.ts';
 import {
   type Change,
   type CommitResult,
@@ -28,9 +27,6 @@ export interface EncryptedStoreOptions {
   /** Called when the store is closed, which waits for it. */
   readonly onClose?: () => Promise<void>;
 }
-
-/** Bytes decrypted in one turn of the event loop: some milliseconds. */
-const sliceBytes = 512 * 1024;
 
 /**
  * A store whose values are encrypted by resource, over one that holds the ciphertexts. An entry that cannot be decrypted
@@ -75,14 +71,11 @@ export class EncryptedStore implements Store {
   async list(range: ListRange): Promise<ListResult> {
     const page = await this.#store.list(range);
     const entries: Entry[] = [];
-    let bytes = 0;
+    const turns = serverTurns();
     for (const entry of page.entries) {
+      if (turns.over) await turns.next();
       const decrypted = this.#decrypt(entry);
       entries.push(decrypted instanceof Promise ? await decrypted : decrypted);
-      bytes += entry.value.length;
-      if (bytes < sliceBytes) continue;
-      bytes = 0;
-      await nextTurn();
     }
     return { ...page, entries };
   }

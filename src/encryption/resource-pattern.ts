@@ -8,15 +8,10 @@ export function parseResource(text: string): GroupResource {
 }
 
 /** The patterns that a resource matches, the narrowest first, as written in the configuration. */
-export const patternsOf = ({ resource, group }: GroupResource): string[] => [
-  group === '' ? resource : `${resource}.${group}`,
-  `*.${group}`,
-  '*.*',
-];
+export const patternsOf = (given: GroupResource): string[] => {
+  const { resource, group } = given;
+  return [group === '' ? resource : `${resource}.${group}`, ...widePatternsOf(given)];
+};
 
-/** Whether the pattern is for all resources of a group, or of all groups. */
-export const isWide = ({ resource }: GroupResource): boolean => resource === '*';
-
-/** Whether every resource of the first pattern matches the second one too. */
-export const covers = (narrow: GroupResource, wide: GroupResource): boolean =>
-  isWide(wide) && (wide.group === '*' || wide.group === narrow.group);
+/** The patterns for all resources of a group, or of all groups, that a resource or a pattern matches. */
+export const widePatternsOf = ({ group }: GroupResource): string[] => [`*.${group}`, '*.*'];

@@ -44,6 +44,16 @@ export interface Finding {
 /** So many findings of each check are kept; all are counted. */
 const mostKept = 100;
 
+/** The longest text of a finding (characters). */
+const longestText = 2_000;
+
+/** What is stored may be anything: no control character of it reaches a terminal, and only its beginning is shown. */
+const shown = (text: string): string =>
+  (text.length > longestText ? `${text.slice(0, longestText)}…` : text).replaceAll(
+    /[\p{Cc}\p{Cf}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** What a check has found. */
 export class Findings {
   readonly kept: Finding[] = [];
@@ -52,7 +62,8 @@ export class Findings {
   add(check: Check, key: string | undefined, message: string): void {
     const count = (this.#counts.get(check) ?? 0) + 1;
     this.#counts.set(check, count);
-    if (count <= mostKept) this.kept.push({ check, key, message });
+    if (count > mostKept) return;
+    this.kept.push({ check, key: key === undefined ? undefined : shown(key), message: shown(message) });
   }
 
   count(severity: (typeof checks)[Check]): number {

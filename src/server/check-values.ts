@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { emptyEncryptionCounts, encryptedMark, openEncryption } from '../encryption/index.ts';
+import { encryptedMark } from '../encryption/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Entry } from '../store/index.ts';
 import type { Finding } from './check-findings.ts';
-import { systemClock } from './clock.ts';
-import { encryptedResource, loadEncryption, startPlugins } from './encryption.ts';
-import { systemRandom } from './random.ts';
+import { openOfflineEncryption } from './offline-encryption.ts';
 
 /** Resolves with the value as it was before its encryption, or with the reason why it cannot be had. */
 export type ReadValue = (entry: Entry) => Promise<Uint8Array | Pick<Finding, 'check' | 'message'>>;
@@ -22,23 +19,12 @@ export interface ValueOptions {
   readonly pathPrefix: string;
 }
 
-/** How the values of a store are read. @throws StartError, StoreError when a KMS plugin does not answer */
+/** How the values of a store are read. @throws StartError */
 export async function openValues({ encryption, pathPrefix }: ValueOptions, names: Names): Promise<Values> {
   if (encryption === undefined) return plainValues;
-  const { configuration } = await loadEncryption(encryption, names);
-  const dependencies = { clock: systemClock, random: systemRandom, randomBytes, counts: emptyEncryptionCounts() };
-  const opened = await openEncryption(configuration, { ...dependencies, onRecovery: () => {} });
-  try {
-    await startPlugins(opened);
-  } catch (error) {
-    opened.close();
-    throw error;
-  }
-  const resourceOf = encryptedResource(names);
+  const opened = await openOfflineEncryption(encryption, pathPrefix, names);
   const read: ReadValue = async ({ key, value }) => {
-    const resource = resourceOf(key);
-    if (resource === undefined) return value;
-    const found = await opened.rules.transformerOf(resource).decrypt(value, pathPrefix + key);
+    const found = await opened.decrypt(key, value);
     return found?.value ?? { check: 'decryption', message: 'no key of the configuration decrypts it' };
   };
   return { read, close: () => opened.close() };

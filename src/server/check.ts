@@ -6,7 +6,6 @@ import type { LoadedCommand } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import { settingsOf } from './process.ts';
 import type { Progress } from './progress.ts';
-import { storeProblems } from './store-flags.ts';
 import {
   both,
   etcdToolOptions,
@@ -16,6 +15,7 @@ import {
   reportTable,
   runWithProgress,
   splitFile,
+  toolStoreProblems,
 } from './tool.ts';
 
 const storeTable = flagsOfServe(
@@ -25,12 +25,7 @@ const storeTable = flagsOfServe(
 const table = both(
   {
     ...storeTable,
-    problemsOf: (settings, nameOf) =>
-      settings.store === 'memory'
-        ? [`${nameOf('store')}=memory is in another process: name a store that is kept, or a backup`]
-        : storeProblems({ ...settings, etcdCompactionInterval: 0 }, (key) =>
-            key === 'etcdCompactionInterval' ? key : nameOf(key),
-          ),
+    problemsOf: (settings, nameOf) => toolStoreProblems(settings, nameOf, 'name a store that is kept, or a backup'),
   },
   reportTable,
 );

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type Random } from '../meta/index.ts';
-import type { Store } from '../store/index.ts';
+import { dns1123Subdomain, isJsonObject, type Json, type Random } from '../meta/index.ts';
+import type { Store, StoreSnapshot } from '../store/index.ts';
 import { StartError } from './start-error.ts';
 import { getOrCreate } from './stored-keys.ts';
 
@@ -61,6 +61,18 @@ async function storedDomain(store: Store, place: string): Promise<string | undef
   );
 }
 
+/** The API domain of the objects of a store without a server; undefined when nothing tells. @throws StartError, StoreError */
+export async function domainOf(snapshot: StoreSnapshot): Promise<string | undefined> {
+  let domain: string | undefined;
+  for await (const page of snapshot.pages()) {
+    for (const { key, value } of page) {
+      if (key === identityKey) return readIdentity(value, 'the store').domain;
+      if (key.startsWith(classPrefix)) domain ??= domainOfClass(value);
+    }
+  }
+  return domain;
+}
+
 /** The API domain of a stored priority class; undefined when it cannot be read. */
 export function domainOfClass(value: Uint8Array): string | undefined {
   const stored = jsonOf(value);
@@ -90,7 +102,7 @@ export function readIdentity(value: Uint8Array, place: string): ClusterIdentity 
   const stored = jsonOf(value);
   const { domain, tokenKey } = isJsonObject(stored) ? stored : {};
   if (typeof domain === 'string' && typeof tokenKey === 'string' && tokenKey.length >= tokenKeyBytes) {
-    return { domain, tokenKey };
+    if (dns1123Subdomain(domain).length === 0) return { domain, tokenKey };
   }
   throw new StartError(`${place} has a damaged identity under the key ${identityKey}: restore it from a backup`);
 }

@@ -60,6 +60,12 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./migrate.ts')).migrateCommand,
   },
   {
+    name: 'rewrite',
+    call: 'rewrite [flags]',
+    summary: 'encrypt what is stored as the configuration says now',
+    load: async () => (await import('./rewrite.ts')).rewriteCommand,
+  },
+  {
     name: 'generate',
     call: 'generate types [flags]',
     summary: 'write TypeScript types of custom resources',

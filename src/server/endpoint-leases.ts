@@ -54,8 +54,12 @@ function readLease({ value }: Entry): ServerEndpoint[] {
   const [subset] = listAt(lease, 'subsets');
   const ip = at(listAt(subset, 'addresses')[0], 'ip');
   const port = at(listAt(subset, 'ports')[0], 'port');
-  return typeof ip === 'string' && typeof port === 'number' && readIp(ip) !== undefined ? [{ ip, port }] : [];
+  return typeof ip === 'string' && readIp(ip) !== undefined && isPort(port) ? [{ ip, port }] : [];
 }
+
+/** Another one would make the endpoints of all servers invalid. */
+const isPort = (port: Json | undefined): port is number =>
+  typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65_535;
 
 function listAt(value: Json | undefined, field: string): readonly Json[] {
   const list = at(value, field);

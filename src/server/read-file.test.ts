@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { issueCertificate } from '../pki/index.ts';
 import { createServer, type ServerOptions } from './index.ts';
+import { readFileOf } from './read-file.ts';
 import { kubeletTrustOf } from './tls.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-'));
@@ -79,4 +80,11 @@ it.runIf(process.platform !== 'win32')('a token file that others may read is use
   expect(warnings).toEqual([
     expect.stringMatching(/^--token-auth-file=.* is secret, and open to others \(mode 0644\): chmod/),
   ]);
+});
+
+it('a file that is too large, or has no end, is not read', async () => {
+  const large = file('large.yaml', 'x'.repeat(9 * 1024 * 1024), 0o600);
+  await expect(readFileOf('--config', large)).rejects.toThrow('cannot be read: it is larger than 8 MiB');
+  if (process.platform === 'win32') return;
+  await expect(readFileOf('--config', '/dev/zero')).rejects.toThrow('cannot be read: it is larger than 8 MiB');
 });

@@ -1,16 +1,25 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { parseYaml } from '../codec/index.ts';
 import type { Json } from '../meta/index.ts';
 import { exposureOf } from './files.ts';
 import { StartError, systemReason } from './start-error.ts';
 
-/** The text of a file that a setting names, such as `--config`. @throws StartError */
+/** The longest file of a setting (bytes). */
+const longestFile = 8 * 1024 * 1024;
+
+/** The text of a file that a setting names, such as `--config`. @throws StartError, also when it is over 8 MiB */
 export async function readFileOf(setting: string, path: string): Promise<string> {
+  const where = `${setting}=${JSON.stringify(path)}`;
+  const chunks: Buffer[] = [];
   try {
-    return await readFile(path, 'utf8');
+    // Not all of it: a device has no end.
+    for await (const chunk of createReadStream(path, { end: longestFile })) chunks.push(chunk as Buffer);
   } catch (error) {
-    throw new StartError(`${setting}=${JSON.stringify(path)} cannot be read: ${systemReason(error)}`, error);
+    throw new StartError(`${where} cannot be read: ${systemReason(error)}`, error);
   }
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > longestFile) throw new StartError(`${where} cannot be read: it is larger than 8 MiB`);
+  return bytes.toString();
 }
 
 /** The text of the file of a flag. @throws StartError */

@@ -57,11 +57,7 @@ async function restore(args: readonly string[]): Promise<void> {
 /** @throws StartError or StoreError */
 async function restoreTo(dataDir: string, overwrite: boolean, path: string, progress: Progress): Promise<Report> {
   const { files, made, entries, snapshot } = await openBackup(path);
-  // The server names its files itself: a path is not one of them.
-  const foreign = files.find(
-    ({ name }) => name !== basename(name) || name === 'store' || name === '.' || name === '..',
-  );
-  if (foreign !== undefined) throw new StartError(`${path} is not a backup of a data directory`);
+  if (files.some(({ name }) => !isFileName(name))) throw new StartError(`${path} is not a backup of a data directory`);
   await writeInto(dataDir, () => ensureFolder(dataDir));
   let digest = '';
   await replaceLmdbStore({
@@ -81,6 +77,14 @@ serve: orch serve --data-dir=${shellWord(dataDir)}
     json: { file: path, dataDir, made: when, revision, entries, sha256: digest, files: files.map(({ name }) => name) },
   };
 }
+
+/** What a restore itself makes in a data directory, and what is no name of a file. */
+const taken = ['store', 'store.new', '', '.', '..'];
+const longestName = 200;
+
+/** Whether a file beside a store can have the name: a path cannot. */
+const isFileName = (name: string): boolean =>
+  name === basename(name) && !name.includes('\0') && Buffer.byteLength(name) <= longestName && !taken.includes(name);
 
 async function writeFiles(dataDir: string, files: Backup['files']): Promise<void> {
   for (const { name, content } of files) await writePrivate(join(dataDir, name), content);

@@ -161,7 +161,9 @@ describe('the endpoints of the API service', () => {
 
   it('ignore leases that cannot be read', async () => {
     const cluster = newCluster();
-    const values = ['', '{', '[]', '{"subsets":[{"addresses":[{"ip":"x"}],"ports":[{"port":1}]}]}', '{"subsets":[{}]}'];
+    const of = (ip: string, port: number) => JSON.stringify({ subsets: [{ addresses: [{ ip }], ports: [{ port }] }] });
+    const ports = [0, -1, 1.5, 65_536, 1e9].map((port) => of('192.0.2.9', port));
+    const values = ['', '{', '[]', '{"subsets":[{}]}', of('x', 1), ...ports];
     await cluster.store.commit(
       [],
       values.map((value, index) => ({ key: `/masterleases/${index}`, value: Buffer.from(value) })),

@@ -12,6 +12,7 @@ import { settingsOf } from './process.ts';
 import { Progress } from './progress.ts';
 import { systemRandom } from './random.ts';
 import { StartError } from './start-error.ts';
+import { storeProblems } from './store-flags.ts';
 
 /** Flags of `orch serve`, by their keys. */
 export function flagsOfServe<K extends keyof Settings>(...keys: readonly K[]): FlagTable<Pick<Settings, K>> {
@@ -22,6 +23,8 @@ export function flagsOfServe<K extends keyof Settings>(...keys: readonly K[]): F
     problemsOf: () => [],
   };
 }
+
+type ToolStoreSettings = Omit<Parameters<typeof storeProblems>[0], 'etcdCompactionInterval'>;
 
 const reportFlags = {
   json: flag(
@@ -110,6 +113,18 @@ export async function etcdToolOptions(
   const dependencies = { clock: systemClock, random: systemRandom, log };
   return etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
 }
+
+/** The problems of the settings of a store that a command opens without a server. `instead` tells what to name. */
+export const toolStoreProblems = (
+  settings: ToolStoreSettings,
+  nameOf: (key: keyof ToolStoreSettings) => string,
+  instead: string,
+): string[] =>
+  settings.store === 'memory'
+    ? [`${nameOf('store')}=memory is in another process: ${instead}`]
+    : storeProblems({ ...settings, etcdCompactionInterval: 0 }, (key) =>
+        key === 'etcdCompactionInterval' ? key : nameOf(key),
+      );
 
 /** A number for people. */
 export const number = (value: number) => value.toLocaleString('en');

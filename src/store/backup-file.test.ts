@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,6 +119,40 @@ test('files that are no backup are refused with the reason', async () => {
   expect(await message()).toBe('FILE is not a backup');
   writeFileSync(path, '{"format":"multi-version store backup","version":2}\n');
   expect(await message()).toBe('FILE has version 2, and this program reads version 1: use the one that wrote it');
+});
+
+/** A backup with a right checksum, whatever its content. */
+function crafted(header: object, ...frames: readonly Uint8Array[]): string {
+  const path = join(folder, 'crafted');
+  const known = { format: 'multi-version store backup', version: 1, revision: 9, made: 1 };
+  const content = Buffer.concat([bytes(`${JSON.stringify({ ...known, ...header })}\n`), ...frames]);
+  writeFileSync(path, Buffer.concat([content, createHash('sha256').update(content).digest()]));
+  return path;
+}
+
+test.each([
+  [{ revision: 'x' }, 'revision'],
+  [{ revision: 1.5 }, 'revision'],
+  [{ revision: 0 }, 'revision'],
+  [{ revision: 1e300 }, 'revision'],
+  [{ made: 'never' }, 'when it was made'],
+  [{ made: 1e300 }, 'when it was made'],
+])('a crafted header is refused: %j', async (header, why) => {
+  await expect(openBackup(crafted(header))).rejects.toMatchObject({
+    code: 'damaged',
+    message: expect.stringContaining(why),
+  });
+});
+
+test('a crafted entry of any size is refused before it is read', async () => {
+  const head = Buffer.alloc(21);
+  head.write('E');
+  head.writeUInt32BE(1, 1);
+  head.writeUInt32BE(0xff_ff_ff_00, 5);
+  await expect(openBackup(crafted({}, head, Buffer.alloc(100)))).rejects.toMatchObject({
+    code: 'damaged',
+    message: expect.stringContaining('an entry of 4294967062 bytes'),
+  });
 });
 
 test('a failed backup leaves no file, and one that is there stays', async () => {

@@ -18,6 +18,10 @@ const frameHead = 1 + 4 + 4 + 6 + 6;
 const digestBytes = 32;
 const chunkBytes = 1024 * 1024;
 const longestHeader = 1024;
+/** The longest frame (bytes): more than any store keeps under one key. */
+const longestFrame = 16 * 1024 * 1024;
+/** The latest revision: records have six bytes for it, and the store goes on a good deal later. */
+const latestRevision = 2 ** 47;
 
 /** A file that belongs to the store, such as a key of the server. */
 export interface BackupFile {
@@ -172,7 +176,12 @@ async function readHeader(path: string, handle: FileHandle) {
       `${path} has version ${found}, and this program reads version ${version}: use the one that wrote it`,
     );
   }
-  return { start: end + 1, revision: Number(header['revision']), made: new Date(Number(header['made'])) };
+  const [revision, made] = [Number(header['revision']), new Date(Number(header['made']))];
+  if (!(Number.isInteger(revision) && revision >= 1 && revision <= latestRevision)) {
+    throw damaged(path, 'its revision is no number of a store');
+  }
+  if (Number.isNaN(made.getTime())) throw damaged(path, 'it does not say when it was made');
+  return { start: end + 1, revision, made };
 }
 
 function jsonOf(text: string): Json | undefined {
@@ -205,6 +214,7 @@ async function* framesOf(path: string, handle: FileHandle, start: number, end: n
     const frames: Frame[] = [];
     for (;;) {
       const size = rest.length < frameHead ? frameHead : frameHead + rest.readUInt32BE(1) + rest.readUInt32BE(5);
+      if (size > longestFrame) throw damaged(path, `it has an entry of ${size} bytes`);
       if (rest.length < size) break;
       frames.push(decodeFrame(path, rest.subarray(0, size)));
       rest = rest.subarray(size);

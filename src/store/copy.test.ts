@@ -244,3 +244,15 @@ test('a snapshot of an earlier revision, while it is kept', async () => {
   await again.close();
   await expect(read(revision)).rejects.toMatchObject({ code: 'compacted' });
 });
+
+test.each([0, 501, 1.5])(
+  'an entry of revision %d, which no commit can have written, is not copied',
+  async (revision) => {
+    const store = openMemoryStore({ clock, historyMs: 0 });
+    const source = sourceOf([entryOf('/k/1'), { ...entryOf('/k/2'), revision }]);
+    await expect(copyStore(source, await importInto(store), recorder().observer)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining('"/k/2"'),
+    });
+  },
+);

@@ -29,7 +29,8 @@ const revisionGap = 1_000_000_000;
 
 /**
  * Copies the entries of a store at one revision, verifies the copy, and finishes the import. `open` gives the source at
- * a revision, the latest when that is undefined. Fails as `compacted` when the source discards its history faster than it
+ * a revision, the latest when that is undefined. A `gap` of 0 is for a copy that takes the place of its source, which
+ * issues no more revisions. Fails as `compacted` when the source discards its history faster than it
  * can be read, as `invalid` when the target is an unfinished copy of another store, as `damaged` when what is read back
  * differs.
  */
@@ -37,15 +38,16 @@ export async function copyStore(
   open: (revision: number | undefined) => Promise<StoreSnapshot>,
   to: StoreImport,
   observer: CopyObserver,
+  gap = revisionGap,
 ): Promise<CopyResult> {
   const begun = to.state;
   try {
-    return await copyOnce(open, to, observer);
+    return await copyOnce(open, to, observer, gap);
   } catch (error) {
     if (begun === undefined || !(error instanceof StoreError && error.code === 'compacted')) throw error;
     observer.restarted(begun);
     await to.clear();
-    return copyOnce(open, to, observer);
+    return copyOnce(open, to, observer, gap);
   }
 }
 
@@ -53,12 +55,13 @@ async function copyOnce(
   open: (revision: number | undefined) => Promise<StoreSnapshot>,
   to: StoreImport,
   observer: CopyObserver,
+  gap: number,
 ): Promise<CopyResult> {
   const snapshot = await open(to.state?.revision);
   try {
     const { revision, entries, digest } = await copyEntries(snapshot, to, observer);
     await verify(snapshot, to, digest, observer);
-    const advanced = revision + revisionGap;
+    const advanced = revision + gap;
     await to.finish(advanced);
     return { revision, entries, digest, advanced };
   } finally {
@@ -76,6 +79,7 @@ async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: C
   const digest = new EntryDigest(to.exact);
   observer.progress('copy', state.entries, snapshot.size);
   for await (const page of snapshot.pages()) {
+    for (const entry of page) checkRevision(entry, snapshot.revision);
     const last = passed ? -1 : page.findIndex(({ key }) => key === begun.after);
     const fresh = passed || last >= 0 ? page.slice(last + 1) : [];
     digest.add(page.slice(0, page.length - fresh.length));
@@ -94,6 +98,13 @@ async function copyEntries(snapshot: StoreSnapshot, to: StoreImport, observer: C
   observer.progress('copy', state.entries, state.entries);
   if (passed) return { ...state, digest: digest.text };
   throw new StoreError('invalid', 'the target is an unfinished copy of another store: remove it, or name its source');
+}
+
+/** Throws `damaged` for an entry that no commit of the store can have written. */
+function checkRevision({ key, revision }: LeasedEntry, latest: number): void {
+  if (Number.isInteger(revision) && revision >= 1 && revision <= latest) return;
+  const where = `the entry ${JSON.stringify(key)} of the source`;
+  throw new StoreError('damaged', `${where} has revision ${revision}, which is not between 1 and ${latest}`);
 }
 
 async function verify(source: StoreSnapshot, to: StoreImport, expected: string, observer: CopyObserver): Promise<void> {

@@ -1,14 +1,18 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { serverTurns, type Turns } from '../meta/index.ts';
 import type { ListRange, ListResult, Store } from './store.ts';
 
 /** The most entries of one page. */
 const pageEntries = 500;
 
 /**
- * The pages of a range, all at one revision, until `range.limit` entries have been read; at least one page. The event
- * loop gets a turn between pages.
+ * The pages of a range, all at one revision, until `range.limit` entries have been read; at least one page. A
+ * page after the first may wait for its turn.
  */
-export async function* pagesOf(store: Pick<Store, 'list'>, range: ListRange): AsyncGenerator<ListResult> {
+export async function* pagesOf(
+  store: Pick<Store, 'list'>,
+  range: ListRange,
+  turns: Turns = serverTurns(),
+): AsyncGenerator<ListResult> {
   let { limit = Number.POSITIVE_INFINITY } = range;
   for (let next = range; ; ) {
     const page = await store.list({ ...next, limit: Math.min(limit, pageEntries) });
@@ -17,6 +21,6 @@ export async function* pagesOf(store: Pick<Store, 'list'>, range: ListRange): As
     limit -= page.entries.length;
     if (!page.more || after === undefined || limit === 0) return;
     next = { ...range, after, revision: page.revision };
-    await nextTurn();
+    if (turns.over) await turns.next();
   }
 }

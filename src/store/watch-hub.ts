@@ -1,4 +1,4 @@
-import type { ByteString } from '../meta/index.ts';
+import { type ByteString, serverTurns } from '../meta/index.ts';
 import { checkPrefix, checkReadable, closedError, type Readable } from './check.ts';
 import { type CommitChanges, call, deliver, FanOut, type Follower, failedWatch } from './fan-out.ts';
 import { StoreError, type Watch, type WatchOptions, type WatchSink } from './store.ts';
@@ -47,7 +47,7 @@ export class WatchHub {
       const added: Watcher = { ...watcher, prefix: checkPrefix(prefix) };
       checkReadable(after, this.#source.readable());
       this.#watchers.add(added);
-      queueMicrotask(() => this.#catchUp(added));
+      queueMicrotask(() => void this.#catchUp(added));
       return { progress: () => this.#requestProgress(added), close: () => this.#remove(added) };
     } catch (error) {
       return failedWatch(sink, error as StoreError);
@@ -117,8 +117,21 @@ export class WatchHub {
     queueMicrotask(() => this.#sendProgress(watcher));
   }
 
-  #catchUp(watcher: Watcher): void {
-    if (!watcher.open) return;
+  /** Replays the history to a watch, in turns of the server, until it is live. */
+  async #catchUp(watcher: Watcher): Promise<void> {
+    const turns = serverTurns();
+    while (watcher.open && !watcher.live) {
+      this.#replay(watcher);
+      this.#drain();
+      if (watcher.position === this.#source.readable().latest) {
+        watcher.live = true;
+        if (watcher.open) this.#live.add(watcher);
+        this.#sendProgress(watcher);
+      } else if (turns.over) await turns.next();
+    }
+  }
+
+  #replay(watcher: Watcher): void {
     try {
       const { revision, commits } = this.#source.replay(watcher.position, watcher.prefix, watcher.previous);
       this.#delivering = true;
@@ -127,14 +140,6 @@ export class WatchHub {
     } catch (error) {
       this.#remove(watcher);
       call(() => watcher.sink.error(asStoreError(error)));
-    }
-    this.#drain();
-    if (watcher.position === this.#source.readable().latest) {
-      watcher.live = true;
-      if (watcher.open) this.#live.add(watcher);
-      this.#sendProgress(watcher);
-    } else if (watcher.open) {
-      setImmediate(() => this.#catchUp(watcher));
     }
   }
 

@@ -206,6 +206,39 @@ describe('a KMS provider', () => {
     expect(await other.decrypt(stored, path)).toEqual({ value, stale: false });
   });
 
+  it.each([
+    ['another key', randomBytes(32)],
+    ['a short one', Buffer.from('short')],
+    ['none', Buffer.alloc(0)],
+    ['a long one', Buffer.alloc(100_000)],
+    ['more than a message may have', Buffer.alloc(300_000)],
+  ])('reads a value once the plugin is right again: %s', async (_, decrypted) => {
+    const { made } = await started();
+    const stored = made.encrypt(value, path);
+    const { made: other } = await started({ fresh: false });
+    plugin.decrypted = decrypted;
+    expect(await Promise.resolve(other.decrypt(stored, path)).catch(({ code }) => code)).toBe(
+      decrypted.length > 256 * 1024 ? 'unavailable' : undefined,
+    );
+    plugin.decrypted = undefined;
+    expect(await other.decrypt(stored, path)).toEqual({ value, stale: false });
+    expect(other.sources).toBe(2);
+  });
+
+  it('goes on while the plugin tells another key ID each time', async () => {
+    const { made, clock } = await started();
+    const stored: Uint8Array[] = [];
+    for (let i = 0; i < 20; i++) {
+      plugin.keyId = `key-${i}`;
+      clock.advance(minute);
+      await expect.poll(() => api.decode(made.encrypt(value, path)).keyID).toBe(plugin.keyId);
+      stored.push(made.encrypt(value, path));
+    }
+    expect(stored.map((data) => made.decrypt(data, path))).toEqual(
+      stored.map((_, i) => ({ value, stale: i < stored.length - 1 })),
+    );
+  });
+
   it('gives up a call after its timeout', async () => {
     const { made } = await provider({ timeoutMs: 100 });
     plugin.hangs = true;

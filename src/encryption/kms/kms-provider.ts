@@ -106,7 +106,12 @@ export class KmsProvider implements Cipher {
     const source = sourceOf(object);
     const known = this.#sources.get(source);
     if (known === undefined) {
-      return this.#sourceCipher(source, object).then((cipher) => this.#decryptWith(cipher, object, path));
+      return this.#sourceCipher(source, object).then((cipher) => {
+        const found = this.#decryptWith(cipher, object, path);
+        // A key that decrypts nothing is not kept: the plugin may have been wrong, and is asked again.
+        if (cipher !== undefined && found !== undefined) this.#keep(source, cipher);
+        return found;
+      });
     }
     this.#keep(source, known);
     return this.#decryptWith(known, object, path);
@@ -223,20 +228,18 @@ export class KmsProvider implements Cipher {
     let decryption = this.#decryptions.get(source);
     if (decryption === undefined) {
       if (this.#decryptions.size >= maxDecryptions) return Promise.reject(this.#unavailable('it is busy'));
-      decryption = this.#decryptSource(source, object).finally(() => this.#decryptions.delete(source));
+      decryption = this.#decryptSource(object).finally(() => this.#decryptions.delete(source));
       this.#decryptions.set(source, decryption);
     }
     return decryption;
   }
 
-  async #decryptSource(source: string, object: EncryptedObject): Promise<LocalCipher | undefined> {
+  async #decryptSource(object: EncryptedObject): Promise<LocalCipher | undefined> {
     const { plugin, random, randomBytes } = this.#options;
     const { keyID: keyId, encryptedDEKSource: ciphertext, annotations, encryptedDEKSourceType: type } = object;
     try {
       const key = await plugin.decrypt({ ciphertext, keyId, annotations }, random.uuid());
-      const cipher = localCipher(type, key, randomBytes);
-      if (cipher !== undefined) this.#keep(source, cipher);
-      return cipher;
+      return localCipher(type, key, randomBytes);
     } catch (error) {
       if (error instanceof PluginError && !error.transient) return undefined;
       throw this.#unavailable(error instanceof Error ? error.message : '');

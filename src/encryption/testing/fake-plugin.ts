@@ -29,6 +29,8 @@ export interface FakePlugin {
   failure: grpc.status | undefined;
   /** Whether calls are never answered. */
   hangs: boolean;
+  /** What it answers when it is to decrypt, in place of the truth. */
+  decrypted: Buffer | undefined;
   /** The names of the calls so far. */
   readonly calls: string[];
   stop(): void;
@@ -56,6 +58,7 @@ export async function startFakePlugin(
     encryptsWith: undefined,
     failure: undefined,
     hangs: false,
+    decrypted: undefined,
     calls: [],
     stop: () => server.forceShutdown(),
   };
@@ -82,6 +85,7 @@ export async function startFakePlugin(
       if (annotations['version.plugin.example']?.toString() !== '1') throw new Error('annotations are missing');
       const cipher = createDecipheriv('aes-256-gcm', keyOf(keyId), ciphertext.subarray(0, 12));
       cipher.setAuthTag(ciphertext.subarray(-16));
+      if (plugin.decrypted !== undefined) return { plaintext: plugin.decrypted };
       return { plaintext: Buffer.concat([cipher.update(ciphertext.subarray(12, -16)), cipher.final()]) };
     }),
   });

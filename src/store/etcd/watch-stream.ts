@@ -1,5 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import type { ByteString, Clock } from '../../meta/index.ts';
+import { type ByteString, type Clock, serverTurns } from '../../meta/index.ts';
 import type { CommitChanges, KeyedChange } from '../fan-out.ts';
 import { keyText } from '../keys.ts';
 import { StoreError } from '../store.ts';
@@ -39,9 +38,6 @@ const stuckMs = 5_000;
 const stuckReplayMs = 30_000;
 const shortestBackoffMs = 50;
 const longestBackoffMs = 1_000;
-// Limits of one turn of the event loop.
-const changesPerTurn = 256;
-const bytesPerTurn = 512 * 1024;
 
 /**
  * A watch of a range of keys that outlives the streams of etcd: when one breaks, the next one resumes after the last
@@ -54,6 +50,7 @@ export class WatchStream {
   readonly #start: StreamStart;
   readonly #sink: StreamSink;
   readonly #stopExamining: () => void;
+  readonly #turns = serverTurns();
   #position: number;
   #closed = false;
   #current: { readonly member: Member; readonly call: WatchCall } | undefined;
@@ -159,7 +156,6 @@ export class WatchStream {
     if (canceled) throw new Error(cancelReason);
     this.#failures = 0;
     if (created) return this.#requestSoon(firstRequestMs);
-    let [count, bytes] = [0, 0];
     for (const event of events) {
       if (this.#closed) return;
       const { modRevision } = event.kv;
@@ -167,17 +163,13 @@ export class WatchStream {
       if (modRevision <= this.#position) continue;
       if (this.#pending !== undefined && this.#pending.revision !== modRevision) {
         this.#deliver();
-        if (count >= changesPerTurn || bytes >= bytesPerTurn) {
-          [count, bytes] = [0, 0];
-          await turn();
-        }
+        if (this.#turns.over) await this.#turns.next();
       }
       this.#pending ??= { revision: modRevision, changes: [] };
       this.#pending.changes.push(this.#change(event));
-      count++;
-      bytes += event.kv.value.length;
     }
     if (!fragment) this.#deliver();
+    if (this.#turns.over) await this.#turns.next();
     // A response without events tells progress.
     if (events.length === 0) this.#advance(header.revision);
   }

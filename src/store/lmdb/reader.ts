@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import type { ByteString } from '../../meta/index.ts';
+import { type ByteString, serverTurns } from '../../meta/index.ts';
 import type { KeyRange, Readable } from '../check.ts';
 import type { CommitChanges, KeyedChange } from '../fan-out.ts';
 import { keyText } from '../keys.ts';
@@ -23,9 +22,9 @@ import {
 } from './records.ts';
 import type { Table } from './table.ts';
 
-// Limits of one turn of the event loop.
-const keysPerTurn = 512;
-const bytesPerTurn = 2 * 1024 * 1024;
+// What is read in one step.
+const keysAStep = 256;
+const bytesAStep = 512 * 1024;
 
 /** Reads at any revision that is not compacted. Every method but `list` is synchronous. */
 export class Reader {
@@ -70,17 +69,18 @@ export class Reader {
     return pointer === undefined || pointer.deleted ? undefined : this.#entry(pointer, key);
   }
 
-  /** Yields to the event loop between batches; the result is still that of exactly one revision. */
+  /** In turns of the server; the result is still that of exactly one revision. */
   async list({ prefix, after, limit, count }: KeyRange, revision: number, checkOpen: () => void): Promise<ListResult> {
     const pin = { revision };
     this.#pins.add(pin);
+    const turns = serverTurns();
     try {
       const entries: Entry[] = [];
       let [following, pageSize] = [0, 0];
       let last = after;
       const result = () => ({ entries, revision, more: following > 0, remaining: count ? following : undefined });
       for (;;) {
-        const heads = this.heads.range(prefix, last, keysPerTurn);
+        const heads = this.heads.range(prefix, last, keysAStep);
         let bytes = 0;
         for (const { key, value: head } of heads) {
           last = key;
@@ -95,10 +95,10 @@ export class Reader {
           entries.push(entry);
           bytes += entry.value.length;
           pageSize += entry.value.length;
-          if (bytes > bytesPerTurn) break;
+          if (bytes > bytesAStep) break;
         }
-        if (heads.length < keysPerTurn && bytes <= bytesPerTurn) return result();
-        await setImmediate();
+        if (heads.length < keysAStep && bytes <= bytesAStep) return result();
+        if (turns.over) await turns.next();
         checkOpen();
       }
     } finally {
@@ -106,11 +106,12 @@ export class Reader {
     }
   }
 
-  /** Every entry at `revision`, which must not be compacted meanwhile; yields to the event loop between pages. */
+  /** Every entry at `revision`, which must not be compacted meanwhile, in turns of the server. */
   async *pages(revision: number): AsyncGenerator<readonly LeasedEntry[]> {
+    const turns = serverTurns();
     for (let last: ByteString | undefined; ; ) {
       const page: LeasedEntry[] = [];
-      const heads = this.heads.range('' as ByteString, last, keysPerTurn);
+      const heads = this.heads.range('' as ByteString, last, keysAStep);
       let bytes = 0;
       for (const { key, value: head } of heads) {
         last = key;
@@ -119,20 +120,20 @@ export class Reader {
         const entry = this.#entry(pointer, key);
         page.push({ ...entry, expires: pointer.leased ? recordExpires(this.record(pointer)) : undefined });
         bytes += entry.value.length;
-        if (bytes > bytesPerTurn) break;
+        if (bytes > bytesAStep) break;
       }
       if (page.length > 0) yield page;
-      if (heads.length < keysPerTurn && bytes <= bytesPerTurn) return;
-      await setImmediate();
+      if (heads.length < keysAStep && bytes <= bytesAStep) return;
+      if (turns.over) await turns.next();
     }
   }
 
-  /** The commits after revision `after`, as many as fit in a turn, with only the changes below the prefix. */
+  /** The commits after revision `after`, as many as fit in a step, with only the changes below the prefix. */
   replay(after: number, prefix: ByteString, previous: boolean): Replay {
     const { latest } = this.#readable();
     const commits: CommitChanges[] = [];
     let [revision, examined, bytes] = [after, 0, 0];
-    while (revision < latest && examined < keysPerTurn && bytes < bytesPerTurn) {
+    while (revision < latest && examined < keysAStep && bytes < bytesAStep) {
       revision++;
       const changes: KeyedChange[] = [];
       for (let ordinal = 0, count = 1; ordinal < count; ordinal++) {

@@ -1,17 +1,18 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoreImport } from '../snapshot.ts';
+import type { StoreImport, StoreSnapshot } from '../snapshot.ts';
 import { sync } from '../sync.ts';
-import { emptyState, importKey, openEnvironment } from './environment.ts';
+import { type Environment, emptyState, importKey, openEnvironment } from './environment.ts';
 import { failure, notEmpty } from './failure.ts';
 import { openLmdbImport } from './import.ts';
+import { Reader } from './reader.ts';
 
 export interface Replacement {
   readonly path: string;
   /** Whether a store that is there may be replaced. */
   readonly overwrite: boolean;
-  /** Fills the new store, which takes the place of the old one if it succeeds. */
-  readonly fill: (to: StoreImport) => Promise<void>;
+  /** Fills the new store, which takes the place of the old one if it succeeds. `old` gives the entries of the old one. */
+  readonly fill: (to: StoreImport, old: () => StoreSnapshot) => Promise<void>;
 }
 
 const mapSize = 1024 ** 3;
@@ -29,7 +30,7 @@ export async function replaceLmdbStore({ path, overwrite, fill }: Replacement): 
     await rm(staged, { recursive: true, force: true });
     const to = await openLmdbImport(staged);
     try {
-      await fill(to);
+      await fill(to, () => entriesOf(held));
     } finally {
       await to.close();
     }
@@ -42,4 +43,16 @@ export async function replaceLmdbStore({ path, overwrite, fill }: Replacement): 
     await held.close();
     await rm(staged, { recursive: true, force: true });
   }
+}
+
+/** The latest entries of files that nobody writes. */
+function entriesOf(files: Environment): StoreSnapshot {
+  const { oldest, latest } = files.state;
+  const reader = new Reader(files, () => ({ oldest, latest }));
+  return {
+    revision: latest,
+    size: files.heads.count() + files.long.count(),
+    pages: () => reader.pages(latest),
+    close: async () => {},
+  };
 }

@@ -1,0 +1,69 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestedServer } from './server.ts';
+
+/** What the process of a bystander is told. */
+export interface BystanderJob {
+  /** The data directory of the server, with its certificates. */
+  readonly folder: string;
+  readonly port: number;
+  readonly pid: number;
+  /** The path of a config map that it reads and writes, as the owner of a token. */
+  readonly path: string;
+  readonly token: string;
+}
+
+/** How long the server made a bystander wait for one kind of request, without what a busy machine added (ms). */
+export interface Waited {
+  /** Method and path. */
+  readonly what: string;
+  /** The longest wait. */
+  readonly longest: number;
+  /** The longest wait, as far as the main thread of the server computed in it: no load of the machine adds to it. */
+  readonly computed: number;
+}
+
+/** What a bystander has seen. */
+export interface BystanderReport {
+  readonly waits: readonly Waited[];
+  /** Responses other than 200, and broken connections. */
+  readonly faults: readonly string[];
+}
+
+/** Another client of a server, in a process of its own. */
+export interface Bystander {
+  /** Waits for the responses to come, and ends the process. */
+  stop(): Promise<BystanderReport>;
+  /** Ends the process at once. */
+  kill(): void;
+}
+
+/** Resolves once the bystander has been answered and goes on asking. */
+export async function startBystander(
+  { folder, port, pid }: TestedServer,
+  path: string,
+  token: string,
+): Promise<Bystander> {
+  const job: BystanderJob = { folder, port, pid, path, token };
+  const child = fork('fuzz/bystander.mjs', [JSON.stringify(job)], { execArgv: [] });
+  // A message that could not be sent: the process has ended, which is told where a message is expected.
+  child.on('error', () => {});
+  await message(child);
+  return {
+    stop: () => {
+      const report = message(child);
+      child.send('stop');
+      return report as Promise<BystanderReport>;
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+/** The next message of a process. */
+async function message(child: ChildProcess): Promise<unknown> {
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the bystander ended with ${code}`);
+  });
+  const [given] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
+  return given;
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { play } from '../fuzz/abuse/play.ts';
+import type { Scenario } from '../fuzz/abuse/scenario.ts';
+import { platformHas } from './support/requirements.ts';
+
+/** A scenario that does this to a server. */
+const scenario = (attack: Scenario['attack']): Scenario => ({ name: 'harm', title: 'harms a server', attack });
+
+it('a scenario in which the server computes for a second in one turn fails by what another client waits', async () => {
+  const { faults } = await play(
+    scenario(async ({ server }) => void (await server.hold())),
+    false,
+  );
+  expect(faults.join('\n')).toMatch(/meanwhile GET \/livez of another client waits for \d+ ms/);
+}, 60_000);
+
+const tellsComputed = platformHas(process.platform === 'linux', 'only Linux tells how long a thread has run');
+
+it.skipIf(!tellsComputed)(
+  'a scenario in which the server gets no processor passes',
+  async () => {
+    const { faults } = await play(
+      scenario(async ({ server: { pid } }) => {
+        process.kill(pid, 'SIGSTOP');
+        await sleep(1_000);
+        process.kill(pid, 'SIGCONT');
+        await sleep(100);
+      }),
+      false,
+    );
+    expect(faults).toEqual([]);
+  },
+  60_000,
+);

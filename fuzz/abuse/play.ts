@@ -36,7 +36,7 @@ export async function play(scenario: Scenario, full: boolean): Promise<Outcome> 
     await warmUp(client);
     const before = await server.memory();
     await server.longestTurn();
-    bystander = await startBystander(server, bystanding, tokenOf('admin'));
+    bystander = await startBystander(server, bystanding, tokenOf('carol'));
     const turns: number[] = [];
     const longestTurn = async () => {
       turns.push(await server.longestTurn());

@@ -3,6 +3,7 @@ import { connectionScenarios } from './connections.ts';
 import { definitionScenarios } from './definitions.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
+import { roleScenarios } from './roles.ts';
 import type { Scenario } from './scenario.ts';
 import { selectorScenarios } from './selectors.ts';
 import { storedScenarios } from './stored.ts';
@@ -14,6 +15,7 @@ export const scenarios: readonly Scenario[] = [
   ...objectScenarios,
   ...definitionScenarios,
   ...otherScenarios,
+  ...roleScenarios,
   ...selectorScenarios,
   ...storedScenarios,
 ];

@@ -1,6 +1,6 @@
 /** The expression language (CEL): parse, check, estimate, evaluate, and the function libraries. */
 export { baseLibraries } from './base-libraries.ts';
-export { check } from './check/check.ts';
+export { check, checkInSteps } from './check/check.ts';
 export { createEnvironment } from './check/environment.ts';
 export { ExpressionError } from './check/error.ts';
 export { typeName } from './check/format.ts';
@@ -22,7 +22,7 @@ export {
 } from './library/decisions.ts';
 export { jsonPatchType, literalTypeMismatches, mutationLibrary, objectType } from './library/mutation.ts';
 export type { Library } from './library.ts';
-export { compileRegex, maxKeptPatterns, sizeOfPattern } from './regex.ts';
+export { compileRegex, maxKeptPatterns, type Regex, sizeOfPattern } from './regex.ts';
 export {
   boolType,
   bytesType,
@@ -47,6 +47,7 @@ export {
   CostLimitExceeded,
   Double,
   Duration,
+  Interruption,
   intOf,
   JsonMapValue,
   ListValue,

@@ -1,4 +1,5 @@
 /** Libraries as data: what functions there are, what they compute, and what that costs. */
+import type { Steps } from '../meta/index.ts';
 import type { Call, Expr, Issue } from './ast.ts';
 import type { ParseOptions } from './syntax/parse.ts';
 import type { CelType, LiteralObjectType } from './types.ts';
@@ -38,6 +39,10 @@ export interface Overload {
   readonly member?: boolean;
   /** @throws CelError */
   readonly call: (...args: Value[]) => Value;
+  /** Lists are read in steps before a call, which looks at all their elements. */
+  readonly readsLists?: boolean;
+  /** The same in steps, where a call may take longer than a step should. */
+  readonly steps?: (...args: Value[]) => Steps<Value>;
   /** What a call costs, in cost units; default 1. The result of a call that failed is null. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
   /** What a call may cost, beyond its arguments; default 1. */

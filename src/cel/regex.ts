@@ -1,5 +1,7 @@
 /** Regular expressions in RE2 syntax, matched in linear time. */
 import { RE2JS, RE2JSException } from 're2js';
+import { atOnce, type Steps } from '../meta/index.ts';
+import { type Automaton, automatonOf, matchInSteps } from './regex-automaton.ts';
 import { CelError } from './values.ts';
 
 /** The longest pattern, in UTF-16 code units. */
@@ -9,7 +11,7 @@ const MAX_PROGRAM = 10_000;
 /** The programs that are kept, in instructions in all. Beside its program an expression keeps some states of its matching. */
 export const maxKeptPatterns = 50_000;
 /** The memory of the states that matching computes and keeps, in bytes in all; an expression has at most 8 MB. */
-const MAX_STATES = 64_000_000;
+const MAX_STATES = 16_000_000;
 /** The memory of states is checked after so many uses. */
 const USES = 16;
 /** What an expression takes beside its instructions, in instructions. */
@@ -17,16 +19,21 @@ const OVERHEAD = 100;
 
 /** The most matches times the length of the text. */
 const MAX_SCANNED = 100_000_000;
+/** So many instructions times characters are matched by the library itself: a millisecond at most. */
+const SHORT = 40_000;
+/** So many may be matched by the library where its states do not help: some ten milliseconds at most. */
+const MAX_SIMULATED = 500_000;
 
 export interface Regex {
   /** The number of instructions: the time of a match is at most proportional to it and to the length of the text. */
   readonly programSize: number;
   /** The memory of the states that matching has computed, in bytes. */
   readonly stateBytes: () => number;
-  /** Whether a part of the text matches. */
+  /** Whether a part of the text matches. In steps for long texts. @throws CelError for a text that takes too long */
   readonly test: (text: string) => boolean;
+  readonly testInSteps: (text: string) => Steps<boolean>;
   /** The parts that match, from left to right, without overlap; at most so many. @throws CelError for too many */
-  readonly findAll: (text: string, most: number) => string[];
+  readonly findAll: (text: string, most: number) => Steps<string[]>;
 }
 
 /** In the order of their last use. */
@@ -96,19 +103,29 @@ function compile(pattern: string): Regex {
   }
   const programSize = compiled.programSize();
   if (programSize > MAX_PROGRAM) throw invalid('expression too large');
+  const literal = literalTest(pattern);
+  let automaton: Automaton | undefined;
+  const long = function* (text: string): Steps<boolean> {
+    automaton ??= automatonOf(compiled);
+    const matched = yield* matchInSteps(automaton, text);
+    if (matched !== undefined) return matched;
+    if (text.length * programSize > MAX_SIMULATED) throw tooComplex();
+    return compiled.test(text);
+  };
+  const isShort = (text: string) => text.length * programSize <= SHORT;
   return {
     programSize,
-    stateBytes: () => stateBytesOf(compiled),
-    test: literalTest(pattern) ?? ((text) => compiled.test(text)),
+    stateBytes: () => automaton?.stateBytes() ?? 0,
+    test: literal ?? ((text) => (isShort(text) ? compiled.test(text) : atOnce(long(text)))),
+    testInSteps: function* (text) {
+      if (literal !== undefined) return literal(text);
+      return isShort(text) ? compiled.test(text) : yield* long(text);
+    },
     findAll: (text, most) => findAll(compiled, text, most),
   };
 }
 
-/** What the library has spent of the memory that it allows for the states of one expression. */
-function stateBytesOf(compiled: RE2JS): number {
-  const { lazyDFA } = compiled.re2Input as { lazyDFA?: { maxMem: number; memBudget: number } | null };
-  return lazyDFA ? lazyDFA.maxMem - lazyDFA.memBudget : 0;
-}
+const tooComplex = () => new CelError('the text is too long for a pattern of this complexity');
 
 /** The test of a pattern that is a text, at the start or the end or anywhere; undefined for others. */
 function literalTest(pattern: string): ((text: string) => boolean) | undefined {
@@ -122,12 +139,17 @@ function literalTest(pattern: string): ((text: string) => boolean) | undefined {
  * Each match may scan the rest of the text: `a.*b|a` does so in a text of many a's.
  * @throws CelError when so many steps are possible
  */
-function findAll(compiled: RE2JS, text: string, most: number): string[] {
+function* findAll(compiled: RE2JS, text: string, most: number): Steps<string[]> {
+  if (text.length * compiled.programSize() > MAX_SIMULATED) throw tooComplex();
   const matcher = compiled.matcher(text);
   const found: string[] = [];
   // An empty match right after another match does not count.
   let last = -1;
-  while (found.length < most && matcher.find()) {
+  for (let scanned = 0; found.length < most && matcher.find(); scanned += text.length) {
+    if (scanned >= SHORT) {
+      scanned = 0;
+      yield;
+    }
     const start = matcher.start();
     const end = matcher.end();
     if (start === end && start === last) continue;

@@ -14,7 +14,7 @@
  * | optional, type | `OptionalValue`, `TypeValue` |
  * | opaque | a subclass of `OpaqueValue` |
  */
-import { getKey, type Json, type JsonObject } from '../meta/index.ts';
+import { getKey, type Json, type JsonObject, type Steps } from '../meta/index.ts';
 import type { LiteralValue } from './ast.ts';
 import { keysOf } from './memo.ts';
 
@@ -40,11 +40,8 @@ export type Value =
   | TypeValue
   | OpaqueValue;
 
-/**
- * A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. An expression can fail many times within
- * its budget, so a failure records no stack: that would take a hundred times as long as the failure.
- */
-export class CelError extends Error {
+/** An expression can fail many times within its budget: a stack would take a hundred times as long as the failure. */
+class WithoutStack extends Error {
   constructor(message: string) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -53,8 +50,11 @@ export class CelError extends Error {
   }
 }
 
+/** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
+export class CelError extends WithoutStack {}
+
 /** Ends an evaluation without being a failure of the expression: no operator or macro absorbs it. */
-export abstract class Interruption extends Error {}
+export abstract class Interruption extends WithoutStack {}
 
 /** The cost budget is exceeded. */
 export class CostLimitExceeded extends Interruption {}
@@ -94,10 +94,13 @@ export class Duration {
   }
 }
 
+/** How many elements of a list are read in one step. */
+const readPerStep = 1_000;
+
 /** A list: JSON values that are read on access, or values. */
 export class ListValue {
-  readonly #items: readonly unknown[];
-  readonly #read: ReadJson | undefined;
+  #items: readonly unknown[];
+  #read: ReadJson | undefined;
 
   /** Without `read`, the items are values. */
   constructor(items: readonly Value[]);
@@ -115,6 +118,23 @@ export class ListValue {
   get(index: number): Value {
     const item = this.#items[index];
     return this.#read === undefined ? (item as Value) : this.#read(item as Json);
+  }
+
+  /** Reads all elements, so that no access has to any more. A list with one of the wrong type remains as it is. */
+  *readAll(): Steps<void> {
+    const read = this.#read;
+    if (read === undefined || this.#items.length <= readPerStep) return;
+    const values: Value[] = [];
+    try {
+      for (const item of this.#items) {
+        if (values.push(read(item as Json)) % readPerStep === 0) yield;
+      }
+    } catch (thrown) {
+      if (thrown instanceof CelError) return;
+      throw thrown;
+    }
+    this.#items = values;
+    this.#read = undefined;
   }
 }
 

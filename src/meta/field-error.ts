@@ -1,5 +1,6 @@
 import { escapeHtml, type Json, MAX_DEPTH } from './json.ts';
 import { maxShown, quote, shorten } from './quote.ts';
+import type { Steps } from './steps.ts';
 
 /** The type of a field error: the `reason` of a Status cause. */
 export type FieldErrorReason =
@@ -26,7 +27,12 @@ export const maxErrors = 1_000;
 export const maxErrorText = 512 * 1024;
 
 /** The errors of the running validation; undefined when none runs. */
-let current: { readonly errors: FieldError[]; text: number } | undefined;
+let current: Limited | undefined;
+
+interface Limited {
+  readonly errors: FieldError[];
+  text: number;
+}
 
 class TooManyErrors extends Error {}
 
@@ -35,14 +41,35 @@ class TooManyErrors extends Error {}
  * far, so that no rule needs a limit of its own.
  */
 export function fieldErrors(validation: () => readonly FieldError[]): readonly FieldError[] {
-  const own = { errors: [] as FieldError[], text: 0 };
-  const outer = current;
-  current = own;
+  const own: Limited = { errors: [], text: 0 };
   try {
-    return validation();
+    return within(own, validation);
   } catch (thrown) {
     if (thrown instanceof TooManyErrors) return own.errors;
     throw thrown;
+  }
+}
+
+/** The same of a validation in steps. */
+export function* fieldErrorsInSteps(validation: Steps<readonly FieldError[]>): Steps<readonly FieldError[]> {
+  const own: Limited = { errors: [], text: 0 };
+  try {
+    for (;;) {
+      const step = within(own, () => validation.next());
+      if (step.done === true) return step.value;
+      yield;
+    }
+  } catch (thrown) {
+    if (thrown instanceof TooManyErrors) return own.errors;
+    throw thrown;
+  }
+}
+
+function within<T>(own: Limited, run: () => T): T {
+  const outer = current;
+  current = own;
+  try {
+    return run();
   } finally {
     current = outer;
   }

@@ -15,6 +15,7 @@ export {
   type FieldErrorReason,
   fieldError,
   fieldErrors,
+  fieldErrorsInSteps,
   maxErrors,
   maxErrorText,
   omitted,
@@ -57,6 +58,7 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
+export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity } from './json-steps.ts';
 export {
   buildMetric,
   compatibleDomain,

@@ -2,7 +2,7 @@
  * Lists whose order does not matter for equality, and which `+` merges: lists of the list types set and map.
  * An operation follows the type of its left operand.
  */
-import type { Json } from '../../meta/index.ts';
+import type { Json, Steps } from '../../meta/index.ts';
 import {
   CelError,
   Double,
@@ -35,11 +35,11 @@ export class MapListValue extends ListValue {
 }
 
 /** What `left + right` is, for lists. @throws CelError for elements of a set that are no scalars */
-export function concatenate(left: ListValue, right: ListValue): ListValue {
-  if (left instanceof SetListValue) return new SetListValue(merge(left, right, scalarKey, false));
+export function* concatenate(left: ListValue, right: ListValue): Steps<ListValue> {
+  if (left instanceof SetListValue) return new SetListValue(yield* merge(left, right, scalarKey, false));
   if (left instanceof MapListValue) {
     const { keyFields } = left;
-    return new MapListValue(keyFields, merge(left, right, elementKeyOf(keyFields), true));
+    return new MapListValue(keyFields, yield* merge(left, right, elementKeyOf(keyFields), true));
   }
   const size = left.size + right.size;
   if (size > MAX_SIZE) throw new CelError('the list is too large');
@@ -85,14 +85,29 @@ export function keyOfElements(list: ListValue): ((element: Value) => string) | u
   return list instanceof MapListValue ? elementKeyOf(list.keyFields) : undefined;
 }
 
-function merge(left: ListValue, right: ListValue, keyOf: (element: Value) => string, replace: boolean): Value[] {
-  const merged = elementsOf(left);
-  const indexes = new Map(merged.map((element, i) => [keyOf(element), i]));
-  for (const element of elementsOf(right)) {
+/** How many elements are merged in one step. */
+const mergedPerStep = 500;
+
+function* merge(
+  left: ListValue,
+  right: ListValue,
+  keyOf: (element: Value) => string,
+  replace: boolean,
+): Steps<Value[]> {
+  const merged: Value[] = [];
+  const indexes = new Map<string, number>();
+  for (let i = 0; i < left.size; i++) {
+    const element = left.get(i);
+    indexes.set(keyOf(element), merged.push(element) - 1);
+    if (i % mergedPerStep === mergedPerStep - 1) yield;
+  }
+  for (let i = 0; i < right.size; i++) {
+    const element = right.get(i);
     const key = keyOf(element);
     const index = indexes.get(key);
     if (index === undefined) indexes.set(key, merged.push(element) - 1);
     else if (replace) merged[index] = element;
+    if (i % mergedPerStep === mergedPerStep - 1) yield;
   }
   return merged;
 }
@@ -102,6 +117,8 @@ function elementsOf(list: ListValue): Value[] {
 }
 
 function elementKeyOf(fields: readonly string[]): (element: Value) => string {
+  const [only] = fields;
+  if (only !== undefined && fields.length === 1) return (element) => scalarKey(fieldOf(element, only) ?? null);
   return (element) => JSON.stringify(fields.map((field) => scalarKey(fieldOf(element, field) ?? null)));
 }
 

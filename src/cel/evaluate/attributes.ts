@@ -14,7 +14,7 @@ import {
   Uint,
   type Value,
 } from '../values.ts';
-import { charge, failureOf, type Outcome, type Step } from './budget.ts';
+import { charge, failureOf, inSteps, type Outcome, outcomeOf, type Runnable, type Step } from './budget.ts';
 import { typeNameOf } from './type-values.ts';
 
 export interface Qualifier {
@@ -35,8 +35,16 @@ export type Base =
   /** `condition ? a : b`: the qualifiers belong to both branches. The attribute itself costs nothing. */
   | { readonly kind: 'conditional'; readonly resolve: Step };
 
+/** A part of an attribute that may take long: its outcome is computed before the attribute, and kept in a slot. */
+export interface Held {
+  readonly slot: number;
+  readonly part: Runnable;
+}
+
 export interface Attribute {
   readonly base: Base;
+  /** In the order of their evaluation. */
+  readonly held: readonly Held[];
   readonly qualifiers: readonly Qualifier[];
   /** Whether the last qualifier only tests presence, as in `has(a.b)`. */
   readonly test: boolean;
@@ -47,9 +55,26 @@ function ownCost({ base, test }: Attribute): number {
   return base.kind === 'conditional' || test ? 0 : 1;
 }
 
-/** The step that evaluates an attribute. */
-export function evaluateAttribute(attribute: Attribute): Step {
-  const resolve = resolveAttribute(attribute);
+/** Evaluates an attribute. */
+export const evaluateAttribute = (attribute: Attribute): Runnable => afterHeld(attribute, evaluation(attribute));
+
+/** Evaluates an attribute within another one, where only its qualifiers have a cost. */
+export const resolveAttribute = (attribute: Attribute): Runnable => afterHeld(attribute, resolution(attribute));
+
+function afterHeld({ held }: Attribute, step: Step): Runnable {
+  if (held.length === 0) return { step, long: undefined };
+  return inSteps(function* (frame) {
+    for (const { slot, part } of held) {
+      const outcome = yield* outcomeOf(part, frame);
+      frame.locals[slot] = outcome;
+      if (outcome instanceof CelError) break;
+    }
+    return step(frame);
+  });
+}
+
+function evaluation(attribute: Attribute): Step {
+  const resolve = resolution(attribute);
   const cost = ownCost(attribute);
   if (cost === 0) return resolve;
   const { base, qualifiers } = attribute;
@@ -89,8 +114,7 @@ function fieldOfVariable(read: Step, key: string, resolve: Step): Step {
   };
 }
 
-/** The step that evaluates an attribute within another one, where only its qualifiers have a cost. */
-export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
+function resolution({ base, qualifiers, test }: Attribute): Step {
   const start = startOf(base);
   if (qualifiers.length === 0) return start;
   const last = test ? qualifiers.length - 1 : qualifiers.length;

@@ -1,4 +1,6 @@
+import { atOnce, type Steps } from '../../meta/index.ts';
 import { CelError, CostLimitExceeded, type Value } from '../values.ts';
+import { stepWork, work } from './work.ts';
 
 /** The cost of a list, a map and an object that are not constant, beside that of their elements. */
 export const LIST_COST = 10;
@@ -21,6 +23,16 @@ export type Outcome = Value | CelError;
 /** A compiled node. */
 export type Step = (frame: Frame) => Outcome;
 
+/** The same in steps. */
+export type LongStep = (frame: Frame) => Steps<Outcome>;
+
+/** A compiled node that may take long. */
+export interface Runnable {
+  readonly step: Step;
+  /** Undefined: it takes no longer than what a step may take. */
+  readonly long: LongStep | undefined;
+}
+
 /** The state of one evaluation. */
 export interface Frame {
   /** The values of the declared variables by slot. */
@@ -28,13 +40,57 @@ export interface Frame {
   /** The variables of comprehensions by slot; undefined: not yet initialized. */
   readonly locals: (Outcome | undefined)[];
   remaining: number;
+  /** What remains when the step that runs should end. */
+  pauseAt: number;
+  /** What functions have done beyond their cost. */
+  worked: number;
+}
+
+/** What a step of an evaluation may cost. */
+const stepCost = 5_000;
+/** What functions may do beyond their cost in all. */
+const maxWork = 20_000_000;
+
+export const frameOf = (values: readonly Value[], slots: number, remaining: number): Frame => ({
+  values,
+  locals: new Array(slots).fill(undefined),
+  remaining,
+  pauseAt: remaining - stepCost,
+  worked: 0,
+});
+
+/** Whether the step that runs should end. @throws CostLimitExceeded when functions have done far more than they cost */
+export function isStepOver(frame: Frame): boolean {
+  if (frame.remaining > frame.pauseAt && work.done < stepWork) return false;
+  frame.pauseAt = frame.remaining - stepCost;
+  frame.worked += work.done;
+  work.done = 0;
+  if (frame.worked > maxWork) throw exceeded();
+  return true;
+}
+
+/** A node whose operands may take long: it runs in steps. */
+export const inSteps = (long: LongStep): Runnable => ({ step: (frame) => atOnce(long(frame)), long });
+
+/** The outcome of a node, in steps where it may take long. */
+export function* outcomeOf({ step, long }: Runnable, frame: Frame): Steps<Outcome> {
+  return long === undefined ? step(frame) : yield* long(frame);
 }
 
 /** @throws CostLimitExceeded */
 export function charge(frame: Frame, cost: number): void {
   frame.remaining -= cost;
-  if (frame.remaining < 0) throw new CostLimitExceeded('operation cancelled: actual cost limit exceeded');
+  if (frame.remaining < 0) throw exceeded();
 }
+
+/** What a call costs at least, before it is done. @throws CostLimitExceeded when that cannot be paid */
+export function affordable(frame: Frame, cost: number): number {
+  if (cost <= frame.remaining) return cost;
+  frame.remaining -= cost;
+  throw exceeded();
+}
+
+const exceeded = () => new CostLimitExceeded('operation cancelled: actual cost limit exceeded');
 
 /** The failure that was thrown; any other error is thrown again. */
 export function failureOf(thrown: unknown): CelError {

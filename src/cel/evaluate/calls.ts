@@ -1,7 +1,19 @@
 /** Calls of library functions: the overload is chosen by the types of the arguments at run time. */
+import type { Steps } from '../../meta/index.ts';
 import type { Overload } from '../library.ts';
-import { CelError, type Value } from '../values.ts';
-import { charge, type Frame, failureOf, type Outcome, type Step } from './budget.ts';
+import { CelError, ListValue, type Value } from '../values.ts';
+import {
+  affordable,
+  charge,
+  type Frame,
+  failureOf,
+  inSteps,
+  isStepOver,
+  type Outcome,
+  outcomeOf,
+  type Runnable,
+  type Step,
+} from './budget.ts';
 import { type Accepts, acceptsType, typeNameOf } from './type-values.ts';
 
 export type Apply1 = (frame: Frame, a: Outcome) => Outcome;
@@ -26,6 +38,51 @@ export function callStep(name: string, overloads: readonly Overload[], args: rea
   return variadic(name, overloads, args);
 }
 
+/** Whether calls of these functions run in steps. */
+export const areLong = (overloads: readonly Overload[]): boolean =>
+  overloads.some(({ steps, readsLists }) => steps !== undefined || readsLists === true);
+
+/** A call of functions that may take long, in steps. */
+export function longCall(name: string, overloads: readonly Overload[], args: readonly Runnable[]): Runnable {
+  const candidates = candidatesOf(overloads, args.length);
+  return inSteps(function* (frame) {
+    const values: Outcome[] = [];
+    for (const arg of args) {
+      const value = yield* outcomeOf(arg, frame);
+      if (value instanceof CelError && args.length > 2) return value;
+      values.push(value);
+    }
+    const chosen = choose(candidates, values);
+    if (chosen === undefined) return mismatch(frame, name, values);
+    if (chosen instanceof CelError) {
+      charge(frame, 1);
+      return chosen;
+    }
+    const known = values as readonly Value[];
+    if (chosen.readsLists === true) for (const value of known) if (value instanceof ListValue) yield* value.readAll();
+    let result: Outcome;
+    try {
+      if (chosen.cost !== undefined) affordable(frame, chosen.cost(known, null));
+      result = chosen.steps === undefined ? chosen.call(...known) : yield* counted(frame, chosen.steps(...known));
+    } catch (thrown) {
+      result = failureOf(thrown);
+    }
+    charge(frame, chosen.cost?.(known, resultForCost(result)) ?? 1);
+    if (isStepOver(frame)) yield;
+    return result;
+  });
+}
+
+/** The steps of a function, whose work the evaluation takes over. */
+function* counted(frame: Frame, steps: Steps<Value>): Steps<Value> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    isStepOver(frame);
+    yield;
+  }
+}
+
 function apply1(name: string, overloads: readonly Overload[]): Apply1 {
   const candidates = candidatesOf(overloads, 1);
   const [only] = candidates;
@@ -34,13 +91,15 @@ function apply1(name: string, overloads: readonly Overload[]): Apply1 {
   const [accepts] = only.accepts as [Accepts];
   return (frame, a) => {
     let result: Outcome;
+    let least = 1;
     try {
       if (!accepts(a)) return mismatch(frame, name, [a]);
+      if (cost !== undefined) least = affordable(frame, cost([a as Value], null));
       result = call(a as Value);
     } catch (thrown) {
       result = failureOf(thrown);
     }
-    charge(frame, cost === undefined ? 1 : cost([a as Value], resultForCost(result)));
+    charge(frame, cost === undefined || cost.length < 2 ? least : cost([a as Value], resultForCost(result)));
     return result;
   };
 }
@@ -54,13 +113,16 @@ export function apply2(name: string, overloads: readonly Overload[]): Apply2 {
   const [acceptsFirst, acceptsSecond] = only.accepts as [Accepts, Accepts];
   return (frame, a, b) => {
     let result: Outcome;
+    let least = 1;
     try {
       if (!acceptsFirst(a) || !acceptsSecond(b)) return mismatch(frame, name, [a, b]);
+      if (cost !== undefined) least = affordable(frame, cost([a as Value, b as Value], null));
       result = call(a as Value, b as Value);
     } catch (thrown) {
       result = failureOf(thrown);
     }
-    charge(frame, cost === undefined ? 1 : cost([a as Value, b as Value], resultForCost(result)));
+    const paid = cost === undefined || cost.length < 2;
+    charge(frame, paid ? least : cost([a as Value, b as Value], resultForCost(result)));
     return result;
   };
 }
@@ -95,6 +157,7 @@ function dispatch(frame: Frame, name: string, candidates: readonly Candidate[], 
   const values = args as readonly Value[];
   let result: Outcome;
   try {
+    if (chosen.cost !== undefined) affordable(frame, chosen.cost(values, null));
     result = chosen.call(...values);
   } catch (thrown) {
     result = failureOf(thrown);

@@ -23,15 +23,29 @@
  * The cost is charged after a node is
  * evaluated; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
  */
+
+import type { Steps } from '../../meta/index.ts';
 import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, ObjectLiteral, Select } from '../ast.ts';
 import type { CheckedExpression, Reference } from '../environment.ts';
 import type { Overload } from '../library.ts';
 import { forget } from '../memo.ts';
 import { dynType } from '../types.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
-import { type Attribute, type Base, evaluateAttribute, type Qualifier, resolveAttribute } from './attributes.ts';
-import type { Budget, Frame, Outcome, Step } from './budget.ts';
-import { callStep } from './calls.ts';
+import type { Base, Held, Qualifier } from './attributes.ts';
+import { type Budget, frameOf, inSteps, type Outcome, outcomeOf, type Runnable, type Step } from './budget.ts';
+import { areLong, callStep, longCall } from './calls.ts';
+import {
+  attribute,
+  type Compiled,
+  computed,
+  constant,
+  evaluateConstant,
+  folded,
+  innerRunnableOf,
+  isLong,
+  readSlot,
+  runnableOf,
+} from './compiled.ts';
 import { comprehensionStep, type Part } from './comprehensions.ts';
 import { listStep, mapStep, objectStep } from './literals.ts';
 import { conditional, logical, notStrictlyFalse, optionalOr } from './logic.ts';
@@ -44,52 +58,41 @@ export interface Program {
    * @throws CelError when the evaluation fails, CostLimitExceeded when it exceeds the budget
    */
   evaluate(values: readonly Value[], budget: Budget): Value;
+  /** The same in steps; undefined: an evaluation takes no longer than a step may take. */
+  readonly evaluateInSteps: ((values: readonly Value[], budget: Budget) => Steps<Value>) | undefined;
 }
 
 /** @throws CelError for a conversion of a constant that fails: `int('x')` */
 export function compileExpression(checked: CheckedExpression): Program {
   const compiler = new Compiler(checked);
-  const step = stepOf(compiler.compile(checked.expr, undefined));
+  const { step, long } = runnableOf(compiler.compile(checked.expr, undefined));
   const { slots } = compiler;
+  const resultOf = (outcome: Outcome): Value => {
+    if (outcome instanceof CelError) throw outcome;
+    return outcome;
+  };
   return {
     evaluate(values, budget) {
-      const frame: Frame = { values, locals: new Array(slots).fill(undefined), remaining: budget.remaining };
-      let outcome: Outcome;
+      const frame = frameOf(values, slots, budget.remaining);
       try {
-        outcome = step(frame);
+        return resultOf(step(frame));
       } finally {
         budget.remaining = frame.remaining;
         forget();
       }
-      if (outcome instanceof CelError) throw outcome;
-      return outcome;
     },
+    evaluateInSteps:
+      long &&
+      function* (values, budget) {
+        const frame = frameOf(values, slots, budget.remaining);
+        try {
+          return resultOf(yield* long(frame));
+        } finally {
+          budget.remaining = frame.remaining;
+          forget();
+        }
+      },
   };
-}
-
-/** The result of compiling a node. Attributes stay open: a select or index above adds its qualifier to them. */
-type Compiled =
-  | { readonly kind: 'constant'; readonly value: Value }
-  | { readonly kind: 'attribute'; readonly attribute: Attribute }
-  | { readonly kind: 'step'; readonly step: Step };
-
-const constant = (value: Value): Compiled => ({ kind: 'constant', value });
-const computed = (step: Step): Compiled => ({ kind: 'step', step });
-const attribute = (base: Base): Compiled => ({
-  kind: 'attribute',
-  attribute: { base, qualifiers: [], test: false },
-});
-
-function stepOf(node: Compiled): Step {
-  if (node.kind === 'step') return node.step;
-  if (node.kind === 'attribute') return evaluateAttribute(node.attribute);
-  const { value } = node;
-  return () => value;
-}
-
-/** The step of a node whose own cost, as an attribute, is that of the attribute it is part of. */
-function innerStepOf(node: Compiled): Step {
-  return node.kind === 'attribute' ? resolveAttribute(node.attribute) : stepOf(node);
 }
 
 /** The variables of the comprehensions around a node, innermost first. */
@@ -129,8 +132,34 @@ class Compiler {
     }
   }
 
-  #step(expr: Expr, scope: Scope | undefined): Step {
-    return stepOf(this.compile(expr, scope));
+  #runnable(expr: Expr, scope: Scope | undefined): Runnable {
+    return runnableOf(this.compile(expr, scope));
+  }
+
+  /**
+   * A node that evaluates its operands in their order, and then does what `build` makes of their steps. `untilFailure`: the
+   * operands after one that fails are not evaluated.
+   */
+  #strict(operands: readonly Runnable[], untilFailure: boolean, build: (steps: readonly Step[]) => Step): Runnable {
+    if (!operands.some(isLong)) return { step: build(operands.map(({ step }) => step)), long: undefined };
+    const held = operands.map((part): Held => ({ slot: this.slots++, part }));
+    const apply = build(held.map(({ slot }) => readSlot(slot)));
+    return inSteps(function* (frame) {
+      for (const { slot, part } of held) {
+        const outcome = yield* outcomeOf(part, frame);
+        frame.locals[slot] = outcome;
+        if (untilFailure && outcome instanceof CelError) break;
+      }
+      return apply(frame);
+    });
+  }
+
+  /** The step of a part of an attribute: what may take long is evaluated before. */
+  #hold(part: Runnable, held: Held[]): Step {
+    if (!isLong(part)) return part.step;
+    const slot = this.slots++;
+    held.push({ slot, part });
+    return readSlot(slot);
   }
 
   #referenceOf(expr: Expr): Reference | undefined {
@@ -171,16 +200,29 @@ class Compiler {
     const resolved = this.#resolved(expr);
     if (resolved !== undefined) return resolved;
     const qualifier: Qualifier = { key: expr.field, computeKey: undefined, optional: false };
-    return qualified(this.compile(expr.operand, scope), qualifier, expr.test);
+    return this.#qualified(this.compile(expr.operand, scope), qualifier, expr.test, []);
   }
 
   #index(operand: Expr, index: Expr, optional: boolean, scope: Scope | undefined): Compiled {
     const key = this.compile(index, scope);
+    const held: Held[] = [];
     const qualifier: Qualifier =
       key.kind === 'constant'
         ? { key: key.value, computeKey: undefined, optional }
-        : { key: undefined, computeKey: innerStepOf(key), optional };
-    return qualified(this.compile(operand, scope), qualifier, false);
+        : { key: undefined, computeKey: this.#hold(innerRunnableOf(key), held), optional };
+    return this.#qualified(this.compile(operand, scope), qualifier, false, held);
+  }
+
+  /** `held`: what the qualifier needs. */
+  #qualified(operand: Compiled, qualifier: Qualifier, test: boolean, held: readonly Held[]): Compiled {
+    if (operand.kind === 'attribute' && !operand.attribute.test) {
+      const { base, qualifiers, held: before } = operand.attribute;
+      const all = { base, qualifiers: [...qualifiers, qualifier], held: [...before, ...held], test };
+      return { kind: 'attribute', attribute: all };
+    }
+    const own: Held[] = [];
+    const base: Base = { kind: 'relative', evaluate: this.#hold(runnableOf(operand), own) };
+    return { kind: 'attribute', attribute: { base, qualifiers: [qualifier], held: [...own, ...held], test } };
   }
 
   #call(expr: Call, scope: Scope | undefined): Compiled {
@@ -192,36 +234,43 @@ class Compiler {
     if (control !== undefined) return control;
     const compiled = args.map((arg) => this.compile(arg, scope));
     const [first, second] = compiled;
-    const steps = compiled.map(stepOf);
+    const operands = compiled.map(runnableOf);
     if (expr.function === '@in' && second?.kind === 'constant' && isOverload(overloads, 'in_list')) {
       const elements = primitivesOf(second.value as ListValue);
       if (elements?.length === 0) return constant(false);
-      if (elements !== undefined) return computed(inConstantList(elements, steps[0] as Step));
+      if (elements !== undefined) {
+        const [operand] = operands as [Runnable];
+        return computed(this.#strict([operand], false, ([step]) => inConstantList(elements, step as Step)));
+      }
     }
-    const [left, right] = steps;
-    const short =
-      left !== undefined && right !== undefined && steps.length === 2
-        ? operatorStep(expr.function, overloads, left, right)
-        : undefined;
-    const step = short ?? callStep(expr.function, overloads, steps);
+    if (areLong(overloads)) return computed(longCall(expr.function, overloads, operands));
+    const runnable = this.#strict(operands, operands.length > 2, (steps) => {
+      const [left, right] = steps;
+      const isBinary = left !== undefined && right !== undefined && steps.length === 2;
+      const operator = isBinary ? operatorStep(expr.function, overloads, left, right) : undefined;
+      return operator ?? callStep(expr.function, overloads, steps);
+    });
     return first?.kind === 'constant' &&
       compiled.length === 1 &&
       expr.target === undefined &&
       conversions.has(expr.function)
-      ? constant(evaluateConstant(step))
-      : computed(step);
+      ? constant(evaluateConstant(runnable.step))
+      : computed(runnable);
   }
 
   /** Calls whose operands are not just evaluated one after the other. */
   #control(name: string, overloads: readonly Overload[], args: readonly Expr[], scope: Scope | undefined) {
     const [a, b, c] = args;
     if (a === undefined) return undefined;
-    if (name === '@not_strictly_false') return computed(notStrictlyFalse(this.#step(a, scope)));
+    if (name === '@not_strictly_false') {
+      const strict = this.#strict([this.#runnable(a, scope)], false, ([step]) => notStrictlyFalse(step as Step));
+      return computed(strict);
+    }
     if (b === undefined) return undefined;
     switch (name) {
       case '_&&_':
       case '_||_':
-        return computed(logical(name === '_||_', this.#step(a, scope), this.#step(b, scope)));
+        return computed(logical(name === '_||_', this.#runnable(a, scope), this.#runnable(b, scope)));
       case '_?:_':
       case '_?_:_':
         return c === undefined ? undefined : this.#conditional(a, b, c, scope);
@@ -233,33 +282,37 @@ class Compiler {
       default: {
         const orValue = isOverload(overloads, 'optional_orValue_value');
         if (!orValue && !isOverload(overloads, 'optional_or_optional')) return undefined;
-        return computed(optionalOr(orValue, this.#step(a, scope), this.#step(b, scope)));
+        return computed(optionalOr(orValue, this.#runnable(a, scope), this.#runnable(b, scope)));
       }
     }
   }
 
   #conditional(condition: Expr, whenTrue: Expr, whenFalse: Expr, scope: Scope | undefined): Compiled {
-    const branches = [whenTrue, whenFalse].map((branch) => innerStepOf(this.compile(branch, scope)));
-    const [first, second] = branches as [Step, Step];
-    return attribute({ kind: 'conditional', resolve: conditional(this.#step(condition, scope), first, second) });
+    const branches = [whenTrue, whenFalse].map((branch) => innerRunnableOf(this.compile(branch, scope)));
+    const [first, second] = branches as [Runnable, Runnable];
+    const held: Held[] = [];
+    const resolve = this.#hold(conditional(this.#runnable(condition, scope), first, second), held);
+    return attribute({ kind: 'conditional', resolve }, held);
   }
 
   #list({ elements, optional }: ListLiteral, scope: Scope | undefined): Compiled {
     const compiled = elements.map((element) => this.compile(element, scope));
-    const step = listStep(compiled.map(stepOf), optional);
-    return optional.size === 0 ? folded(step, compiled) : computed(step);
+    const runnable = this.#strict(compiled.map(runnableOf), true, (steps) => listStep(steps, optional));
+    return optional.size === 0 ? folded(runnable, compiled) : computed(runnable);
   }
 
   #map({ entries }: MapLiteral, scope: Scope | undefined): Compiled {
-    const compiled = entries.map(({ key, value }) => [this.compile(key, scope), this.compile(value, scope)] as const);
-    const step = mapStep(
-      compiled.map(([key, value], i) => ({
-        key: stepOf(key),
-        value: stepOf(value),
-        optional: entries[i]?.optional === true,
-      })),
+    const compiled = entries.flatMap(({ key, value }) => [this.compile(key, scope), this.compile(value, scope)]);
+    const runnable = this.#strict(compiled.map(runnableOf), true, (steps) =>
+      mapStep(
+        entries.map(({ optional }, i) => ({
+          key: steps[2 * i] as Step,
+          value: steps[2 * i + 1] as Step,
+          optional,
+        })),
+      ),
     );
-    return entries.some(({ optional }) => optional) ? computed(step) : folded(step, compiled.flat());
+    return entries.some(({ optional }) => optional) ? computed(runnable) : folded(runnable, compiled);
   }
 
   #object(expr: ObjectLiteral, scope: Scope | undefined): Compiled {
@@ -267,22 +320,27 @@ class Compiler {
     if (type?.kind !== 'object' || !('literal' in type)) {
       throw new CelError(`objects of type '${expr.name}' cannot be constructed`);
     }
-    const fields = expr.entries.map(({ field, value, optional }) => ({
-      ...{ field, optional, value: this.#step(value, scope) },
-      accepts: acceptsType(type.field(field)?.type ?? dynType),
-    }));
-    return computed(objectStep(type, fields));
+    const { entries } = expr;
+    const operands = entries.map(({ value }) => this.#runnable(value, scope));
+    const build = (steps: readonly Step[]): Step => {
+      const fields = entries.map(({ field, optional }, i) => ({
+        ...{ field, optional, value: steps[i] as Step },
+        accepts: acceptsType(type.field(field)?.type ?? dynType),
+      }));
+      return objectStep(type, fields);
+    };
+    return computed(this.#strict(operands, true, build));
   }
 
   #comprehension(node: Comprehension, scope: Scope | undefined): Compiled {
-    const range = this.#step(node.range, scope);
-    const initial = this.#step(node.initial, scope);
+    const range = this.#runnable(node.range, scope);
+    const initial = this.#runnable(node.initial, scope);
     const slots = {
       variable: this.slots++,
       second: node.second === undefined ? undefined : this.slots++,
       accumulator: this.slots++,
     };
-    const accumulator: Base = { kind: 'variable', read: readAccumulator(slots.accumulator, initial) };
+    const accumulator: Base = { kind: 'variable', read: readAccumulator(slots.accumulator, initial.step) };
     const accumulated: Scope = { name: node.accumulator, base: accumulator, outer: scope };
     const first: Scope = { name: node.variable, base: { kind: 'local', slot: slots.variable }, outer: accumulated };
     const iterated: Scope =
@@ -291,9 +349,9 @@ class Compiler {
         : { name: node.second, base: { kind: 'local', slot: slots.second }, outer: first };
     const compile = (part: Expr): Part => {
       const compiled = this.compile(part, part === node.result ? accumulated : iterated);
-      return { step: stepOf(compiled), isConstant: compiled.kind === 'constant' };
+      return { ...runnableOf(compiled), isConstant: compiled.kind === 'constant' };
     };
-    return computed(comprehensionStep(node, slots, range, compile));
+    return computed(comprehensionStep(node, { range, slots }, initial, compile));
   }
 }
 
@@ -308,30 +366,6 @@ function readAccumulator(slot: number, initial: Step): Step {
     return value;
   };
 }
-
-function qualified(operand: Compiled, qualifier: Qualifier, test: boolean): Compiled {
-  if (operand.kind === 'attribute' && !operand.attribute.test) {
-    const { base, qualifiers } = operand.attribute;
-    return { kind: 'attribute', attribute: { base, qualifiers: [...qualifiers, qualifier], test } };
-  }
-  const base: Base = { kind: 'relative', evaluate: stepOf(operand) };
-  return { kind: 'attribute', attribute: { base, qualifiers: [qualifier], test } };
-}
-
-/** The constant that a list or map of constants is; one that fails does so when it is evaluated. */
-function folded(step: Step, parts: readonly Compiled[]): Compiled {
-  if (!parts.every(({ kind }) => kind === 'constant')) return computed(step);
-  const outcome = step(constantFrame());
-  return outcome instanceof CelError ? computed(step) : constant(outcome);
-}
-
-function evaluateConstant(step: Step): Value {
-  const outcome = step(constantFrame());
-  if (outcome instanceof CelError) throw outcome;
-  return outcome;
-}
-
-const constantFrame = (): Frame => ({ values: [], locals: [], remaining: Number.POSITIVE_INFINITY });
 
 const isOverload = (overloads: readonly Overload[], id: string): boolean =>
   overloads.length === 1 && overloads[0]?.id === id;

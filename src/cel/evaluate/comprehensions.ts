@@ -5,7 +5,17 @@
 import type { Comprehension, Expr } from '../ast.ts';
 import { CelError, EntriesValue, ListValue, MapValue, type Value } from '../values.ts';
 import { textOf } from './attributes.ts';
-import { charge, type Frame, failureOf, LIST_COST, type Outcome, type Step } from './budget.ts';
+import {
+  charge,
+  type Frame,
+  failureOf,
+  inSteps,
+  isStepOver,
+  LIST_COST,
+  type Outcome,
+  outcomeOf,
+  type Runnable,
+} from './budget.ts';
 import { failedOperand } from './logic.ts';
 
 /** The slots of the variables of one comprehension. */
@@ -16,52 +26,93 @@ export interface Slots {
 }
 
 /** A compiled part of a comprehension. */
-export interface Part {
-  readonly step: Step;
+export interface Part extends Runnable {
   readonly isConstant: boolean;
 }
 
-/** Runs over the elements of a list or the keys of a map. `visit` returns false to end. */
-type Iterate = (frame: Frame, visit: (frame: Frame) => boolean) => CelError | undefined;
-
-/** The step of a comprehension from those of its parts. `compile` compiles a part in which its variables are known. */
-export function comprehensionStep(node: Comprehension, slots: Slots, range: Step, compile: (part: Expr) => Part): Step {
-  const iterate = iteration(range, slots);
-  const quantified = quantifierOf(node);
-  if (quantified !== undefined) return quantify(iterate, quantified, compile(quantified.predicate).step);
-  const collected = collectorOf(node);
-  if (collected !== undefined) return collect(iterate, collected, compile);
-  return fold(iterate, slots, compile(node.condition).step, compile(node.step).step, compile(node.result).step);
+/** What a comprehension iterates over. */
+interface Source {
+  readonly range: Runnable;
+  readonly slots: Slots;
 }
 
-function iteration(range: Step, { variable, second }: Slots): Iterate {
-  return (frame, visit) => {
-    const source = range(frame);
-    const { locals } = frame;
-    if (source instanceof ListValue) {
-      const { size } = source;
-      for (let i = 0; i < size; i++) {
-        const element = elementOf(source, i);
-        if (second === undefined) {
-          locals[variable] = element;
-        } else {
-          locals[variable] = i;
-          locals[second] = element;
-        }
-        if (!visit(frame)) return undefined;
-      }
-      return undefined;
+/**
+ * A comprehension, which runs in steps, from its parts. `compile` compiles a part in which its variables are known;
+ * `initial` is the initial value of its accumulator.
+ */
+export function comprehensionStep(
+  node: Comprehension,
+  source: Source,
+  initial: Runnable,
+  compile: (part: Expr) => Part,
+): Runnable {
+  const quantified = quantifierOf(node);
+  if (quantified !== undefined) return quantify(source, quantified, compile(quantified.predicate));
+  const collected = collectorOf(node);
+  if (collected !== undefined) return collect(source, collected, compile);
+  return fold(source, initial, compile(node.condition), compile(node.step), compile(node.result));
+}
+
+/** Sets the variables of a comprehension to each element of a list, or each key of a map, in turn. */
+interface Cursor {
+  /** False at the end. */
+  readonly next: (locals: Frame['locals']) => boolean;
+}
+
+/** The cursor over a value, or why there is none. */
+function cursorOf(source: Outcome, slots: Slots): Cursor | CelError {
+  if (source instanceof ListValue) return new ListCursor(source, slots);
+  if (source instanceof MapValue) return new MapCursor(source, slots);
+  return source instanceof CelError ? source : new CelError('the range of a comprehension is not iterable');
+}
+
+class ListCursor implements Cursor {
+  readonly #list: ListValue;
+  readonly #slots: Slots;
+  readonly #size: number;
+  #index = 0;
+
+  constructor(list: ListValue, slots: Slots) {
+    this.#list = list;
+    this.#slots = slots;
+    this.#size = list.size;
+  }
+
+  next(locals: Frame['locals']): boolean {
+    const index = this.#index;
+    if (index >= this.#size) return false;
+    this.#index = index + 1;
+    const { variable, second } = this.#slots;
+    const element = elementOf(this.#list, index);
+    if (second === undefined) {
+      locals[variable] = element;
+    } else {
+      locals[variable] = index;
+      locals[second] = element;
     }
-    if (!(source instanceof MapValue)) {
-      return source instanceof CelError ? source : new CelError('the range of a comprehension is not iterable');
-    }
-    for (const key of source.keys()) {
-      locals[variable] = key;
-      if (second !== undefined) locals[second] = entryOf(source, key);
-      if (!visit(frame)) return undefined;
-    }
-    return undefined;
-  };
+    return true;
+  }
+}
+
+class MapCursor implements Cursor {
+  readonly #map: MapValue;
+  readonly #slots: Slots;
+  readonly #keys: Iterator<Value>;
+
+  constructor(map: MapValue, slots: Slots) {
+    this.#map = map;
+    this.#slots = slots;
+    this.#keys = map.keys()[Symbol.iterator]();
+  }
+
+  next(locals: Frame['locals']): boolean {
+    const { done, value: key } = this.#keys.next();
+    if (done === true) return false;
+    const { variable, second } = this.#slots;
+    locals[variable] = key;
+    if (second !== undefined) locals[second] = entryOf(this.#map, key);
+    return true;
+  }
 }
 
 function elementOf(list: ListValue, index: number): Outcome {
@@ -104,25 +155,27 @@ function quantifierOf({ accumulator, initial, condition, step, result }: Compreh
   return undefined;
 }
 
-function quantify(iterate: Iterate, { decisive, conditionCost }: Quantifier, predicate: Step): Step {
+function quantify({ range, slots }: Source, { decisive, conditionCost }: Quantifier, predicate: Part): Runnable {
   const undecided = !decisive;
-  return (frame) => {
+  return inSteps(function* (frame) {
+    const cursor = cursorOf(yield* outcomeOf(range, frame), slots);
+    if (cursor instanceof CelError) return cursor;
+    const { step, long } = predicate;
     let outcome: boolean | CelError = undecided;
-    const failed = iterate(frame, (inner) => {
+    while (cursor.next(frame.locals)) {
       if (outcome === decisive) {
-        charge(inner, conditionCost);
-        return false;
+        charge(frame, conditionCost);
+        break;
       }
-      charge(inner, conditionCost + 1);
-      const value = predicate(inner);
+      charge(frame, conditionCost + 1);
+      const value: Outcome = long === undefined ? step(frame) : yield* long(frame);
       if (value === decisive) outcome = decisive;
       else if (value !== undecided && outcome === undecided) outcome = failedOperand(value);
-      return true;
-    });
-    if (failed !== undefined) return failed;
+      if (isStepOver(frame)) yield;
+    }
     charge(frame, 1);
     return outcome;
-  };
+  });
 }
 
 /** `map`, `filter`, `transformList`, `transformMap`, `transformMapEntry`: what each step adds, and where. */
@@ -148,39 +201,74 @@ function collectorOf({ accumulator, initial, condition, step, result }: Comprehe
   return empty && added.function === 'cel.@mapInsert' ? { filter, added: added.args.slice(1), into: 'map' } : undefined;
 }
 
-function collect(iterate: Iterate, { filter, added, into }: Collector, compile: (part: Expr) => Part): Step {
-  const condition = filter === undefined ? undefined : compile(filter).step;
+function collect(
+  { range, slots }: Source,
+  { filter, added, into }: Collector,
+  compile: (part: Expr) => Part,
+): Runnable {
+  const condition = filter === undefined ? undefined : compile(filter);
   const parts = added.map(compile);
-  return (frame) => {
+  return inSteps(function* (frame) {
     const collection = into === 'list' ? new ListCollection() : new MapCollection();
+    const cursor = cursorOf(yield* outcomeOf(range, frame), slots);
+    if (cursor instanceof CelError) return cursor;
     let failure: CelError | undefined;
-    const failed = iterate(frame, (inner) => {
-      const decision = condition === undefined ? true : condition(inner);
+    while (cursor.next(frame.locals)) {
+      let decision: Outcome = true;
+      if (condition?.long !== undefined) decision = yield* condition.long(frame);
+      else if (condition !== undefined) decision = condition.step(frame);
       if (decision === true) {
-        charge(inner, 1);
-        failure = collection.add(inner, parts, failure);
+        charge(frame, 1);
+        if (failure !== undefined && collection.endsAtFailure(parts)) continue;
+        const values = [];
+        for (const { step, long } of parts) {
+          const value: Outcome = long === undefined ? step(frame) : yield* long(frame);
+          values.push(value);
+          if (value instanceof CelError) break;
+        }
+        failure = collection.add(frame, parts, values, failure);
       } else if (decision !== false) {
         failure = failedOperand(decision);
       }
-      return true;
-    });
-    if (failed !== undefined) return failed;
+      if (isStepOver(frame)) yield;
+    }
     charge(frame, 1);
     return failure ?? collection.value();
-  };
+  });
+}
+
+/** What a comprehension collects. */
+interface Collection {
+  /** Whether nothing is evaluated any more after a failure. */
+  readonly endsAtFailure: (parts: readonly Part[]) => boolean;
+  /** Adds the evaluated parts, up to the first that failed; returns the failure, also one before. */
+  readonly add: (
+    frame: Frame,
+    parts: readonly Part[],
+    values: readonly Outcome[],
+    failure: CelError | undefined,
+  ) => CelError | undefined;
+  readonly value: () => Value;
 }
 
 /** What `accumulator + [element]` does: the list of one element and the operator have a cost. */
-class ListCollection {
+class ListCollection implements Collection {
   readonly #elements: Value[] = [];
 
-  add(frame: Frame, parts: readonly Part[], failure: CelError | undefined): CelError | undefined {
-    const { step, isConstant } = parts[0] as Part;
-    const element = step(frame);
-    charge(frame, isConstant ? 1 : LIST_COST + 1);
+  endsAtFailure(): boolean {
+    return false;
+  }
+
+  add(
+    frame: Frame,
+    [part]: readonly Part[],
+    [element]: readonly Outcome[],
+    failure: CelError | undefined,
+  ): CelError | undefined {
+    charge(frame, part?.isConstant === true ? 1 : LIST_COST + 1);
     if (failure !== undefined) return failure;
     if (element instanceof CelError) return element;
-    this.#elements.push(element);
+    this.#elements.push(element as Value);
     return undefined;
   }
 
@@ -190,23 +278,29 @@ class ListCollection {
 }
 
 /** What `cel.@mapInsert(accumulator, …)` does. */
-class MapCollection {
+class MapCollection implements Collection {
   readonly #entries = new EntriesValue([]);
 
   /** With key and value, a failure before ends the call; one argument, a map of entries, is evaluated in any case. */
-  add(frame: Frame, [first, second]: readonly Part[], failure: CelError | undefined): CelError | undefined {
-    if (failure !== undefined && second !== undefined) return failure;
-    const key = (first as Part).step(frame);
-    if (second === undefined) {
+  endsAtFailure(parts: readonly Part[]): boolean {
+    return parts.length > 1;
+  }
+
+  add(
+    frame: Frame,
+    parts: readonly Part[],
+    [first, second]: readonly Outcome[],
+    failure: CelError | undefined,
+  ): CelError | undefined {
+    if (parts.length === 1) {
       charge(frame, 1);
       if (failure !== undefined) return failure;
-      return key instanceof MapValue ? this.#addAll(key) : failedOperand(key);
+      return first instanceof MapValue ? this.#addAll(first) : failedOperand(first as Outcome);
     }
-    if (key instanceof CelError) return key;
-    const value = second.step(frame);
-    if (value instanceof CelError) return value;
+    if (first instanceof CelError) return first;
+    if (second instanceof CelError) return second;
     charge(frame, 1);
-    return this.#add(key, value);
+    return this.#add(first as Value, second as Value);
   }
 
   #addAll(map: MapValue): CelError | undefined {
@@ -233,17 +327,22 @@ class MapCollection {
   }
 }
 
-function fold(iterate: Iterate, { accumulator }: Slots, condition: Step, step: Step, result: Step): Step {
-  return (frame) => {
+/** The initial value is computed when the accumulator is first read, or before where that may take long. */
+function fold({ range, slots }: Source, initial: Runnable, condition: Part, part: Part, result: Part): Runnable {
+  const { accumulator } = slots;
+  return inSteps(function* (frame) {
     const { locals } = frame;
-    locals[accumulator] = undefined;
-    const failed = iterate(frame, (inner) => {
-      if (condition(inner) === false) return false;
-      locals[accumulator] = step(inner);
-      return true;
-    });
-    return failed ?? result(frame);
-  };
+    locals[accumulator] = initial.long === undefined ? undefined : yield* initial.long(frame);
+    const cursor = cursorOf(yield* outcomeOf(range, frame), slots);
+    if (cursor instanceof CelError) return cursor;
+    while (cursor.next(locals)) {
+      const goesOn: Outcome = condition.long === undefined ? condition.step(frame) : yield* condition.long(frame);
+      if (goesOn === false) break;
+      locals[accumulator] = part.long === undefined ? part.step(frame) : yield* part.long(frame);
+      if (isStepOver(frame)) yield;
+    }
+    return yield* outcomeOf(result, frame);
+  });
 }
 
 const isName = (expr: Expr | undefined, name: string): boolean => expr?.kind === 'identifier' && expr.name === name;

@@ -1,5 +1,5 @@
 /**
- * Decisions of an authorizer, which may take its time, for expressions, which are evaluated at once: an evaluation that
+ * Decisions of an authorizer, which may take its time, for expressions, which do not wait: an evaluation that
  * needs a decision ends with what it asks for, and is repeated when the decision is known.
  */
 import type { ResourcePlace, Selectors, User } from '../../meta/index.ts';
@@ -56,14 +56,14 @@ const maxDecisions = 64;
  * @throws CostLimitExceeded when the evaluation asks for too many decisions
  */
 export async function evaluateWithDecisions<T>(
-  evaluate: (decide: Decide) => T,
+  evaluate: (decide: Decide) => T | Promise<T>,
   authorize: (attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>,
   { budget, known = new Map() }: DecisionOptions = {},
 ): Promise<T> {
   const decide: Decide = (attributes) => known.get(keyOf(attributes));
   const remaining = budget?.remaining ?? 0;
   for (let asked = 0; ; asked++) {
-    const result = attempt(evaluate, decide);
+    const result = await attempt(evaluate, decide);
     if (!(result instanceof PendingDecision)) return result;
     if (asked === maxDecisions) throw new CostLimitExceeded('operation cancelled: too many authorization checks');
     known.set(keyOf(result.attributes), await decisionOf(result.attributes, authorize));
@@ -71,9 +71,9 @@ export async function evaluateWithDecisions<T>(
   }
 }
 
-function attempt<T>(evaluate: (decide: Decide) => T, decide: Decide): T | PendingDecision {
+async function attempt<T>(evaluate: (decide: Decide) => T | Promise<T>, decide: Decide): Promise<T | PendingDecision> {
   try {
-    return evaluate(decide);
+    return await evaluate(decide);
   } catch (error) {
     if (error instanceof PendingDecision) return error;
     throw error;

@@ -18,7 +18,7 @@ import {
 import { CelError, Double, Duration, type ListValue, Uint, type Value } from '../values.ts';
 import { methodOf } from './overloads.ts';
 import { arithmetic } from './standard-arithmetic.ts';
-import { searchCosts } from './string-costs.ts';
+import { searchCosts as costs } from './string-costs.ts';
 
 const comparable: readonly (readonly [name: string, type: CelType])[] = [
   ['int', intType],
@@ -84,6 +84,8 @@ function lastIndexOf(list: ListValue, element: Value): number {
   for (let i = list.size - 1; i >= 0; i--) if (valuesEqual(list.get(i), element)) return i;
   return -1;
 }
+
+const searchCosts = { ...costs, readsLists: true };
 
 const a = parameterType('A');
 

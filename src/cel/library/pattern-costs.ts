@@ -1,11 +1,16 @@
 /** What matching with regular expressions costs. */
 
+import type { Steps } from '../../meta/index.ts';
 import { fixed, multiply, scale, sum } from '../cost/range.ts';
 import type { EstimatedArgument, Range } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { compileRegex } from '../regex.ts';
 import type { Value } from '../values.ts';
 import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';
+
+/** The same as {@link matchesPattern} in steps. */
+export const matchesInSteps = (text: Value | undefined, pattern: Value | undefined): Steps<boolean> =>
+  compileRegex(pattern as string).testInSteps(text as string);
 
 export const matchesPattern = (text: Value | undefined, pattern: Value | undefined): boolean =>
   compileRegex(pattern as string).test(text as string);

@@ -1,7 +1,8 @@
 /** Functions of regular expressions, beside the standard `matches`. */
+import { atOnce, type Steps } from '../../meta/index.ts';
 import type { Library } from '../library.ts';
 import { compileRegex } from '../regex.ts';
-import { intType, listType, stringType } from '../types.ts';
+import { type CelType, intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
 import { type Costs, sizeOf } from './costs.ts';
 import { indexNumber } from './integers.ts';
@@ -9,9 +10,9 @@ import { methodOf } from './overloads.ts';
 import { estimateMatch, matchCosts } from './pattern-costs.ts';
 
 /** The parts of a text that match, at most so many. */
-function findAll(text: Value | undefined, pattern: Value | undefined, most: number): string[] {
+function* findAll(text: Value | undefined, pattern: Value | undefined, most: number): Steps<string[]> {
   try {
-    return compileRegex(pattern as string).findAll(text as string, most);
+    return yield* compileRegex(pattern as string).findAll(text as string, most);
   } catch (thrown) {
     if (thrown instanceof CelError) throw new CelError(`Illegal regex: ${thrown.message}`);
     throw thrown;
@@ -33,35 +34,32 @@ const costs: Costs = {
 
 const strings = listType(stringType);
 
+/** A method whose calls run in steps. */
+const inSteps = (id: string, args: readonly CelType[], result: CelType, steps: (...args: Value[]) => Steps<Value>) =>
+  methodOf(id, args, result, (...given) => atOnce(steps(...given)), { ...costs, steps });
+
+const all = Number.POSITIVE_INFINITY;
+
 export const regexLibrary: Library = {
   name: 'regex',
   functions: {
     find: [
-      methodOf(
-        'string_find_string',
-        [stringType, stringType],
-        stringType,
-        (text, pattern) => findAll(text, pattern, 1)[0] ?? '',
-        costs,
-      ),
+      inSteps('string_find_string', [stringType, stringType], stringType, function* (text, pattern) {
+        return (yield* findAll(text, pattern, 1))[0] ?? '';
+      }),
     ],
     findAll: [
-      methodOf(
-        'string_find_all_string',
-        [stringType, stringType],
-        strings,
-        (text, pattern) => new ListValue(findAll(text, pattern, Number.POSITIVE_INFINITY)),
-        costs,
-      ),
-      methodOf(
+      inSteps('string_find_all_string', [stringType, stringType], strings, function* (text, pattern) {
+        return new ListValue(yield* findAll(text, pattern, all));
+      }),
+      inSteps(
         'string_find_all_string_int',
         [stringType, stringType, intType],
         strings,
-        (text, pattern, most = 0) => {
+        function* (text, pattern, most = 0) {
           const limit = indexNumber(most);
-          return new ListValue(findAll(text, pattern, limit < 0 ? Number.POSITIVE_INFINITY : limit));
+          return new ListValue(yield* findAll(text, pattern, limit < 0 ? all : limit));
         },
-        costs,
       ),
     ],
   },

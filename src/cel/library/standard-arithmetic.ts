@@ -1,4 +1,5 @@
 /** The operators `+`, `-`, `*`, `/`, `%` and `-a`. */
+import { atOnce } from '../../meta/index.ts';
 import { fixed, scale, sum } from '../cost/range.ts';
 import { concatenate, concatenationCost } from '../evaluate/associative-lists.ts';
 import type { CallEstimate, EstimatedArgument, Library, Overload } from '../library.ts';
@@ -126,7 +127,8 @@ export const arithmetic: Library['functions'] = {
       timestampPlus(a as Timestamp, (b as Duration).nanos),
     ),
     ints('add_int64', addInts),
-    functionOf('add_list', [list, list], list, (a, b) => concatenate(a as ListValue, b as ListValue), {
+    functionOf('add_list', [list, list], list, (a, b) => atOnce(concatenate(a as ListValue, b as ListValue)), {
+      steps: (a, b) => concatenate(a as ListValue, b as ListValue),
       cost: ([a, b]) => concatenationCost(a as ListValue, b as ListValue),
       estimate: (args) => ({ cost: fixed(1), resultSize: concatenated(args) }),
     }),

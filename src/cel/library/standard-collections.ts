@@ -8,7 +8,7 @@ import { boolType, bytesType, type CelType, intType, listType, mapType, paramete
 import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
 import { sizeOf, stringFactor } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
-import { matchCosts, matchesPattern } from './pattern-costs.ts';
+import { matchCosts, matchesInSteps, matchesPattern } from './pattern-costs.ts';
 import { sizeOfValue } from './sizes.ts';
 
 const a = parameterType('A');
@@ -78,7 +78,13 @@ export const collections: Library['functions'] = {
   startsWith: [stringTest('starts_with_string', (text, part) => text.startsWith(part), affixCosts)],
   endsWith: [stringTest('ends_with_string', (text, part) => text.endsWith(part), affixCosts)],
   matches: [
-    functionOf('matches', [stringType, stringType], boolType, matchesPattern, { cost: matchCosts.cost }),
-    methodOf('matches_string', [stringType, stringType], boolType, matchesPattern, matchCosts),
+    functionOf('matches', [stringType, stringType], boolType, matchesPattern, {
+      cost: matchCosts.cost,
+      steps: matchesInSteps,
+    }),
+    methodOf('matches_string', [stringType, stringType], boolType, matchesPattern, {
+      ...matchCosts,
+      steps: matchesInSteps,
+    }),
   ],
 };

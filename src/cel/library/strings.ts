@@ -1,4 +1,5 @@
 /** Functions of strings beyond the standard ones. All indexes are of code points. */
+import { atOnce, type Steps } from '../../meta/index.ts';
 import type { Library, Overload } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import { type CelType, dynType, intType, listType, stringType } from '../types.ts';
@@ -59,15 +60,32 @@ function substring(text: string, start: number, end?: number): string {
   return between(text, start, end);
 }
 
+/** How many parts are replaced in one step. */
+const replacedPerStep = 10_000;
+
 /** Negative: all of them. An empty part is before each code point and at the end. */
-function replace(text: string, part: string, by: string, most = -1): string {
-  const pieces = part === '' ? ['', ...Array.from(text)] : text.split(part);
-  if (part === '') pieces.push('');
-  const count = Math.min(most < 0 ? Number.POSITIVE_INFINITY : most, pieces.length - 1);
-  checkedLength(text.length + count * (by.length - part.length));
+function* replace(text: string, part: string, by: string, most = -1): Steps<string> {
+  const limit = most < 0 ? Number.POSITIVE_INFINITY : most;
+  const done: string[] = [];
+  let pieces: string[] = [];
+  let from = 0;
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0 && count < limit; count++) {
+    checkedLength(text.length + (count + 1) * (by.length - part.length));
+    pieces.push(text.slice(from, at), by);
+    from = at + part.length;
+    if (pieces.length >= 2 * replacedPerStep) {
+      done.push(pieces.join(''));
+      pieces = [];
+      yield;
+    }
+    if (part !== '') at = text.indexOf(part, from);
+    else at = at === text.length ? -1 : at + ((text.codePointAt(at) as number) > 0xffff ? 2 : 1);
+  }
   if (count === 0) return text;
-  if (count === pieces.length - 1) return pieces.join(by);
-  return [...pieces.slice(0, count), pieces.slice(count).join(part)].join(by);
+  pieces.push(text.slice(from));
+  done.push(pieces.join(''));
+  return done.join('');
 }
 
 /** At most so many parts, the last of which has the rest; negative: all of them. */
@@ -94,12 +112,29 @@ function join(list: ListValue, separator: string): string {
 /** White space as Unicode has it: not U+FEFF. */
 const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
+/** The most frequent ones are recognised by their codes. */
+const isSpace = (text: string, index: number): boolean => {
+  const code = text.charCodeAt(index);
+  return code < 0x80 ? code === 0x20 || (code >= 0x09 && code <= 0x0d) : space.test(text[index] as string);
+};
+
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
-  while (start < end && space.test(text[start] as string)) start++;
-  while (end > start && space.test(text[end - 1] as string)) end--;
+  while (start < end && isSpace(text, start)) start++;
+  while (end > start && isSpace(text, end - 1)) end--;
   return text.slice(start, end);
+}
+
+/** The text with the letters of ASCII from `first` on replaced by those of the other case. */
+function otherCase(text: string, first: string): string {
+  const from = first.charCodeAt(0);
+  const units = new Uint16Array(text.length);
+  for (let i = 0; i < units.length; i++) {
+    const unit = text.charCodeAt(i);
+    units[i] = unit >= from && unit < from + 26 ? unit ^ 0x20 : unit;
+  }
+  return Buffer.from(units.buffer).toString('utf16le');
 }
 
 const escapes: { readonly [character: string]: string } = {
@@ -114,19 +149,49 @@ const escapes: { readonly [character: string]: string } = {
   '"': '\\"',
 };
 
+const special = new RegExp(
+  `[${Object.keys(escapes)
+    .map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')}]`,
+  'g',
+);
+
+/** How many characters are quoted in one step. */
+const quotedPerStep = 16_384;
+
 /** In quotes, with halves of surrogate pairs replaced. */
-const quote = (text: string): string => {
-  const escaped = text.replace(/[\p{Cc}\\"]/gu, (character) => escapes[character] ?? character);
-  return `"${escaped.replace(/\p{Cs}/gu, '\ufffd')}"`;
-};
+function* quote(text: string): Steps<string> {
+  const parts: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + quotedPerStep, text.length);
+    if ((text.codePointAt(end - 1) as number) > 0xffff) end++;
+    const part = text.slice(start, end).replace(special, (character) => escapes[character] ?? '');
+    parts.push(part.replace(/\p{Cs}/gu, '\ufffd'));
+    start = end;
+    yield;
+  }
+  return `"${parts.join('')}"`;
+}
 
 const method = <A extends readonly Value[]>(
   id: string,
   args: readonly CelType[],
   result: CelType,
   call: (...args: A) => Value,
-  costs: Pick<Overload, 'cost' | 'estimate'> = {},
+  costs: Pick<Overload, 'cost' | 'estimate' | 'readsLists'> = {},
 ): Overload => methodOf(id, args, result, call as unknown as Overload['call'], costs);
+
+/** A method whose calls run in steps. */
+const longMethod = <A extends readonly Value[]>(
+  id: string,
+  args: readonly CelType[],
+  result: CelType,
+  run: (...args: A) => Steps<Value>,
+  costs: Pick<Overload, 'cost' | 'estimate'>,
+): Overload => {
+  const steps = run as unknown as NonNullable<Overload['steps']>;
+  return methodOf(id, args, result, (...given) => atOnce(steps(...given)), { ...costs, steps });
+};
 
 const string2 = [stringType, stringType] as const;
 const strings = listType(stringType);
@@ -174,32 +239,20 @@ const functions: Library['functions'] = {
     ),
   ],
   lowerAscii: [
-    method(
-      'string_lower_ascii',
-      [stringType],
-      stringType,
-      (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
-      transforming,
-    ),
+    method('string_lower_ascii', [stringType], stringType, (text: string) => otherCase(text, 'A'), transforming),
   ],
   upperAscii: [
-    method(
-      'string_upper_ascii',
-      [stringType],
-      stringType,
-      (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
-      transforming,
-    ),
+    method('string_upper_ascii', [stringType], stringType, (text: string) => otherCase(text, 'a'), transforming),
   ],
   replace: [
-    method(
+    longMethod(
       'string_replace_string_string',
       [...string2, stringType],
       stringType,
       (text: string, part: string, by: string) => replace(text, part, by),
       replaceCosts,
     ),
-    method(
+    longMethod(
       'string_replace_string_string_int',
       [...string2, stringType, intType],
       stringType,
@@ -241,10 +294,15 @@ const functions: Library['functions'] = {
   ],
   trim: [method('string_trim', [stringType], stringType, trim, transforming)],
   join: [
-    method('list_join', [strings], stringType, (list: ListValue) => join(list, ''), joinCosts),
-    method('list_join_string', [strings, stringType], stringType, join, joinCosts),
+    method('list_join', [strings], stringType, (list: ListValue) => join(list, ''), { ...joinCosts, readsLists: true }),
+    method('list_join_string', [strings, stringType], stringType, join, { ...joinCosts, readsLists: true }),
   ],
-  'strings.quote': [functionOf('strings_quote', [stringType], stringType, (text) => quote(text as string), quoteCosts)],
+  'strings.quote': [
+    functionOf('strings_quote', [stringType], stringType, (text) => atOnce(quote(text as string)), {
+      ...quoteCosts,
+      steps: (text) => quote(text as string),
+    }),
+  ],
 };
 
 const format = (style: FormatStyle): readonly Overload[] => {

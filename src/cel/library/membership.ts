@@ -1,0 +1,38 @@
+/** What a list contains. */
+import type { Steps } from '../../meta/index.ts';
+import { valuesEqual } from '../evaluate/equality.ts';
+import type { ListValue, Value } from '../values.ts';
+
+/** How many elements are added in one step. */
+const addedPerStep = 1_000;
+
+/** The elements of a list: texts, bools and ints are found at once, others are compared one after the other. */
+export interface Membership {
+  readonly has: (element: Value) => boolean;
+}
+
+type Found = string | boolean | number;
+
+const isFound = (value: Value): value is Found =>
+  typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number';
+
+export function* membershipOf(list: ListValue): Steps<Membership> {
+  const found = new Set<Found>();
+  const others: Value[] = [];
+  for (let i = 0; i < list.size; i++) {
+    const element = list.get(i);
+    if (isFound(element)) found.add(element);
+    else others.push(element);
+    if (i % addedPerStep === addedPerStep - 1) yield;
+  }
+  // A number of another type may equal an int.
+  const ints = [...found].filter((value) => typeof value === 'number');
+  return {
+    has: (element) => {
+      if (isFound(element) && found.has(element)) return true;
+      if (typeof element === 'string' || typeof element === 'boolean') return false;
+      const equals = (other: Value) => valuesEqual(other, element);
+      return others.some(equals) || (typeof element !== 'number' && ints.some(equals));
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { Json, JsonObject } from './json.ts';
+import type { Steps } from './steps.ts';
+
+/** How many values a walk visits in one step. */
+const visitsPerStep = 1_000;
+/** How many texts are sorted in one step. */
+const sortedPerStep = 1_000;
+
+/** Divides a walk over values into steps. */
+export class Pace {
+  #left = visitsPerStep;
+
+  /** Counts visited values; true: a step ends here. */
+  over(visited = 1): boolean {
+    this.#left -= visited;
+    if (this.#left > 0) return false;
+    this.#left = visitsPerStep;
+    return true;
+  }
+}
+
+const isContainer = (value: Json | undefined): value is Json[] | JsonObject =>
+  typeof value === 'object' && value !== null;
+
+/** Whether two JSON values are equal, in any order of object keys. */
+export function* jsonEqualInSteps(a: Json | undefined, b: Json | undefined, pace = new Pace()): Steps<boolean> {
+  if (a === b) return true;
+  if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  return Array.isArray(a) ? yield* listsEqual(a, b as Json[], pace) : yield* objectsEqual(a, b as JsonObject, pace);
+}
+
+function* listsEqual(a: readonly Json[], b: readonly Json[], pace: Pace): Steps<boolean> {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) {
+    if (pace.over()) yield;
+    const item = a[i];
+    if (item === b[i]) continue;
+    if (!isContainer(item) || !(yield* jsonEqualInSteps(item, b[i], pace))) return false;
+  }
+  return true;
+}
+
+function* objectsEqual(a: JsonObject, b: JsonObject, pace: Pace): Steps<boolean> {
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) {
+    if (pace.over()) yield;
+    if (!Object.hasOwn(b, key)) return false;
+    const member = a[key];
+    if (member === b[key]) continue;
+    if (!isContainer(member) || !(yield* jsonEqualInSteps(member, b[key], pace))) return false;
+  }
+  return true;
+}
+
+/** A text that is equal for equal JSON values only, whatever the order of object keys. */
+function* canonicalText(value: Json, pace: Pace): Steps<string> {
+  const parts: string[] = [];
+  yield* write(value, parts, pace);
+  return parts.join('');
+}
+
+function* write(value: Json, parts: string[], pace: Pace): Steps<void> {
+  if (!isContainer(value)) {
+    parts.push(typeof value === 'string' ? JSON.stringify(value) : String(value));
+    return;
+  }
+  const isList = Array.isArray(value);
+  parts.push(isList ? '[' : '{');
+  for (const key of isList ? value.keys() : yield* sortedTexts(Object.keys(value))) {
+    if (pace.over()) yield;
+    if (!isList) parts.push(JSON.stringify(key), ':');
+    yield* write((value as { readonly [key: string | number]: Json })[key] as Json, parts, pace);
+    parts.push(',');
+  }
+  parts.push(isList ? ']' : '}');
+}
+
+/** Texts in the order of their UTF-16 code units. */
+function* sortedTexts(texts: readonly string[]): Steps<string[]> {
+  if (texts.length <= sortedPerStep) return [...texts].sort();
+  const middle = texts.length >> 1;
+  const left = yield* sortedTexts(texts.slice(0, middle));
+  const right = yield* sortedTexts(texts.slice(middle));
+  const merged: string[] = [];
+  for (let i = 0, j = 0; i < left.length || j < right.length; ) {
+    const isLeft = j === right.length || (i < left.length && (left[i] as string) <= (right[j] as string));
+    merged.push((isLeft ? left[i++] : right[j++]) as string);
+    if (merged.length % sortedPerStep === 0) yield;
+  }
+  return merged;
+}
+
+/** The same for equal JSON values only: a scalar for itself, a list or an object by its text. */
+export function* identityInSteps(value: Json, pace = new Pace()): Steps<unknown> {
+  if (pace.over()) yield;
+  return isContainer(value) ? yield* canonicalText(value, pace) : scalarIdentity(value);
+}
+
+/** That of a value which is no list or object; never equal to that of one. */
+export const scalarIdentity = (value: null | boolean | number | bigint | string): unknown =>
+  typeof value === 'string' ? `"${value}` : value;

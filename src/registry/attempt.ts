@@ -122,7 +122,8 @@ async function validate(
   const { object } = pending;
   const validating = findErrors(request, object, old);
   const first = turns ? await inTurns(validating, turns) : atOnce(validating);
-  const lengthy = strategy.validateInSteps?.(object, old, context, first);
+  const part = partialWriteOf(target)?.type === 'status' ? 'status' : 'whole';
+  const lengthy = strategy.validateInSteps?.(object, old, context, { found: first, part });
   const found =
     lengthy === undefined
       ? first

@@ -14,6 +14,7 @@ import type { CompiledType, StructSchema } from '../schema/index.ts';
 import type { Allocator } from './allocator.ts';
 import type { Column, Completion } from './column.ts';
 import type { CustomStorage } from './custom-storage.ts';
+import type { ValidationSoFar } from './validation-so-far.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -371,12 +372,12 @@ export interface Strategy<T = ApiObject> {
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
-  /** Validation that may take long, after all other (`found`): the event loop gets a turn between its steps. */
+  /** Validation that may take long, after all other: the event loop gets a turn between its steps. */
   readonly validateInSteps?: (
     object: T,
     old: T | undefined,
     context: WriteContext,
-    found: readonly FieldError[],
+    before: ValidationSoFar,
   ) => Steps<readonly FieldError[]> | undefined;
   /** In place of both for a write to the `status` subresource. */
   readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];

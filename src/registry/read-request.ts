@@ -73,6 +73,7 @@ export function admissionRequest(
     warn: (text) => options.warnings.add(text),
     annotate: options.annotate,
     trace: options.stages?.trace,
+    turns: options.turns,
     onAbandon: (step) => undo.push(step),
     ...guardsOf(request, pending),
   };

@@ -56,7 +56,7 @@ describe('a write', () => {
     const seen: (number | undefined)[] = [];
     const strategy: Strategy = {
       validate: () => [fieldError.required('a')],
-      *validateInSteps(_, old, { warnings }, found) {
+      *validateInSteps(_, old, { warnings }, { found }) {
         seen.push(found.length, old === undefined ? 0 : 1);
         warnings.add('slow');
         for (let i = 0; i < 5; i++) yield;

@@ -1,24 +1,49 @@
-/** How many values a validation may compare with schemas: some 100 ms. Alternatives within alternatives multiply. */
+import { Pace, type Steps } from '../../meta/index.ts';
+
+/** How many values a validation may compare with schemas. Alternatives within alternatives multiply. */
 export const maxChecks = 4_000_000;
 /** The same for the explanation why a value is not valid, which takes several times as long for each. */
 export const maxExplained = 500_000;
+/** A text of so many characters counts as one more value. */
+const charactersPerCheck = 64;
 
 class TooManyChecks extends Error {}
 const tooManyChecks = new TooManyChecks('too many values are compared with schemas');
 
-/** What is left to the running validation. */
-let left = 0;
+/** What one validation compares: at most so many values, and some of them in each step. */
+export class Checks {
+  #left: number;
+  readonly #pace = new Pace();
+  #due = false;
 
-/** Counts the comparison of a value with a schema. */
-export function countCheck(): void {
-  if (--left < 0) throw tooManyChecks;
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  /** Counts the comparison of a value with a schema. Throws when there are too many. */
+  count(checks = 1): void {
+    this.#left -= checks;
+    if (this.#left < 0) throw tooManyChecks;
+    if (this.#pace.over(checks)) this.#due = true;
+  }
+
+  /** Counts the comparison of a text with a pattern or format. */
+  countText({ length }: string): void {
+    if (length >= charactersPerCheck) this.count(length / charactersPerCheck);
+  }
+
+  /** Whether the step should end; the next one begins with this look. */
+  get due(): boolean {
+    const due = this.#due;
+    this.#due = false;
+    return due;
+  }
 }
 
 /** The result of a validation that counts its checks; undefined when it takes more than `limit`. */
-export function withinChecks<T>(limit: number, validate: () => T): T | undefined {
-  left = limit;
+export function* withinChecks<T>(limit: number, validate: (checks: Checks) => Steps<T>): Steps<T | undefined> {
   try {
-    return validate();
+    return yield* validate(new Checks(limit));
   } catch (error) {
     if (error instanceof TooManyChecks) return undefined;
     throw error;

@@ -1,6 +1,13 @@
-import { getKey, isJsonObject, type Json, jsonEqual } from '../../meta/index.ts';
+import {
+  getKey,
+  isJsonObject,
+  type Json,
+  jsonEqualInSteps,
+  Pace,
+  type Steps,
+  scalarIdentity,
+} from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
-import { identityOf } from './valid.ts';
 
 /**
  * A value of an update and the value that it replaces, so that what is unchanged is not rejected by a schema that became
@@ -36,34 +43,68 @@ export class Correlation {
     if (listType !== 'map' || items === undefined || !Array.isArray(this.value) || !Array.isArray(this.old)) {
       return undefined;
     }
-    this.#oldItems ??= new Map([...this.old].reverse().map((item) => [this.#keysOf(item), item]));
+    this.#oldItems ??= this.#itemsByKeys(this.old);
     const value = this.value[i];
     const old = value === undefined ? undefined : this.#oldItems.get(this.#keysOf(value));
     return value === undefined || old === undefined || old === null ? undefined : new Correlation(value, old, items);
   }
 
+  /** The first item of each key. */
+  #itemsByKeys(list: readonly Json[]): ReadonlyMap<unknown, Json> {
+    const items = new Map<unknown, Json>();
+    for (const item of list) {
+      const keys = this.#keysOf(item);
+      if (!items.has(keys)) items.set(keys, item);
+    }
+    return items;
+  }
+
+  /** The same for items of equal keys only. Keys are scalars: an item with another one corresponds to none. */
   #keysOf(item: Json): unknown {
     if (!isJsonObject(item)) return undefined;
-    return identityOf(this.#schema.listMapKeys.map((key) => getKey(item, key) ?? null));
+    const keys: Exclude<Json, object>[] = [];
+    for (const name of this.#schema.listMapKeys) {
+      const key = getKey(item, name) ?? null;
+      if (typeof key === 'object' && key !== null) return Symbol('no scalar');
+      keys.push(key);
+    }
+    return keys.length === 1
+      ? scalarIdentity(keys[0] as Exclude<Json, object>)
+      : JSON.stringify(keys.map((key) => String(scalarIdentity(key))));
   }
 
   /** Whether the value equals the old one. Fields that the schema does not know count as changed. */
-  get isUnchanged(): boolean {
-    this.#unchanged ??= this.#compare();
+  *isUnchanged(pace = new Pace()): Steps<boolean> {
+    this.#unchanged ??= yield* this.#compare(pace);
     return this.#unchanged;
   }
 
-  #compare(): boolean {
+  *#compare(pace: Pace): Steps<boolean> {
     const { value, old } = this;
     if (Array.isArray(value) && Array.isArray(old)) {
       if (value.length !== old.length) return false;
-      if (this.#schema.listType !== 'map') return jsonEqual(value, old);
-      return value.every((_, i) => this.index(i)?.isUnchanged === true);
+      return this.#schema.listType === 'map'
+        ? yield* areUnchanged(value.keys(), (i) => this.index(i), pace)
+        : yield* jsonEqualInSteps(value, old, pace);
     }
     if (isJsonObject(value) && isJsonObject(old)) {
       const keys = Object.keys(value);
-      return keys.length === Object.keys(old).length && keys.every((key) => this.key(key)?.isUnchanged === true);
+      if (keys.length !== Object.keys(old).length) return false;
+      return yield* areUnchanged(keys, (key) => this.key(key), pace);
     }
-    return jsonEqual(value, old);
+    return yield* jsonEqualInSteps(value, old, pace);
   }
+}
+
+function* areUnchanged<Part>(
+  parts: Iterable<Part>,
+  at: (part: Part) => Correlation | undefined,
+  pace: Pace,
+): Steps<boolean> {
+  for (const part of parts) {
+    if (pace.over()) yield;
+    const correlation = at(part);
+    if (correlation === undefined || !(yield* correlation.isUnchanged(pace))) return false;
+  }
+  return true;
 }

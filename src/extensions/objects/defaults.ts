@@ -1,5 +1,5 @@
 import type { Budget } from '../../cel/index.ts';
-import { type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldError, type Json, type Names, type Steps } from '../../meta/index.ts';
 import { budgetOfDefaults, validateDefaultByRules } from '../rules/index.ts';
 import type { Structural } from '../structural.ts';
 import { validateEmbedded } from './embedded.ts';
@@ -29,7 +29,7 @@ interface Shared {
  * The errors of the defaults of a schema: each has the declared fields only, and is valid, and they do not multiply.
  * `path` is that of the schema.
  */
-export function validateDefaults(schema: Structural, path: string, names: Names): FieldError[] {
+export function* validateDefaults(schema: Structural, path: string, names: Names): Steps<FieldError[]> {
   const shared: Shared = {
     names,
     formOf: normalForms(names),
@@ -38,27 +38,29 @@ export function validateDefaults(schema: Structural, path: string, names: Names)
     room: maxDefaultedInSchema,
   };
   const errors: FieldError[] = [];
-  const visit = (schema: Structural, path: string, inMetadata: boolean): void => {
+  function* visit(schema: Structural, path: string, inMetadata: boolean): Steps<void> {
     const { default: value = null, items, properties, embeddedResource: embedded } = schema;
     // In the metadata of an embedded resource, unknown fields are those that no resource has.
     const inOwn = inMetadata && !embedded;
-    if (value !== null) for (const error of validateDefault(schema, value, path, shared, inOwn)) errors.push(error);
-    if (items !== undefined) visit(items, `${path}.items`, inOwn);
-    for (const [name, property] of properties) {
-      visit(property, `${path}.properties[${name}]`, inOwn || (embedded && isTypeMember(name)));
+    if (value !== null) {
+      for (const error of yield* validateDefault(schema, value, path, shared, inOwn)) errors.push(error);
     }
-  };
-  visit(schema, path, false);
+    if (items !== undefined) yield* visit(items, `${path}.items`, inOwn);
+    for (const [name, property] of properties) {
+      yield* visit(property, `${path}.properties[${name}]`, inOwn || (embedded && isTypeMember(name)));
+    }
+  }
+  yield* visit(schema, path, false);
   return errors;
 }
 
-function validateDefault(
+function* validateDefault(
   schema: Structural,
   value: Json,
   path: string,
   shared: Shared,
   mayHaveUnknown: boolean,
-): FieldError[] {
+): Steps<FieldError[]> {
   const { names, formOf, valuesOf, budget } = shared;
   const at = `${path}.default`;
   const found: FieldError[] = [];
@@ -72,8 +74,8 @@ function validateDefault(
   }
   shared.room = walk.room;
   if (walk.dropped && !mayHaveUnknown) found.push(fieldError.invalid(at, value, 'must not have unknown fields'));
-  const embedded = validateEmbedded(schema, value, names, at);
+  const embedded = yield* validateEmbedded(schema, value, names, at);
   if (embedded.length > 0) return [...found, ...embedded];
-  const invalid = validateValue(valuesOf(schema.schema), value, at);
-  return [...found, ...(invalid.length > 0 ? invalid : validateDefaultByRules(schema, at, budget))];
+  const invalid = yield* validateValue(valuesOf(schema.schema), value, at);
+  return [...found, ...(invalid.length > 0 ? invalid : yield* validateDefaultByRules(schema, at, budget))];
 }

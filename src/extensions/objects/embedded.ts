@@ -7,8 +7,10 @@ import {
   type JsonObject,
   type ObjectMeta as Metadata,
   type Names,
+  Pace,
   parseGroupVersion,
   pathSegmentName,
+  type Steps,
   validateObjectMeta,
 } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
@@ -16,27 +18,41 @@ import { ObjectMeta } from '../../types/meta-v1.ts';
 import type { Structural } from '../structural.ts';
 import { anywhere } from './anywhere.ts';
 
+/** How many visits the check of the metadata of an embedded resource counts as. */
+const metadataVisits = 50;
+
 /** What is wrong with `apiVersion`, `kind` and `metadata` of the embedded resources of a value. */
-export function validateEmbedded(schema: Structural, value: Json, names: Names, path = ''): FieldError[] {
-  const errors: FieldError[] = [];
-  check(schema, value, path, names, errors);
-  return errors;
+export function* validateEmbedded(schema: Structural, value: Json, names: Names, path = ''): Steps<FieldError[]> {
+  const found: Found = { names, errors: [], pace: new Pace() };
+  yield* check(schema, value, path, found);
+  return found.errors;
 }
 
-function check(schema: Structural, value: Json, path: string, names: Names, errors: FieldError[]): void {
+interface Found {
+  readonly names: Names;
+  readonly errors: FieldError[];
+  readonly pace: Pace;
+}
+
+function* check(schema: Structural, value: Json, path: string, found: Found): Steps<void> {
   if (!mayHoldEmbedded(schema)) return;
+  if (found.pace.over()) yield;
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return;
-    for (let i = 0; i < value.length; i++) check(items, value[i] as Json, `${path}[${i}]`, names, errors);
+    for (let i = 0; i < value.length; i++) yield* check(items, value[i] as Json, `${path}[${i}]`, found);
   } else if (isJsonObject(value)) {
     const { properties, additionalProperties: additional } = schema;
-    if (schema.embeddedResource) checkEmbedded(value, path === '' ? '' : `${path}.`, names, errors);
+    if (schema.embeddedResource) {
+      // The check of metadata takes as long as that of many other values.
+      if (found.pace.over(metadataVisits)) yield;
+      checkEmbedded(value, path === '' ? '' : `${path}.`, found);
+    }
     for (const key in value) {
       const item = value[key] as Json;
       const property = properties.get(key);
-      if (property !== undefined) check(property, item, path === '' ? key : `${path}.${key}`, names, errors);
-      else if (typeof additional === 'object') check(additional, item, `${path}[${key}]`, names, errors);
+      if (property !== undefined) yield* check(property, item, path === '' ? key : `${path}.${key}`, found);
+      else if (typeof additional === 'object') yield* check(additional, item, `${path}[${key}]`, found);
     }
   }
 }
@@ -44,7 +60,7 @@ function check(schema: Structural, value: Json, path: string, names: Names, erro
 /** Whether a value of the schema may have an embedded resource. */
 const mayHoldEmbedded = anywhere(({ embeddedResource }) => embeddedResource);
 
-function checkEmbedded(object: JsonObject, prefix: string, names: Names, errors: FieldError[]): void {
+function checkEmbedded(object: JsonObject, prefix: string, { names, errors }: Found): void {
   const { apiVersion, kind, metadata } = object;
   const invalid = (field: string, value: Json, why: string) =>
     errors.push(fieldError.invalid(`${prefix}${field}`, value, why));

@@ -1,21 +1,40 @@
-import { countCodePoints, isJsonObject, type Json, type JsonObject, quote } from '../../meta/index.ts';
-import { countCheck } from './checks.ts';
+import { countCodePoints, isJsonObject, type Json, type JsonObject, quote, type Steps } from '../../meta/index.ts';
+import type { Checks } from './checks.ts';
 import type { Correlation } from './correlation.ts';
 import { Outcome } from './faults.ts';
-import { exceeds, hasDuplicates, hasType, isListed, isMultiple, limitFor, typeOf, undercuts } from './valid.ts';
+import {
+  exceeds,
+  hasDuplicates,
+  hasType,
+  isListed,
+  isMultiple,
+  limitFor,
+  matches,
+  typeOf,
+  undercuts,
+} from './valid.ts';
 import { fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
 
-/**
- * Why a value is not valid, in the words of the reference server. Slow: called for invalid values only. What is
- * unchanged from the old value that `correlation` finds is valid. `path` is that of the value, empty at the top.
- */
-function explain(schema: ValueSchema, value: Json, path: string, correlation: Correlation | undefined): Outcome {
-  countCheck();
+/** A value to be explained. */
+interface Explained {
+  readonly value: Json;
+  /** Empty at the top. */
+  readonly path: string;
+  /** Finds the old value: what is unchanged from it is valid. */
+  readonly correlation: Correlation | undefined;
+  readonly checks: Checks;
+}
+
+/** Why a value is not valid, in the words of the reference server. Slow: called for invalid values only. */
+function* explain(schema: ValueSchema, explained: Explained): Steps<Outcome> {
+  const { value, path, checks } = explained;
+  checks.count();
+  if (checks.due) yield;
   const outcome = new Outcome();
   const { types, format } = schema;
   if (value === null) {
     if (types.length > 0 && !schema.nullable) outcome.add(wrongType(path, types.join(','), 'null'));
-    explainEnum(schema, value, path, outcome);
+    yield* explainEnum(schema, value, path, outcome);
     return outcome;
   }
   if (types.length > 0 || format !== '') {
@@ -23,20 +42,20 @@ function explain(schema: ValueSchema, value: Json, path: string, correlation: Co
     else outcome.add(typeFault(schema, value, path));
     outcome.matches++;
   }
-  explainCombined(schema, value, path, correlation, outcome);
+  yield* explainCombined(schema, explained, outcome);
   outcome.matches += 2;
-  if (typeof value === 'string') explainText(schema, value, path, outcome);
+  if (typeof value === 'string') yield* explainText(schema, value, explained, outcome);
   else if (typeof value === 'number' || typeof value === 'bigint') {
     explainNumber(schema.numbers, value, path, outcome);
     outcome.matches += 2;
   } else if (Array.isArray(value)) {
-    explainList(schema, value, path, correlation, outcome);
+    yield* explainList(schema, value, explained, outcome);
     outcome.matches += 2;
   }
-  explainEnum(schema, value, path, outcome);
+  yield* explainEnum(schema, value, path, outcome);
   outcome.matches++;
   if (isJsonObject(value)) {
-    explainObject(schema, value, path, correlation, outcome);
+    yield* explainObject(schema, value, explained, outcome);
     outcome.matches++;
   }
   outcome.matches++;
@@ -44,20 +63,20 @@ function explain(schema: ValueSchema, value: Json, path: string, correlation: Co
 }
 
 /** Of a value that may be unchanged. */
-function explainCorrelated(
-  schema: ValueSchema,
-  value: Json,
-  path: string,
-  correlation: Correlation | undefined,
-): Outcome {
-  const outcome = explain(schema, value, path, correlation);
-  if (!outcome.isValid && correlation?.isUnchanged === true) outcome.forgive();
+function* explainCorrelated(schema: ValueSchema, explained: Explained): Steps<Outcome> {
+  const outcome = yield* explain(schema, explained);
+  const { correlation } = explained;
+  if (!outcome.isValid && correlation !== undefined && (yield* correlation.isUnchanged())) outcome.forgive();
   return outcome;
 }
 
 /** Of the validated value itself, which may be unchanged. */
-export const explainWhole = (schema: ValueSchema, value: Json, correlation: Correlation | undefined): Outcome =>
-  explainCorrelated(schema, value, '', correlation);
+export const explainWhole = (
+  schema: ValueSchema,
+  value: Json,
+  correlation: Correlation | undefined,
+  checks: Checks,
+): Steps<Outcome> => explainCorrelated(schema, { value, path: '', correlation, checks });
 
 const wrongType = (path: string, expected: string, value: string) =>
   ({ kind: 'type', path, value, why: `${path} in body must be of type ${expected}: ${quote(value)}` }) as const;
@@ -69,19 +88,19 @@ function typeFault({ types, format }: ValueSchema, value: Json, path: string) {
   return wrongType(path, format, type === 'integer' ? 'int64' : type === 'number' ? 'float64' : '');
 }
 
-function explainEnum({ enum: values }: ValueSchema, value: Json, path: string, outcome: Outcome): void {
-  if (values === undefined || isListed(values, value)) return;
+function* explainEnum({ enum: values }: ValueSchema, value: Json, path: string, outcome: Outcome): Steps<void> {
+  if (values === undefined || (yield* isListed(values, value))) return;
   outcome.add({ kind: 'notSupported', path, value, values: values.all });
 }
 
 /** At most one fault. */
-function explainText(schema: ValueSchema, text: string, path: string, outcome: Outcome): void {
+function* explainText(schema: ValueSchema, text: string, { path, checks }: Explained, outcome: Outcome): Steps<void> {
   const { maxLength, minLength, pattern, format, formatted } = schema;
   const length = countCodePoints(text);
   const invalid = (why: string) => outcome.add({ kind: 'invalid', path, value: text, why: `${path} in body ${why}` });
   if (maxLength !== undefined && length > maxLength) outcome.add({ kind: 'tooLong', path, max: maxLength });
   else if (minLength !== undefined && length < minLength) invalid(`should be at least ${minLength} chars long`);
-  else if (pattern !== undefined && !pattern.matches(text)) {
+  else if (pattern !== undefined && !(yield* matches(schema, text, checks))) {
     const { source, fault } = pattern;
     invalid(`should match '${fault === '' ? source : `${source}, but pattern is invalid: ${fault}`}'`);
   }
@@ -131,16 +150,16 @@ function formatNumber(value: number): string {
   return value.toExponential().replace(/e-([0-9])$/, 'e-0$1');
 }
 
-function explainList(
+function* explainList(
   { items, minItems, maxItems, uniqueItems }: ValueSchema,
   list: readonly Json[],
-  path: string,
-  correlation: Correlation | undefined,
+  { path, correlation, checks }: Explained,
   outcome: Outcome,
-): void {
+): Steps<void> {
   if (items !== undefined) {
     for (let i = 0; i < list.length && !outcome.isFull; i++) {
-      outcome.merge(explainCorrelated(items, list[i] as Json, `${path}[${i}]`, correlation?.index(i)));
+      const item = { value: list[i] as Json, path: `${path}[${i}]`, correlation: correlation?.index(i), checks };
+      outcome.merge(yield* explainCorrelated(items, item));
     }
   }
   const { length } = list;
@@ -155,18 +174,17 @@ function explainList(
   if (maxItems !== undefined && length > maxItems) {
     outcome.add({ kind: 'tooMany', path, actual: length, max: maxItems, of: 'items' });
   }
-  if (uniqueItems && hasDuplicates(list)) {
+  if (uniqueItems && (yield* hasDuplicates(list))) {
     outcome.add({ kind: 'invalid', path, value: '', why: `${path} in body shouldn't contain duplicates` });
   }
 }
 
-function explainObject(
+function* explainObject(
   { properties, additional, required, minProperties, maxProperties }: ValueSchema,
   object: JsonObject,
-  path: string,
-  correlation: Correlation | undefined,
+  { path, correlation, checks }: Explained,
   outcome: Outcome,
-): void {
+): Steps<void> {
   const keys = Object.keys(object);
   const { length } = keys;
   if (minProperties !== undefined && length < minProperties) {
@@ -176,40 +194,43 @@ function explainObject(
   if (maxProperties !== undefined && length > maxProperties) {
     outcome.add({ kind: 'tooMany', path, actual: length, max: maxProperties, of: 'properties' });
   }
-  const check = (schema: ValueSchema, key: string, at: string) => {
+  function* check(schema: ValueSchema, key: string, at: string): Steps<void> {
     if (outcome.isFull) return;
     const reserved = path === '' && (key === 'kind' || key === 'apiVersion');
-    outcome.merge(explainCorrelated(schema, object[key] as Json, at, reserved ? undefined : correlation?.key(key)));
-  };
+    const inner = reserved ? undefined : correlation?.key(key);
+    const member = { value: object[key] as Json, path: at, correlation: inner, checks };
+    outcome.merge(yield* explainCorrelated(schema, member));
+  }
   if (additional !== undefined) {
-    for (const key of keys) if (!properties.has(key)) check(additional, key, `${path}.${key}`);
+    for (const key of keys) if (!properties.has(key)) yield* check(additional, key, `${path}.${key}`);
   }
   for (const [name, schema] of properties) {
-    if (Object.hasOwn(object, name)) check(schema, name, path === '' ? name : `${path}.${name}`);
+    if (Object.hasOwn(object, name)) yield* check(schema, name, path === '' ? name : `${path}.${name}`);
   }
   for (const name of required) {
     if (!Object.hasOwn(object, name)) outcome.add({ kind: 'required', path: `${path}.${name}` });
   }
 }
 
-function explainCombined(
+function* explainCombined(
   { allOf, anyOf, oneOf, not }: ValueSchema,
-  value: Json,
-  path: string,
-  correlation: Correlation | undefined,
+  explained: Explained,
   outcome: Outcome,
-): void {
-  const whole = (why: string) => outcome.add({ kind: 'whole', why: `${quote(path)} ${why}` });
-  const outcomesOf = (schemas: readonly ValueSchema[]) =>
-    schemas.map((schema) => explain(schema, value, path, correlation));
+): Steps<void> {
+  const whole = (why: string) => outcome.add({ kind: 'whole', why: `${quote(explained.path)} ${why}` });
+  function* outcomesOf(schemas: readonly ValueSchema[]): Steps<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const schema of schemas) outcomes.push(yield* explain(schema, explained));
+    return outcomes;
+  }
   if (anyOf.length > 0) {
-    const outcomes = outcomesOf(anyOf);
+    const outcomes = yield* outcomesOf(anyOf);
     const valid = outcomes.find(({ isValid }) => isValid);
     if (valid === undefined) whole('must validate at least one schema (anyOf)');
     outcome.merge(valid ?? best(outcomes));
   }
   if (oneOf.length > 0) {
-    const outcomes = outcomesOf(oneOf);
+    const outcomes = yield* outcomesOf(oneOf);
     const valid = outcomes.filter(({ isValid }) => isValid);
     if (valid.length !== 1) {
       const found = valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`;
@@ -218,14 +239,14 @@ function explainCombined(
     if (valid.length <= 1) outcome.merge(valid[0] ?? best(outcomes));
   }
   if (allOf.length > 0) {
-    const outcomes = outcomesOf(allOf);
+    const outcomes = yield* outcomesOf(allOf);
     for (const one of outcomes) outcome.merge(one);
     const valid = outcomes.filter(({ isValid }) => isValid).length;
     if (valid !== outcomes.length) {
       whole(`must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
     }
   }
-  if (not !== undefined && explain(not, value, path, correlation).isValid) whole('must not validate the schema (not)');
+  if (not !== undefined && (yield* explain(not, explained)).isValid) whole('must not validate the schema (not)');
 }
 
 /** The outcome with most checks passed, the first of equals. */

@@ -2,37 +2,45 @@ import {
   type FieldError,
   fieldError,
   getKey,
+  identityInSteps,
   isJsonObject,
   type Json,
   type JsonObject,
+  Pace,
+  type Steps,
   setKey,
 } from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
 import { anywhere } from './anywhere.ts';
-import { identityOf } from './valid.ts';
 
 /** The duplicates in the lists of type `set` and `map` of a value. `path` is that of the value, empty at the top. */
-export function validateListTypes(schema: Structural, value: Json, path = ''): FieldError[] {
-  const errors: FieldError[] = [];
-  check(schema, value, path, errors);
-  return errors;
+export function* validateListTypes(schema: Structural, value: Json, path = ''): Steps<FieldError[]> {
+  const found: Found = { errors: [], pace: new Pace() };
+  yield* check(schema, value, path, found);
+  return found.errors;
 }
 
-function check(schema: Structural, value: Json, path: string, errors: FieldError[]): void {
+interface Found {
+  readonly errors: FieldError[];
+  readonly pace: Pace;
+}
+
+function* check(schema: Structural, value: Json, path: string, found: Found): Steps<void> {
   if (!mayHoldListTypes(schema)) return;
+  if (found.pace.over()) yield;
   if (Array.isArray(value)) {
-    if (schema.listType === 'set') checkSet(value, path, errors);
-    else if (schema.listType === 'map') checkMap(schema, value, path, errors);
+    if (schema.listType === 'set') yield* checkSet(value, path, found);
+    else if (schema.listType === 'map') yield* checkMap(schema, value, path, found);
     const { items } = schema;
     if (items === undefined || !mayHoldListTypes(items)) return;
-    for (let i = 0; i < value.length; i++) check(items, value[i] as Json, `${path}[${i}]`, errors);
+    for (let i = 0; i < value.length; i++) yield* check(items, value[i] as Json, `${path}[${i}]`, found);
   } else if (isJsonObject(value)) {
     const { properties, additionalProperties: additional } = schema;
     for (const key in value) {
       const property = properties.get(key);
       const item = value[key] as Json;
-      if (additional !== undefined && additional !== true) check(additional, item, `${path}[${key}]`, errors);
-      if (property !== undefined) check(property, item, path === '' ? key : `${path}.${key}`, errors);
+      if (additional !== undefined && additional !== true) yield* check(additional, item, `${path}[${key}]`, found);
+      if (property !== undefined) yield* check(property, item, path === '' ? key : `${path}.${key}`, found);
     }
   }
 }
@@ -40,20 +48,21 @@ function check(schema: Structural, value: Json, path: string, errors: FieldError
 /** Whether a value of the schema may have a list of type `set` or `map`. */
 const mayHoldListTypes = anywhere(({ listType }) => listType === 'set' || listType === 'map');
 
-function checkSet(list: readonly Json[], path: string, errors: FieldError[]): void {
-  for (const i of secondOnes(list.map(identityOf))) errors.push(fieldError.duplicate(`${path}[${i}]`, list[i] as Json));
+const asItIs = (item: Json): Json => item;
+
+function* checkSet(list: readonly Json[], path: string, found: Found): Steps<void> {
+  yield* reportSecondOnes(list, asItIs, path, found);
 }
 
-function checkMap({ listMapKeys }: Structural, list: readonly Json[], path: string, errors: FieldError[]): void {
+function* checkMap({ listMapKeys }: Structural, list: readonly Json[], path: string, found: Found): Steps<void> {
   const stray = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (stray >= 0) {
     const why = 'must be an object for an array of list-type map';
-    errors.push(fieldError.invalid(`${path}[${stray}]`, list[stray], why));
+    found.errors.push(fieldError.invalid(`${path}[${stray}]`, list[stray], why));
     return;
   }
-  if (list.length < 2) return;
-  const keys = list.map((item) => keysOf(item as JsonObject | null, listMapKeys));
-  for (const i of secondOnes(keys.map(identityOf))) errors.push(fieldError.duplicate(`${path}[${i}]`, keys[i] as Json));
+  const keyOf = (item: Json): Json => keysOf(item as JsonObject | null, listMapKeys);
+  yield* reportSecondOnes(list, keyOf, path, found);
 }
 
 function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {
@@ -65,15 +74,20 @@ function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {
   return keys;
 }
 
-/** The index at which each value occurs for the second time. */
-function secondOnes(identities: readonly unknown[]): number[] {
-  if (identities.length < 2) return [];
+/** Reports each value of the items where it occurs for the second time. */
+function* reportSecondOnes(
+  list: readonly Json[],
+  shownOf: (item: Json) => Json,
+  path: string,
+  { errors, pace }: Found,
+): Steps<void> {
+  if (list.length < 2) return;
   const times = new Map<unknown, number>();
-  const found: number[] = [];
-  identities.forEach((identity, i) => {
+  for (const [i, item] of list.entries()) {
+    const value = shownOf(item);
+    const identity = yield* identityInSteps(value, pace);
     const before = times.get(identity) ?? 0;
-    if (before === 1) found.push(i);
+    if (before === 1) errors.push(fieldError.duplicate(`${path}[${i}]`, value));
     times.set(identity, before + 1);
-  });
-  return found;
+  }
 }

@@ -1,5 +1,14 @@
-import { type ApiObject, type FieldError, jsonEqual, type Names, qualifiedName, quote } from '../../meta/index.ts';
-import type { Strategy } from '../../registry/index.ts';
+import {
+  type ApiObject,
+  type FieldError,
+  fieldErrorsInSteps,
+  jsonEqual,
+  type Names,
+  qualifiedName,
+  quote,
+  type Steps,
+} from '../../meta/index.ts';
+import type { Strategy, ValidationSoFar, WriteContext } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { CustomResourceSubresources } from '../../types/apiextensions-v1.ts';
 import { validateByRules } from '../rules/index.ts';
@@ -30,26 +39,40 @@ export function strategyOf(options: StrategyOptions): Strategy {
   };
   const correlate = (object: ApiObject, old: ApiObject) =>
     ratcheting ? new Correlation(object, old, structural()) : undefined;
-  const validateWhole = (object: ApiObject, old: ApiObject | undefined): FieldError[] => {
+  function* validateWhole(object: ApiObject, old: ApiObject | undefined): Steps<FieldError[]> {
     const correlation = old === undefined ? undefined : correlate(object, old);
     return [
-      ...validateValue(values(), object, '', correlation),
+      ...(yield* validateValue(values(), object, '', correlation)),
       ...(scale === undefined ? [] : [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)]),
-      ...validateEmbedded(structural(), object, names),
-      ...validateLists(structural(), object, old),
+      ...(yield* validateEmbedded(structural(), object, names)),
+      ...(yield* validateLists(structural(), object, old)),
     ];
-  };
-  const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
+  }
+  function* validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]> {
     const { status } = object;
     const schema = values().properties.get('status');
     return [
       ...(status === undefined || schema === undefined
         ? []
-        : validateValue(schema, status, 'status', correlate(object, old)?.key('status'))),
+        : yield* validateValue(schema, status, 'status', correlate(object, old)?.key('status'))),
       ...(scale === undefined ? [] : validateScaleStatus(object, scale)),
-      ...validateLists(structural(), object, old),
+      ...(yield* validateLists(structural(), object, old)),
     ];
-  };
+  }
+  /** By the schema, then by the rules. */
+  function* validate(
+    object: ApiObject,
+    old: ApiObject | undefined,
+    context: WriteContext,
+    before: ValidationSoFar,
+  ): Steps<readonly FieldError[]> {
+    const isStatus = before.part === 'status' && old !== undefined;
+    const own = yield* fieldErrorsInSteps(isStatus ? validateStatus(object, old) : validateWhole(object, old));
+    const found = [...before.found, ...own];
+    const { warnings } = context;
+    const byRules = yield* validateByRules(structural(), { object, old, ratcheting, found, warnings });
+    return [...own, ...byRules];
+  }
   return {
     metadataChecks: [0, 1],
     bareFinalizers: true,
@@ -60,12 +83,7 @@ export function strategyOf(options: StrategyOptions): Strategy {
       if (subresources.status !== undefined || jsonEqual(object['status'], old['status'])) return;
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
-    // An object with a resourceVersion is that of an update.
-    validate: (object) => ((object.metadata.resourceVersion ?? '') === '' ? validateWhole(object, undefined) : []),
-    validateUpdate: validateWhole,
-    validateStatusUpdate: validateStatus,
-    validateInSteps: (object, old, context, found) =>
-      validateByRules(structural(), { object, old, ratcheting, found, warnings: context.warnings }),
+    validateInSteps: validate,
     warnings: (object, old) => finalizerWarnings(object, old, names),
   };
 }

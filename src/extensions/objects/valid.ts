@@ -1,20 +1,50 @@
-import { countCodePoints, isJsonObject, type Json, type JsonObject, jsonEqual } from '../../meta/index.ts';
-import { countCheck } from './checks.ts';
+import {
+  countCodePoints,
+  identityInSteps,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  Pace,
+  type Steps,
+} from '../../meta/index.ts';
+import type { Checks } from './checks.ts';
 import { type Enumeration, fits, isInt64, type Limit, type NumberRules, type ValueSchema } from './value-schema.ts';
 
+/** Texts from this length on are compared with patterns in steps. */
+const longText = 4_096;
+
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */
-export function isValid(schema: ValueSchema, value: Json): boolean {
-  // Most values are text without further rules.
-  if (schema.accepts === typeof value) return true;
-  countCheck();
-  if (value === null) return (schema.nullable || schema.types.length === 0) && schema.enum === undefined;
+export function* isValid(schema: ValueSchema, value: Json, checks: Checks): Steps<boolean> {
+  const known = isScalarValid(schema, value, checks);
+  if (known !== undefined) return known;
+  checks.count();
+  if (checks.due) yield;
+  if (value === null && !isNullValid(schema)) return false;
   return (
-    hasType(schema, value) &&
-    isInLimits(schema, value) &&
-    (schema.enum === undefined || isListed(schema.enum, value)) &&
-    fulfils(schema, value)
+    (value === null || (hasType(schema, value) && (yield* isInLimits(schema, value, checks)))) &&
+    (schema.enum === undefined || (yield* isListed(schema.enum, value))) &&
+    (value === null || (yield* fulfils(schema, value, checks)))
   );
 }
+
+/** The same for a value that is compared in no time; undefined for others. */
+function isScalarValid(schema: ValueSchema, value: Json, checks: Checks): boolean | undefined {
+  // Most values are text without further rules.
+  if (schema.accepts === typeof value) return true;
+  if (typeof value === 'object' || isCombined(schema)) return undefined;
+  if (typeof value === 'string' && value.length >= longText) return undefined;
+  checks.count();
+  return (
+    hasType(schema, value) &&
+    isScalarInLimits(schema, value, checks) &&
+    (schema.enum === undefined || schema.enum.scalars.has(value))
+  );
+}
+
+const isNullValid = ({ nullable, types }: ValueSchema): boolean => nullable || types.length === 0;
+
+const isCombined = ({ allOf, anyOf, oneOf, not }: ValueSchema): boolean =>
+  not !== undefined || anyOf.length > 0 || oneOf.length > 0 || allOf.length > 0;
 
 export type JsonType = 'null' | 'boolean' | 'string' | 'array' | 'object' | 'integer' | 'number';
 
@@ -53,25 +83,43 @@ function isNearInteger(value: number): boolean {
   return whole !== 0 && Math.abs(value - whole) / (Math.abs(value) + Math.abs(whole)) < 1e-9;
 }
 
-function isInLimits(schema: ValueSchema, value: Json): boolean {
+function isScalarInLimits(schema: ValueSchema, value: Json, checks: Checks): boolean {
   switch (typeof value) {
-    case 'string':
-      return isTextValid(schema, value);
+    case 'string': {
+      const { pattern, formatted } = schema;
+      if (pattern !== undefined || formatted !== undefined) checks.countText(value);
+      return hasLength(schema, value) && (pattern === undefined || pattern.matches(value)) && hasFormat(schema, value);
+    }
     case 'number':
     case 'bigint':
       return isNumberValid(schema.numbers, value);
-    case 'boolean':
-      return true;
     default:
-      return Array.isArray(value) ? isListValid(schema, value) : !isJsonObject(value) || isObjectValid(schema, value);
+      return true;
   }
 }
 
-function isTextValid({ maxLength, minLength, pattern, formatted }: ValueSchema, text: string): boolean {
-  if (maxLength !== undefined && text.length > maxLength && countCodePoints(text) > maxLength) return false;
-  if (minLength !== undefined && countCodePoints(text) < minLength) return false;
-  return (pattern === undefined || pattern.matches(text)) && (formatted === undefined || formatted(text));
+function* isInLimits(schema: ValueSchema, value: Json, checks: Checks): Steps<boolean> {
+  if (Array.isArray(value)) return yield* isListValid(schema, value, checks);
+  if (isJsonObject(value)) return yield* isObjectValid(schema, value, checks);
+  if (typeof value !== 'string' || value.length < longText) return isScalarInLimits(schema, value, checks);
+  if (!hasLength(schema, value)) return false;
+  yield;
+  return (yield* matches(schema, value, checks)) && hasFormat(schema, value);
 }
+
+/** Whether a text matches the pattern of a schema. */
+export function* matches({ pattern }: ValueSchema, text: string, checks: Checks): Steps<boolean> {
+  if (pattern === undefined) return true;
+  checks.countText(text);
+  return text.length < longText ? pattern.matches(text) : yield* pattern.matchesInSteps(text);
+}
+
+function hasLength({ maxLength, minLength }: ValueSchema, text: string): boolean {
+  if (maxLength !== undefined && text.length > maxLength && countCodePoints(text) > maxLength) return false;
+  return minLength === undefined || countCodePoints(text) >= minLength;
+}
+
+const hasFormat = ({ formatted }: ValueSchema, text: string): boolean => formatted === undefined || formatted(text);
 
 /** A limit as it applies to a value: integers are compared with the integer part of it. */
 export const limitFor = ({ value, fits }: Limit, integer: boolean): number =>
@@ -107,43 +155,45 @@ export function isMultiple(value: number | bigint, factor: number, integer: bool
   return isNearInteger(factor < 1 ? (1 / factor) * Number(value) : Number(value) / factor);
 }
 
-function isListValid({ items, maxItems, minItems, uniqueItems }: ValueSchema, list: readonly Json[]): boolean {
+function* isListValid(
+  { items, maxItems, minItems, uniqueItems }: ValueSchema,
+  list: readonly Json[],
+  checks: Checks,
+): Steps<boolean> {
   if ((minItems !== undefined && list.length < minItems) || (maxItems !== undefined && list.length > maxItems))
     return false;
-  if (items !== undefined) for (const item of list) if (!isValid(items, item)) return false;
-  return !uniqueItems || list.length < 2 || !hasDuplicates(list);
+  if (items !== undefined) {
+    for (const item of list) {
+      const valid = isScalarValid(items, item, checks) ?? (yield* isValid(items, item, checks));
+      if (!valid) return false;
+      if (checks.due) yield;
+    }
+  }
+  return !uniqueItems || list.length < 2 || !(yield* hasDuplicates(list));
 }
 
-export function hasDuplicates(list: readonly Json[]): boolean {
+export function* hasDuplicates(list: readonly Json[]): Steps<boolean> {
+  const pace = new Pace();
   const seen = new Set<unknown>();
   for (const item of list) {
-    const identity = identityOf(item);
-    if (seen.has(identity)) return true;
-    seen.add(identity);
+    const before = seen.size;
+    if (seen.add(yield* identityInSteps(item, pace)).size === before) return true;
   }
   return false;
 }
 
-/** Equal for equal values only, whatever the order of keys. */
-export function identityOf(value: Json): unknown {
-  if (typeof value === 'string') return `"${value}`;
-  return typeof value !== 'object' || value === null ? value : JSON.stringify(value, sortKeys);
-}
-
-function sortKeys(_: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return { integer: String(value) };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return { members: Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)) };
-}
-
-function isObjectValid(schema: ValueSchema, object: JsonObject): boolean {
+function* isObjectValid(schema: ValueSchema, object: JsonObject, checks: Checks): Steps<boolean> {
   const { properties, additional, required, minProperties, maxProperties } = schema;
   for (const name of required) if (!Object.hasOwn(object, name)) return false;
   let count = 0;
   for (const key in object) {
     count++;
     const member = properties.get(key) ?? additional;
-    if (member !== undefined && !isValid(member, object[key] as Json)) return false;
+    if (member === undefined) continue;
+    const value = object[key] as Json;
+    const valid = isScalarValid(member, value, checks) ?? (yield* isValid(member, value, checks));
+    if (!valid) return false;
+    if (checks.due) yield;
   }
   return (
     (minProperties === undefined || count >= minProperties) && (maxProperties === undefined || count <= maxProperties)
@@ -151,12 +201,25 @@ function isObjectValid(schema: ValueSchema, object: JsonObject): boolean {
 }
 
 /** Null is in no enumeration. */
-export const isListed = ({ scalars, others }: Enumeration, value: Json): boolean =>
-  typeof value === 'object' ? others.some((listed) => jsonEqual(listed, value)) : scalars.has(value);
+export function* isListed({ scalars, identities }: Enumeration, value: Json): Steps<boolean> {
+  if (typeof value !== 'object') return scalars.has(value);
+  return value !== null && (yield* identities()).has(yield* identityInSteps(value));
+}
 
-function fulfils({ allOf, anyOf, oneOf, not }: ValueSchema, value: Json): boolean {
-  for (const schema of allOf) if (!isValid(schema, value)) return false;
-  if (anyOf.length > 0 && !anyOf.some((schema) => isValid(schema, value))) return false;
-  if (oneOf.length > 0 && oneOf.filter((schema) => isValid(schema, value)).length !== 1) return false;
-  return not === undefined || !isValid(not, value);
+function* fulfils({ allOf, anyOf, oneOf, not }: ValueSchema, value: Json, checks: Checks): Steps<boolean> {
+  for (const schema of allOf) if (!(yield* isValid(schema, value, checks))) return false;
+  if (anyOf.length > 0 && (yield* countValid(anyOf, value, checks, 1)) === 0) return false;
+  if (oneOf.length > 0 && (yield* countValid(oneOf, value, checks, 2)) !== 1) return false;
+  return not === undefined || !(yield* isValid(not, value, checks));
+}
+
+/** How many of the schemas a value is valid by; at most so many. */
+function* countValid(schemas: readonly ValueSchema[], value: Json, checks: Checks, most: number): Steps<number> {
+  let count = 0;
+  for (const schema of schemas) {
+    const valid = isScalarValid(schema, value, checks) ?? (yield* isValid(schema, value, checks));
+    if (checks.due) yield;
+    if (valid && ++count === most) break;
+  }
+  return count;
 }

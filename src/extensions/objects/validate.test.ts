@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FieldError, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, type FieldError, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
 import { structuralOf } from '../structural.ts';
+import { Checks, maxChecks } from './checks.ts';
 import { Correlation } from './correlation.ts';
 import { validateEmbedded } from './embedded.ts';
 import { explainWhole } from './explain.ts';
@@ -18,8 +19,8 @@ function errorsOf(schema: JsonObject, value: Json, old?: Json): string[] {
   const structural = structuralOf(schema, names);
   const correlation = old === undefined ? undefined : new Correlation(value, old, structural);
   return shown([
-    ...validateValue(valueSchemaOf(schema, names), value, '', correlation),
-    ...validateListTypes(structural, value),
+    ...atOnce(validateValue(valueSchemaOf(schema, names), value, '', correlation)),
+    ...atOnce(validateListTypes(structural, value)),
   ]);
 }
 
@@ -263,10 +264,10 @@ describe('validation of values', () => {
 
   it('texts of errors name fields relative to the validated value', () => {
     expect(errorsOf(object({}, { required: ['spec'] }), {})).toEqual(['spec: Required value']);
-    expect(shown(validateValue(valueSchemaOf(integer, names), 'a', 'status'))).toEqual([
+    expect(shown(atOnce(validateValue(valueSchemaOf(integer, names), 'a', 'status')))).toEqual([
       'status: Invalid value: "string":  in body must be of type integer: "string"',
     ]);
-    expect(shown(validateValue(valueSchemaOf(object({ a: integer }), names), { a: 'a' }, 'status'))).toEqual([
+    expect(shown(atOnce(validateValue(valueSchemaOf(object({ a: integer }), names), { a: 'a' }, 'status')))).toEqual([
       'status.a: Invalid value: "string": a in body must be of type integer: "string"',
     ]);
   });
@@ -275,10 +276,12 @@ describe('validation of values', () => {
     const schema = structuralOf(object({ e: { type: 'object', 'x-kubernetes-embedded-resource': true } }), names);
     expect(
       shown(
-        validateEmbedded(
-          schema,
-          { e: { apiVersion: 'a/b/c', kind: 'Not ok', metadata: { labels: { 'a b': '' } } } },
-          names,
+        atOnce(
+          validateEmbedded(
+            schema,
+            { e: { apiVersion: 'a/b/c', kind: 'Not ok', metadata: { labels: { 'a b': '' } } } },
+            names,
+          ),
         ),
       ).map((text) => text.slice(0, 60)),
     ).toEqual(
@@ -288,13 +291,12 @@ describe('validation of values', () => {
         'e.metadata.labels: Invalid value: "a b": name part must cons',
       ].map((text) => text.slice(0, 60)),
     );
-    expect(shown(validateEmbedded(schema, { e: {} }, names))).toEqual([
+    expect(shown(atOnce(validateEmbedded(schema, { e: {} }, names)))).toEqual([
       'e.apiVersion: Required value',
       'e.kind: Required value',
     ]);
-    expect(validateEmbedded(schema, { e: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } } }, names)).toEqual(
-      [],
-    );
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } };
+    expect(atOnce(validateEmbedded(schema, { e: pod }, names))).toEqual([]);
   });
 });
 
@@ -398,7 +400,9 @@ describe('validity', () => {
     fc.assert(
       fc.property(schema, value, (given, value) => {
         const compiled = valueSchemaOf(given, names);
-        expect(explainWhole(compiled, value, undefined).isValid).toBe(isValid(compiled, value));
+        const checks = new Checks(maxChecks);
+        const explained = atOnce(explainWhole(compiled, value, undefined, checks));
+        expect(explained.isValid).toBe(atOnce(isValid(compiled, value, checks)));
       }),
       { numRuns: 1000 },
     );
@@ -409,7 +413,8 @@ describe('validity', () => {
       fc.property(value, (value) => {
         const whole = { x: [value] };
         const correlation = new Correlation(whole, whole, structuralOf(object({ x: string }), names));
-        expect(validateValue(valueSchemaOf(object({ x: string }), names), whole, '', correlation)).toEqual([]);
+        const schema = valueSchemaOf(object({ x: string }), names);
+        expect(atOnce(validateValue(schema, whole, '', correlation))).toEqual([]);
       }),
     );
   });

@@ -1,4 +1,4 @@
-import type { FieldError, Json, JsonObject } from '../../meta/index.ts';
+import type { FieldError, Json, JsonObject, Steps } from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
 import { maxChecks, maxExplained, withinChecks } from './checks.ts';
 import type { Correlation } from './correlation.ts';
@@ -12,19 +12,29 @@ import type { ValueSchema } from './value-schema.ts';
  * The errors of a value by its schema. `base` is its path, empty for a whole object. With `correlation` what is unchanged
  * is not rejected.
  */
-export function validateValue(schema: ValueSchema, value: Json, base: string, correlation?: Correlation): FieldError[] {
-  const valid = withinChecks(maxChecks, () => isValid(schema, value));
+export function* validateValue(
+  schema: ValueSchema,
+  value: Json,
+  base: string,
+  correlation?: Correlation,
+): Steps<FieldError[]> {
+  const valid = yield* withinChecks(maxChecks, (checks) => isValid(schema, value, checks));
   if (valid === true) return [];
   const refused = (why: string) => [errorOf({ kind: 'whole', why }, base)];
   if (valid === undefined)
     return refused(`takes more than ${maxChecks} comparisons of values with schemas to validate`);
-  const outcome = withinChecks(maxExplained, () => explainWhole(schema, value, correlation));
+  const outcome = yield* withinChecks(maxExplained, (checks) => explainWhole(schema, value, correlation, checks));
   if (outcome === undefined) return refused('does not match its schema, which takes too many comparisons to explain');
   return Array.from(outcome.faults, (fault) => errorOf(fault, base));
 }
 
 /** The errors of the lists of an object that were unique before: none when those of the old object were not. */
-export function validateLists(schema: Structural, object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  const errors = validateListTypes(schema, object);
-  return errors.length > 0 && old !== undefined && validateListTypes(schema, old).length > 0 ? [] : errors;
+export function* validateLists(
+  schema: Structural,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): Steps<FieldError[]> {
+  const errors = yield* validateListTypes(schema, object);
+  const wereInvalid = errors.length > 0 && old !== undefined && (yield* validateListTypes(schema, old)).length > 0;
+  return wereInvalid ? [] : errors;
 }

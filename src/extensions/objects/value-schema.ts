@@ -1,5 +1,14 @@
-import { CelError, compileRegex } from '../../cel/index.ts';
-import { getKey, isJsonObject, type Json, type JsonObject, type Names } from '../../meta/index.ts';
+import { CelError, compileRegex, type Regex } from '../../cel/index.ts';
+import {
+  getKey,
+  identityInSteps,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Names,
+  Pace,
+  type Steps,
+} from '../../meta/index.ts';
 import { knownFormat, stringFormat } from './formats.ts';
 
 /** A schema of an OpenAPI v3 document, read once for the validation of values. */
@@ -35,13 +44,14 @@ export interface ValueSchema {
 export interface Enumeration {
   readonly all: readonly Json[];
   readonly scalars: ReadonlySet<Json>;
-  /** Lists and objects. */
-  readonly others: readonly Json[];
+  /** Of lists and objects, found by the first call. */
+  readonly identities: () => Steps<ReadonlySet<unknown>>;
 }
 
 export interface Pattern {
   readonly source: string;
   readonly matches: (text: string) => boolean;
+  readonly matchesInSteps: (text: string) => Steps<boolean>;
   /** Why the pattern is invalid; empty for a valid one. */
   readonly fault: string;
 }
@@ -198,36 +208,71 @@ const nonEmpty = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? n
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
 
-const enumerationOf = (all: readonly Json[]): Enumeration => ({
-  all,
-  scalars: new Set(all.filter((value) => typeof value !== 'object')),
-  others: all.filter((value) => typeof value === 'object' && value !== null),
-});
+function enumerationOf(all: readonly Json[]): Enumeration {
+  let known: Set<unknown> | undefined;
+  return {
+    all,
+    scalars: new Set(all.filter((value) => typeof value !== 'object')),
+    *identities() {
+      if (known !== undefined) return known;
+      const pace = new Pace();
+      const found = new Set<unknown>();
+      for (const value of all) {
+        if (typeof value === 'object' && value !== null) found.add(yield* identityInSteps(value, pace));
+      }
+      known = found;
+      return known;
+    },
+  };
+}
 
 /** An invalid pattern matches nothing. Compiled patterns are kept by the expression language, within its limits. */
 function patternOf(source: Json | undefined): Pattern | undefined {
   if (typeof source !== 'string' || source === '') return undefined;
+  let fault: string | undefined;
+  const compiled = (): Regex | undefined => {
+    if (fault !== undefined && fault !== '') return undefined;
+    try {
+      const regex = compileRegex(source);
+      fault = '';
+      return regex;
+    } catch (error) {
+      fault = failureOf(error);
+      return undefined;
+    }
+  };
   return {
     source,
     matches: (text) => {
       try {
-        return compileRegex(source).test(text);
+        return compiled()?.test(text) === true;
       } catch (error) {
-        if (error instanceof CelError) return false;
-        throw error;
+        failureOf(error);
+        return false;
+      }
+    },
+    *matchesInSteps(text) {
+      try {
+        const regex = compiled();
+        return regex !== undefined && (yield* regex.testInSteps(text));
+      } catch (error) {
+        failureOf(error);
+        return false;
       }
     },
     get fault() {
-      try {
-        compileRegex(source);
-        return '';
-      } catch (error) {
-        if (error instanceof CelError) return error.message;
-        throw error;
-      }
+      compiled();
+      return fault ?? '';
     },
   };
 }
+
+/** Why a pattern cannot be used. Throws what else was thrown. */
+function failureOf(error: unknown): string {
+  if (error instanceof CelError) return error.message;
+  throw error;
+}
+
 const numberKeywords = ['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'];
 
 function numberRules(schema: JsonObject, types: readonly string[], format: string): NumberRules {

@@ -22,10 +22,10 @@ import { hasRules, type PlanNode, type PlannedNode, type PlannedRule, planOf } f
 const maxCallCost = 1_000_000;
 /** What all evaluations for an object may cost. */
 export const maxObjectCost = 10_000_000;
-/** What evaluations may cost until other work gets a turn: some milliseconds. */
-const maxTurnCost = 200_000;
+/** What evaluations may cost until other work gets a turn: a millisecond or so. */
+const maxTurnCost = 20_000;
 /** What any evaluation takes beside its cost. */
-const callCost = 100;
+const callCost = 50;
 /** Of the result of a messageExpression, in bytes. */
 const maxMessage = 5 * 1024;
 
@@ -83,10 +83,11 @@ interface Place {
 }
 
 /** Whether the value is the one before the update, or is in one that is. */
-function isUnchanged({ path, correlation, nearest }: Place): boolean {
+function* isUnchanged({ path, correlation, nearest }: Place): Steps<boolean> {
   // Both were converted to the same type before they were compared.
   if (path === 'apiVersion' || path === 'kind') return false;
-  return (correlation ?? nearest)?.isUnchanged === true;
+  const known = correlation ?? nearest;
+  return known !== undefined && (yield* known.isUnchanged());
 }
 
 const childPath = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
@@ -164,7 +165,7 @@ class Run {
       if (rule.usesOldSelf && (place.correlation?.old ?? null) === null && optionalOldSelf !== true) continue;
       if (rule.program === undefined) continue;
       const before = this.#budget.remaining;
-      if (!this.#rule(rule, rule.program, node.structural, place, variables)) return false;
+      if (!(yield* this.#rule(rule, rule.program, node.structural, place, variables))) return false;
       this.#turn += before - this.#budget.remaining + callCost;
       if (this.#turn < maxTurnCost) continue;
       this.#turn = 0;
@@ -173,10 +174,16 @@ class Run {
     return this.errors.length < maxErrors && this.#text < maxErrorText;
   }
 
-  #rule(compiled: PlannedRule, program: Program, { type }: Structural, place: Place, variables: Variables): boolean {
+  *#rule(
+    compiled: PlannedRule,
+    program: Program,
+    { type }: Structural,
+    place: Place,
+    variables: Variables,
+  ): Steps<boolean> {
     const { rule } = compiled;
     const field = place.path === '' ? '<nil>' : place.path;
-    const { value, failure, exceeded, cost } = call(program, () => variables.of(compiled));
+    const { value, failure, exceeded, cost } = yield* call(program, () => variables.of(compiled));
     const stop = (why: string): boolean => {
       this.#add(fieldError.invalid(field, type, why));
       return false;
@@ -195,23 +202,24 @@ class Run {
       this.#add(fieldError.invalid(field, type, why));
       return true;
     }
-    return value === true || this.#fail(compiled, type, place, variables);
+    return value === true || (yield* this.#fail(compiled, type, place, variables));
   }
 
   /** Adds the error of a rule that does not hold. */
-  #fail(compiled: PlannedRule, type: Structural['type'], place: Place, variables: Variables): boolean {
+  *#fail(compiled: PlannedRule, type: Structural['type'], place: Place, variables: Variables): Steps<boolean> {
     const { rule, fieldPath } = compiled;
     const at = fieldPath === '' ? place.path : childPath(place.path, fieldPath);
     const field = at === '' ? '<nil>' : at;
+    const isError = this.#warn === undefined || compiled.usesOldSelf || !(yield* isUnchanged(place));
     const add = (make: () => FieldError): void => {
-      if (this.#warn === undefined || compiled.usesOldSelf || !isUnchanged(place)) {
+      if (isError) {
         this.#add(make());
         return;
       }
       if (this.#warnings++ >= maxErrors) return;
-      for (const error of fieldErrors(() => [make()])) this.#warn(`${error.field}: ${error.message}`);
+      for (const error of fieldErrors(() => [make()])) this.#warn?.(`${error.field}: ${error.message}`);
     };
-    const message = this.#message(compiled, variables);
+    const message = yield* this.#message(compiled, variables);
     if ('stop' in message) {
       add(() => fieldError.invalid(field, type, message.stop));
       return false;
@@ -222,12 +230,12 @@ class Run {
   }
 
   /** The result of the messageExpression, undefined where it has no usable one; or why nothing more is evaluated. */
-  #message(
+  *#message(
     compiled: PlannedRule,
     variables: Variables,
-  ): { readonly text: string | undefined } | { readonly stop: string } {
+  ): Steps<{ readonly text: string | undefined } | { readonly stop: string }> {
     if (compiled.message === undefined) return { text: undefined };
-    const { value, exceeded, cost } = call(compiled.message, () => variables.of(compiled));
+    const { value, exceeded, cost } = yield* call(compiled.message, () => variables.of(compiled));
     if (cost > this.#budget.remaining) return { stop: `messageExpression evaluation failed due to ${runningOut}` };
     if (exceeded !== undefined) {
       const source = quote(compiled.rule.messageExpression);
@@ -284,11 +292,14 @@ interface Outcome {
   readonly cost: number;
 }
 
-function call(program: Program, values: () => readonly Value[]): Outcome {
+function* call(program: Program, values: () => readonly Value[]): Steps<Outcome> {
+  const { evaluateInSteps } = program;
   const budget = new Budget(maxCallCost);
   const costs = () => maxCallCost - budget.remaining;
   try {
-    return { value: program.evaluate(values(), budget), cost: costs() };
+    const value =
+      evaluateInSteps === undefined ? program.evaluate(values(), budget) : yield* evaluateInSteps(values(), budget);
+    return { value, cost: costs() };
   } catch (thrown) {
     if (thrown instanceof CelError) return { failure: thrown.message, cost: costs() };
     if (thrown instanceof CostLimitExceeded) return { exceeded: thrown.message, cost: costs() };

@@ -1,8 +1,8 @@
 import { Budget } from '../../cel/index.ts';
-import { type ApiObject, atOnce, type FieldError, type Steps } from '../../meta/index.ts';
+import type { ApiObject, FieldError, Steps } from '../../meta/index.ts';
 import { Correlation } from '../objects/correlation.ts';
 import type { Structural } from '../structural.ts';
-import { maxObjectCost, type RuleValidator, rulesNotChecked, ruleValidator } from './evaluate.ts';
+import { maxObjectCost, rulesNotChecked, ruleValidator } from './evaluate.ts';
 
 export interface RuledWrite {
   readonly object: ApiObject;
@@ -14,13 +14,10 @@ export interface RuledWrite {
   readonly warnings: Set<string>;
 }
 
-/** Validates an object by the rules of its schema; undefined where it has none. */
-export function validateByRules(structural: Structural, write: RuledWrite): Steps<FieldError[]> | undefined {
+/** Validates an object by the rules of its schema. */
+export function* validateByRules(structural: Structural, write: RuledWrite): Steps<FieldError[]> {
   const validate = ruleValidator(structural);
-  return validate && validateWrite(structural, validate, write);
-}
-
-function* validateWrite(structural: Structural, validate: RuleValidator, write: RuledWrite): Steps<FieldError[]> {
+  if (validate === undefined) return [];
   const { object, old, ratcheting, found, warnings } = write;
   const blocked = rulesNotChecked(found);
   if (blocked.length > 0) return blocked;
@@ -32,10 +29,10 @@ function* validateWrite(structural: Structural, validate: RuleValidator, write: 
 export const budgetOfDefaults = (): Budget => new Budget(maxObjectCost);
 
 /** The errors of a default by the rules of its schema: as a value that is kept, and as a new one. */
-export function validateDefaultByRules(structural: Structural, path: string, budget: Budget): FieldError[] {
+export function* validateDefaultByRules(structural: Structural, path: string, budget: Budget): Steps<FieldError[]> {
   const value = structural.default ?? null;
   const validate = value === null ? undefined : ruleValidator(structural, structural.embeddedResource);
   if (validate === undefined) return [];
-  const kept = atOnce(validate(value, new Correlation(value, value, structural), { path, budget }));
-  return kept.length > 0 ? kept : atOnce(validate(value, undefined, { path, budget }));
+  const kept = yield* validate(value, new Correlation(value, value, structural), { path, budget });
+  return kept.length > 0 ? kept : yield* validate(value, undefined, { path, budget });
 }

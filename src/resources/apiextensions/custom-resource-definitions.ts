@@ -1,10 +1,31 @@
 import { beginCleanUp } from '../../extensions/index.ts';
+import { type FieldError, fieldErrorsInSteps, type Names, type Steps } from '../../meta/index.ts';
+import type { StrategyContext, ValidationSoFar } from '../../registry/index.ts';
 import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
-import { resource } from '../shared/define.ts';
-import { isNew } from '../shared/field-rules.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
 import { validateChange, validateDefinition, validateNew } from './custom-resource-definitions.validation.ts';
 import { validateSchemaRules } from './schema-rules.validation.ts';
+
+type Definition = ObjectOf<typeof CustomResourceDefinition>;
+
+/** The whole definition, then the rules of its schemas. */
+function* validateInSteps(
+  definition: Definition,
+  old: Definition | undefined,
+  { names }: StrategyContext,
+  { found: before }: ValidationSoFar,
+): Steps<readonly FieldError[]> {
+  const own = yield* fieldErrorsInSteps(validateWhole(definition, old, names));
+  return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], names))];
+}
+
+function* validateWhole(definition: Definition, old: Definition | undefined, names: Names): Steps<FieldError[]> {
+  return [
+    ...(yield* validateDefinition(definition, names)),
+    ...(old === undefined ? validateNew(definition, names) : validateChange(definition, old, names)),
+  ];
+}
 
 export const customResourceDefinitions = resource({
   group: 'apiextensions.{domain}',
@@ -27,11 +48,6 @@ export const customResourceDefinitions = resource({
     defaults: ({ spec }) => defaultDefinition(spec ?? {}),
     prepareCreate: recordStoredVersion,
     prepareUpdate: recordStoredVersion,
-    validate: (definition, { names }) => [
-      ...validateDefinition(definition, names),
-      ...(isNew(definition) ? validateNew(definition, names) : []),
-    ],
-    validateUpdate: (definition, old, { names }) => validateChange(definition, old, names),
-    validateInSteps: (definition, old, { names }, found) => validateSchemaRules(definition, old, found, names),
+    validateInSteps,
   },
 });

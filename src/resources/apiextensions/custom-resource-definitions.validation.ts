@@ -7,6 +7,7 @@ import {
   fieldError,
   type JsonObject,
   type Names,
+  type Steps,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import {
@@ -27,7 +28,7 @@ type Definition = ObjectOf<typeof CustomResourceDefinition>;
 type Spec = CustomResourceDefinitionSpec;
 type Version = CustomResourceDefinitionVersion;
 
-export function validateDefinition({ spec = {}, status = {} }: Definition, productNames: Names): FieldError[] {
+export function* validateDefinition({ spec = {}, status = {} }: Definition, productNames: Names): Steps<FieldError[]> {
   const { group = '', names = {} } = spec;
   const found = group === '' ? [] : byRuleAsOne('spec.group', group, dns1123Subdomain);
   if (group !== '' && found.length === 0 && !group.includes('.')) {
@@ -38,7 +39,7 @@ export function validateDefinition({ spec = {}, status = {} }: Definition, produ
   }
   return [
     ...found,
-    ...validateVersions(spec, productNames),
+    ...(yield* validateVersions(spec, productNames)),
     ...validateNames(names, 'spec.names'),
     ...validateConversion(spec.conversion),
     ...validateNames(status.acceptedNames ?? {}, 'status.acceptedNames'),
@@ -68,7 +69,7 @@ export function placesOf(versions: readonly Version[], field: Shared): (readonly
 /** Each version is a resource of its own that knows all others. */
 const maxVersions = 100;
 
-function validateVersions(spec: Spec, names: Names): FieldError[] {
+function* validateVersions(spec: Spec, names: Names): Steps<FieldError[]> {
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
   if (versions.length > maxVersions) return [fieldError.tooMany(path, versions.length, maxVersions)];
@@ -89,15 +90,7 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
   const places = (field: Shared) => placesOf(versions, field);
   return [
     ...found,
-    ...places('schema').flatMap(([version, at]) => {
-      const schema = version.schema?.openAPIV3Schema;
-      const sharing = isShared(versions, 'schema') ? versions : [version];
-      const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
-      if (schema === undefined) return [];
-      const faults = validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
-      if (faults.length > 0) return faults;
-      return validateDefaults(structuralOf(schema as JsonObject, names), `${at}.openAPIV3Schema`, names);
-    }),
+    ...(yield* validateSchemas(versions, names)),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>
       validateColumns(version.additionalPrinterColumns, at),
@@ -106,6 +99,25 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
       validateSelectable(version.selectableFields ?? [], version.schema?.openAPIV3Schema, at),
     ),
   ];
+}
+
+/** Schemas, and their defaults where they are valid. */
+function* validateSchemas(versions: readonly Version[], names: Names): Steps<FieldError[]> {
+  const found: FieldError[][] = [];
+  for (const [version, at] of placesOf(versions, 'schema')) {
+    const schema = version.schema?.openAPIV3Schema;
+    const sharing = isShared(versions, 'schema') ? versions : [version];
+    const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
+    if (schema === undefined) continue;
+    const path = `${at}.openAPIV3Schema`;
+    const faults = validateSchema(schema, hasStatus, path, names);
+    yield;
+    found.push(
+      faults.length > 0 ? faults : yield* validateDefaults(structuralOf(schema as JsonObject, names), path, names),
+    );
+    yield;
+  }
+  return found.flat();
 }
 
 /** Versions as errors print them: without the fields that all versions share. */

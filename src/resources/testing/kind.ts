@@ -99,7 +99,7 @@ export function fieldErrors(definition: ResourceDefinition, object: ApiObject, o
     ...(strategy.validate?.(object, testContext) ?? []),
     ...(old === undefined ? [] : (strategy.validateUpdate?.(object, old, testContext) ?? [])),
   ];
-  const steps = strategy.validateInSteps?.(object, old, testContext, found);
+  const steps = strategy.validateInSteps?.(object, old, testContext, { found, part: 'whole' });
   if (steps !== undefined) found.push(...atOnce(steps));
   return sorted(found.map(({ field, reason, message }) => [field, reasons[reason], message]));
 }

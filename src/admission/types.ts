@@ -13,6 +13,7 @@ import type {
   Random,
   RequestTrace,
   ResourcePlace,
+  Turns,
   User,
 } from '../meta/index.ts';
 import type { CompiledType, ObjectOf, StructSchema } from '../schema/index.ts';
@@ -58,6 +59,8 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly annotate?: Annotate | undefined;
   /** Absent: the request is not traced. */
   readonly trace?: RequestTrace | undefined;
+  /** Those of long work for the request. Absent: the server itself makes it. */
+  readonly turns?: Turns | undefined;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
   /** The object is stored only if its namespace is still at this revision; otherwise the request is attempted again. */

@@ -5,15 +5,22 @@ import {
   CelError,
   CostLimitExceeded,
   type Decide,
+  Interruption,
   type KnownDecisions,
   ObjectValue,
   ResourceCheckValue,
   type Value,
 } from '../../cel/index.ts';
-import { type JsonObject, quote } from '../../meta/index.ts';
+import { type JsonObject, quote, type Steps, serverTurns, type Turns } from '../../meta/index.ts';
 import { namespaceOf } from '../matching.ts';
 import type { AccessAuthorizer, AdmissionRequest, ServedKind } from '../types.ts';
-import { type Compilation, type ExpressionCompiler, ExpressionFault, type VariableName } from './compile.ts';
+import {
+  type Compilation,
+  type CompiledExpression,
+  type ExpressionCompiler,
+  ExpressionFault,
+  type VariableName,
+} from './compile.ts';
 import { namespaceType, requestType } from './declarations.ts';
 import { readDyn } from './values.ts';
 
@@ -26,7 +33,7 @@ const maxVariableDepth = 200;
 export interface RequestInputs {
   readonly request: Pick<
     AdmissionRequest,
-    'operation' | 'kind' | 'resource' | 'subresource' | 'namespace' | 'name' | 'user' | 'dryRun' | 'options'
+    'operation' | 'kind' | 'resource' | 'subresource' | 'namespace' | 'name' | 'user' | 'dryRun' | 'options' | 'turns'
   >;
   readonly matched: ServedKind;
   readonly object: JsonObject | undefined;
@@ -39,6 +46,8 @@ export interface RequestInputs {
 /** The variables of a request in one version, read on first use and shared by all expressions. */
 export class RequestValues {
   readonly authorize: AccessAuthorizer;
+  /** Those of evaluations that take long. */
+  readonly turns: Turns;
   /** Decisions that expressions have asked for. */
   readonly known: KnownDecisions;
   /** Answers the checks of the current evaluation. */
@@ -52,6 +61,7 @@ export class RequestValues {
   constructor(inputs: RequestInputs) {
     this.#inputs = inputs;
     this.authorize = inputs.authorize;
+    this.turns = inputs.request.turns ?? serverTurns();
     this.known = inputs.decisions ?? new Map();
   }
 
@@ -135,8 +145,26 @@ export class Activation {
     return this.#variables?.takeCost() ?? 0;
   }
 
+  /** The value of an expression. @throws CelError, CostLimitExceeded, RangeError for variables that nest too deeply */
+  *evaluate({ program, slots }: CompiledExpression, budget: Budget): Steps<Value> {
+    const { remaining } = budget;
+    for (;;) {
+      try {
+        const values = this.#values(slots);
+        const { evaluateInSteps } = program;
+        return evaluateInSteps === undefined
+          ? program.evaluate(values, budget)
+          : yield* evaluateInSteps(values, budget);
+      } catch (thrown) {
+        if (!(thrown instanceof PendingVariable)) throw thrown;
+        budget.remaining = remaining;
+        yield* thrown.evaluate();
+      }
+    }
+  }
+
   /** The values by slot. */
-  values(slots: readonly (VariableName | undefined)[]): Value[] {
+  #values(slots: readonly (VariableName | undefined)[]): Value[] {
     const values: Value[] = [];
     for (const name of slots) values.push(name === undefined ? null : this.#read(name));
     return values;
@@ -158,6 +186,16 @@ export class Activation {
       case 'variables':
         return this.#variables ?? null;
     }
+  }
+}
+
+/** An evaluation needs a variable that takes long: it is repeated when the variable is known. */
+class PendingVariable extends Interruption {
+  readonly evaluate: () => Steps<void>;
+
+  constructor(evaluate: () => Steps<void>) {
+    super('a variable is not known yet');
+    this.evaluate = evaluate;
   }
 }
 
@@ -189,29 +227,33 @@ class VariablesValue extends ObjectValue {
   override get(identifier: string): Value | undefined {
     const compiled = this.#compiled.get(identifier);
     if (compiled === undefined) return undefined;
-    let known = this.#known.get(identifier);
-    if (known === undefined) {
-      known = this.#evaluate(identifier, compiled);
-      this.#known.set(identifier, known);
-    }
+    const known = this.#known.get(identifier);
+    if (known === undefined) throw new PendingVariable(() => this.#evaluate(identifier, compiled));
     if (known instanceof CelError) throw known;
     return known;
   }
 
-  #evaluate(name: string, compiled: Compilation): Value | CelError {
+  *#evaluate(name: string, compiled: Compilation): Steps<void> {
+    if (this.#depth === maxVariableDepth) throw new RangeError('the variables nest too deeply');
+    this.#depth++;
+    try {
+      this.#known.set(name, yield* this.#valueOf(name, compiled));
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  *#valueOf(name: string, compiled: Compilation): Steps<Value | CelError> {
     if (compiled instanceof ExpressionFault) {
       return new CelError(`composited variable ${quote(name)} fails to compile: ${compiled.message}`);
     }
-    if (this.#depth === maxVariableDepth) throw new RangeError('the variables nest too deeply');
-    this.#depth++;
     const budget = new Budget(maxCallCost);
     try {
-      return compiled.program.evaluate(this.#activation.values(compiled.slots), budget);
+      return yield* this.#activation.evaluate(compiled, budget);
     } catch (thrown) {
       if (!(thrown instanceof CelError || thrown instanceof CostLimitExceeded)) throw thrown;
       return new CelError(`composited variable ${quote(name)} fails to evaluate: ${thrown.message}`);
     } finally {
-      this.#depth--;
       this.#cost += maxCallCost - budget.remaining;
     }
   }

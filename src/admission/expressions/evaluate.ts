@@ -7,6 +7,7 @@ import {
   evaluateWithDecisions,
   type Value,
 } from '../../cel/index.ts';
+import { inTurns, type Steps } from '../../meta/index.ts';
 import type { Awaitable } from '../types.ts';
 import { type Activation, maxCallCost } from './activation.ts';
 import { type Compilation, type CompiledExpression, ExpressionFault } from './compile.ts';
@@ -30,16 +31,19 @@ export type Evaluation =
 
 /**
  * Evaluates an expression, and takes its cost from the budget. The result is a promise only if the expression may ask the
- * authorizer.
+ * authorizer, or takes more than a step.
  * @throws OutOfBudget
  */
 export function evaluate(compiled: Compilation, activation: Activation, budget: Budget): Awaitable<Evaluation> {
   if (compiled instanceof ExpressionFault) return { failure: `compilation error: ${compiled.message}` };
   if (compiled.asksAuthorizer) return evaluateWithAuthorizer(compiled, activation, budget);
   const own = new Budget(maxCallCost);
-  const evaluation = run(compiled, activation, own);
-  charge(budget, own, activation);
-  return evaluation;
+  const evaluating = run(compiled, activation, own);
+  const charged = (evaluation: Evaluation): Evaluation => {
+    charge(budget, own, activation);
+    return evaluation;
+  };
+  return evaluating instanceof Promise ? evaluating.then(charged) : charged(evaluating);
 }
 
 async function evaluateWithAuthorizer(
@@ -69,9 +73,16 @@ function charge(budget: Budget, own: Budget, activation: Activation): void {
   if (budget.remaining < 0) throw new OutOfBudget();
 }
 
-function run(compiled: CompiledExpression, activation: Activation, budget: Budget): Evaluation {
+/** Most evaluations end with their first step. */
+function run(compiled: CompiledExpression, activation: Activation, budget: Budget): Awaitable<Evaluation> {
+  const steps = evaluation(compiled, activation, budget);
+  const { done, value } = steps.next();
+  return done === true ? value : inTurns(steps, activation.request.turns);
+}
+
+function* evaluation(compiled: CompiledExpression, activation: Activation, budget: Budget): Steps<Evaluation> {
   try {
-    return { value: compiled.program.evaluate(activation.values(compiled.slots), budget) };
+    return { value: yield* activation.evaluate(compiled, budget) };
   } catch (thrown) {
     return failureOf(compiled, thrown);
   }

@@ -1,6 +1,6 @@
 /** Match conditions: expressions that decide whether a webhook or a policy is concerned. */
 import { Budget } from '../../cel/index.ts';
-import type { JsonObject } from '../../meta/index.ts';
+import type { JsonObject, Steps } from '../../meta/index.ts';
 import { Activation, type RequestValues } from './activation.ts';
 import { type Compilation, ExpressionCompiler, resultTypes } from './compile.ts';
 import { evaluate, OutOfBudget } from './evaluate.ts';
@@ -17,15 +17,19 @@ export interface CompiledConditions {
   readonly conditions: readonly { readonly name: string; readonly compiled: Compilation }[];
 }
 
-/** Compiles stored match conditions; `params`: those of a policy with parameters have them. */
-export function compileMatchConditions(conditions: readonly MatchCondition[] = [], params = false): CompiledConditions {
+/** Compiles stored match conditions, one in each step; `params`: those of a policy with parameters have them. */
+export function* compileMatchConditions(
+  declared: readonly MatchCondition[] = [],
+  params = false,
+): Steps<CompiledConditions> {
   const compiler = new ExpressionCompiler({ params, composed: false });
-  return {
-    conditions: conditions.map(({ name = '', expression = '' }) => ({
-      name,
-      compiled: compiler.compile(expression, { returns: resultTypes.condition, isStored: true }),
-    })),
-  };
+  const conditions: CompiledConditions['conditions'][number][] = [];
+  for (const { name = '', expression = '' } of declared) {
+    if (conditions.length > 0) yield;
+    const compiled = compiler.compile(expression, { returns: resultTypes.condition, isStored: true });
+    conditions.push({ name, compiled });
+  }
+  return { conditions };
 }
 
 /** A condition that is false, or the failures of those that could not be evaluated. */
@@ -46,7 +50,9 @@ export async function matchesConditions(
   const activation = new Activation(request, { params });
   const budget = new Budget(maxConditionsCost);
   const failures: string[] = [];
+  const { turns } = request;
   for (const { name, compiled } of conditions) {
+    if (turns.over) await turns.next();
     try {
       const outcome = evaluate(compiled, activation, budget);
       const { value, failure } = outcome instanceof Promise ? await outcome : outcome;

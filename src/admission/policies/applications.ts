@@ -1,5 +1,5 @@
 /** The applications of policies to a request: each policy that matches, with each binding that does and each parameter. */
-import { type JsonObject, StatusError } from '../../meta/index.ts';
+import { type JsonObject, StatusError, serverTurns, statusError } from '../../meta/index.ts';
 import { matchRequest, namespaceOf } from '../matching.ts';
 import type { AdmissionRequest, Awaitable, KindPlace, PluginInitializer, ServedKind } from '../types.ts';
 import type { BoundPolicy, CompiledBinding, CompiledPolicy } from './bound-policies.ts';
@@ -23,6 +23,14 @@ export type Application<Program> = {
     }
 );
 
+/** How often policies are applied to one request: more are held in memory for no use. */
+const maxApplications = 100_000;
+
+const tooMany = () =>
+  statusError.internal(
+    `policies, their bindings and parameters apply to the request more than ${maxApplications} times`,
+  );
+
 type Lookups = Pick<PluginInitializer, 'objects' | 'findKind'>;
 
 /** All applications of policies to a request, in the order of policies and bindings. */
@@ -32,19 +40,24 @@ export async function applicationsOf<Program>(
   lookups: Lookups,
 ): Promise<readonly Application<Program>[]> {
   const found: Application<Program>[] = [];
+  const turns = request.turns ?? serverTurns();
   for (const { policy, bindings } of bound) {
+    if (turns.over) await turns.next();
     try {
       const matching = matchRequest(policy.match, request, lookups.objects);
       const matched = matching instanceof Promise ? await matching : matching;
       if (matched === undefined) continue;
       const place = parameterPlace(policy, lookups);
       for (const binding of bindings) {
+        if (turns.over) await turns.next();
         const collecting = applyBinding(binding, place, request, lookups);
         const applied = collecting instanceof Promise ? await collecting : collecting;
         if (typeof applied === 'string') found.push({ policy, binding, failure: applied });
         else for (const params of applied) found.push({ policy, binding, matched, params });
+        if (found.length > maxApplications) throw tooMany();
       }
     } catch (thrown) {
+      if (found.length > maxApplications) throw thrown;
       found.push({ policy, binding: undefined, failure: failureOf(thrown) });
     }
   }

@@ -1,15 +1,17 @@
 /** Policies with their bindings, as they are stored: compiled once for each generation. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  inTurns,
   type JsonObject,
   type LabelSelector,
   type ObjectMeta,
   type Steps,
   selectorFromObject,
+  serverTurns,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
+import { onFirstUse } from '../on-first-use.ts';
 import type { Awaitable } from '../types.ts';
 import type { ParameterReference } from './parameters.ts';
 
@@ -79,33 +81,13 @@ function compiled<Spec extends PolicySpec, Program>(spec: Spec, compile: (spec: 
     match: matchOf(matchConstraints),
     failurePolicy,
     paramKind: paramKind ?? undefined,
-    program: onFirstUse(() => inTurns(compile(spec))),
+    // All requests wait for it.
+    program: onFirstUse(() => inTurns(compile(spec), serverTurns())),
   };
 }
 
 const matchOf = ({ resourceRules = [], ...match }: MatchResources): CompiledMatch =>
   compileMatch({ ...match, rules: resourceRules.length === 0 ? undefined : resourceRules });
-
-/** The result of a computation that is started by the first call. */
-function onFirstUse<T>(compute: () => Promise<T>): () => Awaitable<T> {
-  let known: Awaitable<T> | undefined;
-  return () => {
-    known ??= compute().then((result) => {
-      known = result;
-      return result;
-    });
-    return known;
-  };
-}
-
-/** The event loop gets a turn between the steps. */
-async function inTurns<T>(steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
-  }
-}
 
 /** The bindings of each policy, by its name. */
 export function bindingsByPolicy(

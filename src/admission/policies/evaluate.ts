@@ -30,7 +30,7 @@ interface CompiledValidation {
 export function* compilePolicy(spec: ValidatingAdmissionPolicySpec): Steps<PolicyProgram> {
   const { variables = [], auditAnnotations = [], matchConditions, failurePolicy = 'Fail' } = spec;
   const params = spec.paramKind !== undefined;
-  const conditions = compileMatchConditions(matchConditions, params);
+  const conditions = yield* compileMatchConditions(matchConditions, params);
   const compiler = new ExpressionCompiler({ params, composed: variables.length > 0 });
   for (const { name = '', expression = '' } of variables) {
     yield;
@@ -117,6 +117,7 @@ export async function evaluatePolicy(inputs: PolicyInputs): Promise<PolicyResult
     const failures: FailedValidation[] = [];
     for (let index = 0; index < program.validations.length; index++) {
       const validation = program.validations[index] as CompiledValidation;
+      if (request.turns.over) await request.turns.next();
       const began = clock.monotonic();
       const pending = evaluate(validation.compiled, activation, budget);
       const { value, failure } = pending instanceof Promise ? await pending : pending;

@@ -1,5 +1,5 @@
 /** The plugin MutatingAdmissionPolicy. */
-import { type JsonObject, jsonEqual, type ObjectMeta, StatusError } from '../../meta/index.ts';
+import { type JsonObject, jsonEqual, type ObjectMeta, StatusError, serverTurns } from '../../meta/index.ts';
 import { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1alpha1.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { Activation, type RequestInputs, RequestValues } from '../expressions/activation.ts';
@@ -74,7 +74,9 @@ class Run {
     for (const application of applications) {
       if (application.failure !== undefined) this.#configurationFailed(application);
     }
+    const turns = this.#request.turns ?? serverTurns();
     for (const application of applications) {
+      if (turns.over) await turns.next();
       if (application.failure === undefined && (await this.#applyPolicy(application))) applied = true;
     }
     // As in the reference server, also when the mutations have changed nothing.

@@ -46,7 +46,7 @@ export interface CompiledMutation {
 export function* compileMutatingPolicy(spec: MutatingAdmissionPolicySpec): Steps<MutatingProgram> {
   const { variables = [], mutations: declared = [], matchConditions, paramKind } = spec;
   const params = paramKind !== undefined;
-  const conditions = compileMatchConditions(matchConditions, params);
+  const conditions = yield* compileMatchConditions(matchConditions, params);
   const compiler = new ExpressionCompiler({ params, composed: variables.length > 0 });
   for (const { name = '', expression = '' } of variables) {
     yield;

@@ -1,4 +1,5 @@
 /** The plugin ValidatingAdmissionPolicy: what follows from the decisions of policies. */
+import { serverTurns } from '../../meta/index.ts';
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { RequestValues } from '../expressions/activation.ts';
@@ -39,7 +40,9 @@ async function enforce(
   const outcome = new Outcome(request, initializer);
   const seen = new PolicyRequest(request, initializer);
   const known = new Map<ServedKind, RequestValues>();
+  const turns = request.turns ?? serverTurns();
   for (const application of applications) {
+    if (turns.over) await turns.next();
     const inputs = application.failure ?? inputsOf(application, seen, known, initializer.clock);
     const read = inputs instanceof Promise ? await inputs : inputs;
     if (typeof read === 'string') {

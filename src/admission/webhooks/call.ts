@@ -101,7 +101,7 @@ export async function concerning(
   const reviewed = await read(as);
   if (hook.conditions === undefined) return reviewed;
   const began = clock.monotonic();
-  const outcome = await matchesConditions(hook.conditions(), reviewed.values());
+  const outcome = await matchesConditions(await hook.conditions(), reviewed.values());
   const { operation } = request;
   const seconds = (clock.monotonic() - began) / 1_000;
   observer.conditions(

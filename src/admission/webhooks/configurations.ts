@@ -1,8 +1,9 @@
-import type { ObjectMeta } from '../../meta/index.ts';
+import { inTurns, type ObjectMeta, serverTurns } from '../../meta/index.ts';
 import type { MutatingWebhook, ValidatingWebhook } from '../../types/admissionregistration-v1.ts';
 import { type CompiledConditions, compileMatchConditions } from '../expressions/match-conditions.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
-import type { CallWebhook, RegisteredWebhook } from '../types.ts';
+import { onFirstUse } from '../on-first-use.ts';
+import type { Awaitable, CallWebhook, RegisteredWebhook } from '../types.ts';
 
 /** How metrics name the two kinds of webhooks. */
 export type HookType = 'admit' | 'validating';
@@ -16,7 +17,7 @@ export interface Hook {
   readonly id: string;
   readonly match: CompiledMatch;
   /** Compiled on first use; undefined: it has none. */
-  readonly conditions: (() => CompiledConditions) | undefined;
+  readonly conditions: (() => Awaitable<CompiledConditions>) | undefined;
   readonly ignoresFailures: boolean;
   readonly sideEffects: string | undefined;
   /** The version of its reviews; undefined: it accepts none that this server knows. */
@@ -50,7 +51,10 @@ export function hooksOf(
         configuration: name,
         id: `${name}/${webhook.name}/${i}`,
         match: compileMatch({ ...webhook, rules: webhook.rules ?? [] }),
-        conditions: matchConditions.length === 0 ? undefined : once(() => compileMatchConditions(matchConditions)),
+        conditions:
+          matchConditions.length === 0
+            ? undefined
+            : onFirstUse(() => inTurns(compileMatchConditions(matchConditions), serverTurns())),
         ignoresFailures: webhook.failurePolicy === 'Ignore',
         sideEffects: webhook.sideEffects ?? undefined,
         reviewVersion: reviewVersions.find((known) => known === admissionReviewVersions.find(isReviewVersion)),
@@ -63,11 +67,3 @@ export function hooksOf(
 }
 
 const isReviewVersion = (version: string): boolean => (reviewVersions as readonly string[]).includes(version);
-
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}

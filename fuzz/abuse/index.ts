@@ -1,5 +1,6 @@
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
+import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
@@ -14,6 +15,7 @@ export const scenarios: readonly Scenario[] = [
   ...bodyScenarios,
   ...objectScenarios,
   ...definitionScenarios,
+  ...customScenarios,
   ...otherScenarios,
   ...roleScenarios,
   ...selectorScenarios,

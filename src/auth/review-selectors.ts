@@ -91,9 +91,23 @@ export function selectorErrors({ fieldSelector, labelSelector }: ReviewSelectors
   ];
 }
 
+/** As many as the selector of a request may have. */
+const maxRequirements = 1_000;
+/** The most values of a requirement. */
+const maxValues = 1_000;
+
 function errorsOf(selector: Selector | undefined, path: string): FieldError[] {
   if (selector === undefined) return [];
   const { rawSelector = '', requirements = [] } = selector;
+  // The rest of a review that is too large is not looked at.
+  if (requirements.length > maxRequirements) {
+    return [fieldError.tooMany(`${path}.requirements`, requirements.length, maxRequirements)];
+  }
+  const long = requirements.findIndex(({ values = [] }) => values.length > maxValues);
+  if (long >= 0) {
+    const count = requirements[long]?.values?.length ?? 0;
+    return [fieldError.tooMany(`${path}.requirements[${long}].values`, count, maxValues)];
+  }
   const found: FieldError[] = [];
   if (rawSelector !== '' && requirements.length > 0) {
     const why = 'may not specified at the same time as requirements';

@@ -3,9 +3,11 @@ export { acceptsGzip, compressBody } from './compress.ts';
 export {
   type ParsedBody,
   parseJson,
+  parseJsonInSteps,
   prettyJson,
   readOwnJson,
   strictFindings,
+  strictFindingsInSteps,
   stringifyJson,
   stringifyJsonInSteps,
   unrecognizedBody,
@@ -32,6 +34,6 @@ export {
   type OpenApiPart,
 } from './openapi.ts';
 export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, unframed, writeProtobuf } from './protobuf.ts';
-export { parseYaml, parseYamlAsJson } from './yaml.ts';
+export { parseYaml, parseYamlAsJson, parseYamlAsJsonInSteps } from './yaml.ts';
 export { yamlLines } from './yaml-lines.ts';
 export { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';

@@ -1,9 +1,12 @@
 import {
+  atOnce,
   duplicateField,
   type Json,
   type JsonObject,
+  Pace,
   type Path,
   type StatusError,
+  type Steps,
   setKey,
   statusError,
   unknownField,
@@ -44,6 +47,7 @@ interface Reader {
   unknown: Unknown | undefined;
   readonly findings: Set<string>;
   told: number;
+  readonly pace: Pace;
 }
 
 /**
@@ -51,10 +55,15 @@ interface Reader {
  * value wins), and unpaired surrogates become U+FFFD.
  * @throws StatusError 400 that names the invalid character and its context
  */
-export function parseExact(text: string, { maxDepth, unknown = [] }: ExactOptions): ExactResult {
-  const reader: Reader = { text, maxDepth, at: 0, path: [], unknown: undefined, findings: new Set(), told: 0 };
+export const parseExact = (text: string, options: ExactOptions): ExactResult =>
+  atOnce(parseExactInSteps(text, options));
+
+/** The same in steps. */
+export function* parseExactInSteps(text: string, { maxDepth, unknown = [] }: ExactOptions): Steps<ExactResult> {
+  const told = { findings: new Set<string>(), told: 0 };
+  const reader: Reader = { text, maxDepth, at: 0, path: [], unknown: undefined, ...told, pace: new Pace() };
   if (unknown.length > 0) reader.unknown = unknownTree(unknown);
-  const value = readValue(reader);
+  const value = yield* readAny(reader);
   skipSpace(reader);
   if (reader.at < text.length) throw unexpected(reader, 'after top-level value');
   return { value, findings: [...reader.findings] };
@@ -109,14 +118,24 @@ function quoteByte(byte: number): string {
   return /[\x80-\xa0\xad]/.test(char) ? `'\\u00${byte.toString(16)}'` : `'${char}'`;
 }
 
-function readValue(reader: Reader): Json {
+/** Reads a value. Only objects and lists take steps. */
+function* readAny(reader: Reader): Steps<Json> {
   skipSpace(reader);
   const char = reader.text[reader.at];
+  if (char === '{') return yield* readObject(reader);
+  return char === '[' ? yield* readList(reader) : readScalar(reader);
+}
+
+/** Whether the value at the current place is an object or a list. */
+function isContainer(reader: Reader): boolean {
+  skipSpace(reader);
+  const char = reader.text[reader.at];
+  return char === '{' || char === '[';
+}
+
+function readScalar(reader: Reader): Json {
+  const char = reader.text[reader.at];
   switch (char) {
-    case '{':
-      return readObject(reader);
-    case '[':
-      return readList(reader);
     case '"':
       return readString(reader);
     case 't':
@@ -137,7 +156,7 @@ function enter(reader: Reader): void {
   skipSpace(reader);
 }
 
-function readObject(reader: Reader): JsonObject {
+function* readObject(reader: Reader): Steps<JsonObject> {
   const out: JsonObject = {};
   const { unknown } = reader;
   enter(reader);
@@ -156,8 +175,9 @@ function readObject(reader: Reader): JsonObject {
     reader.unknown = unknown?.below.get(key);
     if (reader.unknown?.here === true) tell(reader, unknownField);
     if (Object.hasOwn(out, key)) tell(reader, duplicateField);
-    setKey(out, key, readValue(reader));
+    setKey(out, key, isContainer(reader) ? yield* readAny(reader) : readScalar(reader));
     reader.path.pop();
+    if (reader.pace.over()) yield;
     skipSpace(reader);
     const after = reader.text[reader.at];
     if (after !== ',' && after !== '}') throw unexpected(reader, 'after object key:value pair');
@@ -171,7 +191,7 @@ function tell(reader: Reader, words: (path: Path) => string): void {
   if (reader.findings.size < MAX_FINDINGS && reader.told++ < MAX_TOLD) reader.findings.add(words(reader.path));
 }
 
-function readList(reader: Reader): Json[] {
+function* readList(reader: Reader): Steps<Json[]> {
   const out: Json[] = [];
   const { unknown } = reader;
   enter(reader);
@@ -182,8 +202,9 @@ function readList(reader: Reader): Json[] {
   for (;;) {
     reader.path.push(out.length);
     reader.unknown = unknown?.below.get(out.length);
-    out.push(readValue(reader));
+    out.push(isContainer(reader) ? yield* readAny(reader) : readScalar(reader));
     reader.path.pop();
+    if (reader.pace.over()) yield;
     skipSpace(reader);
     const after = reader.text[reader.at];
     if (after !== ',' && after !== ']') throw unexpected(reader, 'after array element');

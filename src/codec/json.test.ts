@@ -6,11 +6,13 @@ import {
   type Json,
   type JsonObject,
   MAX_DEPTH,
-  type StatusError,
+  StatusError,
+  type Steps,
   statusError,
 } from '../meta/index.ts';
 import {
   parseJson,
+  parseJsonInSteps,
   prettyJson,
   readOwnJson,
   strictFindings,
@@ -303,5 +305,53 @@ describe('stringifyJsonInSteps', () => {
     expect(steps(60_000)).toBeGreaterThan(50);
     expect(steps(60_000) / steps(30_000)).toBeCloseTo(2, 0);
     expect(steps(100)).toBe(0);
+  });
+});
+
+describe('a body with many members', () => {
+  const large = (members: string) => Buffer.from(`{"a":{${members}},"list":[${'1,'.repeat(2_000)}2]}`);
+  const numbered = (count: number) =>
+    Array.from({ length: count }, (_, i) => `"k${i}":${i % 3 === 0 ? `{"x":"${i}"}` : i}`);
+
+  it('is read in steps, as at once', () => {
+    for (const body of [
+      large(numbered(5_000).join(',')),
+      large([...numbered(5_000), '"k1":2', '"long":12345678901234567890', '"e":1e20', '"s":"\\ud800"'].join(',')),
+    ]) {
+      const steps = parseJsonInSteps(body);
+      let pauses = 0;
+      let step = steps?.next();
+      for (; step?.done === false; step = steps?.next()) pauses++;
+      expect(pauses).toBeGreaterThanOrEqual(5);
+      expect(step?.value).toEqual(parseJson(body));
+    }
+  });
+
+  it('fails in steps as at once', () => {
+    const valid = large(numbered(5_000).join(',')).toString();
+    for (const body of [
+      `${valid}x`,
+      valid.slice(0, -1),
+      valid.replace('"k10":10', '"k10":é'),
+      valid.replace(':7', ':7e999'),
+    ]) {
+      const bytes = Buffer.from(body);
+      const failure = (read: () => unknown) => {
+        try {
+          read();
+        } catch (error) {
+          return error;
+        }
+        return undefined;
+      };
+      const expected = failure(() => parseJson(bytes));
+      expect(expected).toBeInstanceOf(StatusError);
+      expect(failure(() => atOnce(parseJsonInSteps(bytes) as Steps<unknown>))).toEqual(expected);
+    }
+  });
+
+  it('is left to be read at once when it is small, too deep or has too many members', () => {
+    expect(parseJsonInSteps(Buffer.from('{"a":1}'))).toBeUndefined();
+    expect(parseJsonInSteps(large('1,'.repeat(410_000)))).toBeUndefined();
   });
 });

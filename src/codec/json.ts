@@ -1,4 +1,5 @@
 import {
+  atOnce,
   isLarge,
   type Json,
   type JsonObject,
@@ -12,7 +13,7 @@ import {
   statusError,
   weigh,
 } from '../meta/index.ts';
-import { parseExact } from './json-exact.ts';
+import { parseExact, parseExactInSteps } from './json-exact.ts';
 
 /** How many bytes of an invalid body a message shows. */
 const SUMMARY_BYTES = 30;
@@ -42,11 +43,54 @@ export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = 
   return body;
 }
 
+/** From so many members on a body is read in steps: the engine's reader takes up to a microsecond for each. */
+const manyMembers = 4_000;
+
+/** The same in steps, for bodies with many members; undefined for one that is to be read at once. */
+export function parseJsonInSteps(bytes: Uint8Array): Steps<ParsedBody> | undefined {
+  const { colons, commas, depth } = scan(bytes);
+  if (colons + commas < manyMembers || commas > MAX_MEMBERS || depth > MAX_DEPTH) return undefined;
+  return readInSteps(bytes);
+}
+
+function* readInSteps(bytes: Uint8Array): Steps<ParsedBody> {
+  yield;
+  let fault: unknown;
+  // The text of an invalid body is read once more, byte by byte, for the message.
+  for (const encoding of ['utf8', 'latin1'] as const) {
+    try {
+      const { value, findings } = yield* parseExactInSteps(textOf(bytes, encoding), { maxDepth: MAX_DEPTH });
+      if (fault !== undefined) break;
+      return findings.length === 0 ? { value, findings: NO_FINDINGS } : { value, findings, json: bytes };
+    } catch (error) {
+      fault = error;
+    }
+    yield;
+  }
+  throw fault instanceof StatusError ? fault : statusError.badRequest('invalid JSON');
+}
+
 /** Parses a JSON body; undefined when it is invalid, nests too deep or has findings. */
 export function parsePlainJson(bytes: Uint8Array): ParsedBody | undefined {
   const shape = scan(bytes);
   const body = shape.depth > MAX_DEPTH ? undefined : read(bytes, shape, MAX_DEPTH);
   return body?.findings.length === 0 ? body : undefined;
+}
+
+/** The same in steps, for a body with many members; undefined for one that is to be read at once. */
+export function parsePlainJsonInSteps(bytes: Uint8Array): Steps<ParsedBody | undefined> | undefined {
+  const steps = parseJsonInSteps(bytes);
+  return steps === undefined ? undefined : withoutFindings(steps);
+}
+
+function* withoutFindings(steps: Steps<ParsedBody>): Steps<ParsedBody | undefined> {
+  try {
+    const body = yield* steps;
+    return body.findings.length === 0 ? body : undefined;
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
 }
 
 /** Undefined when the body is no valid JSON. */
@@ -75,7 +119,7 @@ export function readOwnJson(text: string): Json {
     : (JSON.parse(text) as Json);
 }
 
-const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'latin1'): string =>
+const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'latin1' | 'utf8'): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString(encoding);
 
 /** The syntax error of a body. As in the reference server, a byte that is no ASCII is shown as one character. */
@@ -147,7 +191,12 @@ function countKeys(value: Json): number {
 
 /** The strict findings of a JSON body, duplicate keys and the given unknown fields, in their order. Parses it again. */
 export const strictFindings = (body: Uint8Array, unknown: readonly Path[]): readonly string[] =>
-  parseExact(textOf(body), { maxDepth: MAX_DEPTH, unknown }).findings;
+  atOnce(strictFindingsInSteps(body, unknown));
+
+export function* strictFindingsInSteps(body: Uint8Array, unknown: readonly Path[]): Steps<readonly string[]> {
+  const { findings } = yield* parseExactInSteps(textOf(body), { maxDepth: MAX_DEPTH, unknown });
+  return findings;
+}
 
 /** The beginning of a body for a message: its text when it looks like an object, else its bytes in hexadecimal. */
 export function summarizeBody(body: Uint8Array): string {

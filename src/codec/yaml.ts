@@ -6,11 +6,12 @@ import {
   type JsonObject,
   MAX_DEPTH,
   StatusError,
+  type Steps,
   setKey,
   shorten,
   statusError,
 } from '../meta/index.ts';
-import { type ParsedBody, parsePlainJson } from './json.ts';
+import { type ParsedBody, parsePlainJson, parsePlainJsonInSteps } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
 /** The most tokens of a document: the library keeps a few hundred bytes for each. */
@@ -55,6 +56,11 @@ export function parseYaml(bytes: Uint8Array): ParsedBody {
 /** Parses a YAML body that is a JSON object without findings; undefined for any other. */
 export const parseYamlAsJson = (bytes: Uint8Array): ParsedBody | undefined =>
   bytes[0] === 0x7b ? parsePlainJson(bytes) : undefined;
+
+/** The same in steps, for a large body; the result is undefined where it is no plain JSON. */
+export function parseYamlAsJsonInSteps(bytes: Uint8Array): Steps<ParsedBody | undefined> | undefined {
+  return bytes[0] === 0x7b ? parsePlainJsonInSteps(bytes) : undefined;
+}
 
 const refuse = (why: string, line?: number): StatusError =>
   statusError.badRequest(

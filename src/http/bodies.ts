@@ -1,5 +1,6 @@
-import { bodyCodec, type TypeMeta, unrecognizedBody } from '../codec/index.ts';
+import { bodyCodec, type ParsedBody, type TypeMeta, unrecognizedBody } from '../codec/index.ts';
 import {
+  inTurns,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -8,7 +9,7 @@ import {
   statusError,
   type Turns,
 } from '../meta/index.ts';
-import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
+import { type Change, largeBytes, type ObjectBody, type PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
 import type { Codecs } from './codecs.ts';
 import type { Offered } from './media.ts';
@@ -37,19 +38,29 @@ export async function readObjectBody(sent: Sent, expected: TypeMeta, offered: Of
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
   const bytes = await receive(sent);
   const unrecognized = (fault: StatusError) => unrecognizedBody(expected.kind, bytes, fault);
-  return { ...(await decodeObject(codec, bytes, expected, unrecognized)), size: bytes.length };
+  return { ...(await decodeObject(sent, codec, bytes, expected, unrecognized)), size: bytes.length };
+}
+
+/** What a codec of text expects. */
+const anyType: TypeMeta = { apiVersion: '', kind: '' };
+
+/** The value of a body; that of a large one is read in the turns of the request. */
+async function parsed({ turns }: Sent, codec: WireCodec, bytes: Uint8Array, expected: TypeMeta): Promise<ParsedBody> {
+  const steps = bytes.length < largeBytes ? undefined : codec.decodeInSteps?.(bytes);
+  const body = steps === undefined ? undefined : await inTurns(steps, turns);
+  return body ?? codec.decode(bytes, expected);
 }
 
 /** The object in a body. An error is completed by `unrecognized`, unless the codec finds the kind itself. */
 async function decodeObject(
+  sent: Sent,
   codec: WireCodec,
   bytes: Uint8Array,
   expected: TypeMeta,
   unrecognized: (fault: StatusError) => StatusError,
 ): Promise<Omit<ObjectBody, 'size'>> {
   try {
-    const decoded = codec.decode(bytes, expected);
-    const body = decoded instanceof Promise ? await decoded : decoded;
+    const body = await parsed(sent, codec, bytes, expected);
     return { ...body, value: objectIn(body.value) };
   } catch (error) {
     if (codec.envelope || !(error instanceof StatusError) || error.code !== 400) throw error;
@@ -86,7 +97,7 @@ export async function readPatch(
   const bytes = await receive(sent);
   const change = { verb: 'patch', format } as const;
   try {
-    const body = await (format === 'apply' ? yaml : json).decode(bytes);
+    const body = await parsed(sent, format === 'apply' ? yaml : json, bytes, anyType);
     return { ...change, patch: body.value, findings: body.findings, json: body.json, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
@@ -103,7 +114,7 @@ export async function readOptionsBody(
   const bytes = await receive(sent);
   if (bytes.length === 0) return undefined;
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
-  const { value } = await decodeObject(codec, bytes, deleteOptionsKind, unrecognizedOptions);
+  const { value } = await decodeObject(sent, codec, bytes, deleteOptionsKind, unrecognizedOptions);
   return type.decode(value).value;
 }
 

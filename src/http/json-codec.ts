@@ -1,4 +1,4 @@
-import { parseJson, prettyJson, stringifyJson } from '../codec/index.ts';
+import { parseJson, parseJsonInSteps, prettyJson, stringifyJson } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
 import { type ListLayout, listFields, representEvent, representList } from '../registry/index.ts';
 import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
@@ -20,6 +20,7 @@ const common = {
   customResources: true,
   envelope: false,
   decode: (body: Uint8Array) => parseJson(body),
+  decodeInSteps: parseJsonInSteps,
 } as const;
 
 const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));

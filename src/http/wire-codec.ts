@@ -11,7 +11,7 @@
  * - A watch event is encoded once for all watchers that see the same bytes.
  */
 import type { ParsedBody, TypeMeta, WireFormat } from '../codec/index.ts';
-import type { ByteString, JsonObject } from '../meta/index.ts';
+import type { ByteString, JsonObject, Steps } from '../meta/index.ts';
 import type { ObjectList, Representation, StreamEvent, Target } from '../registry/index.ts';
 import type { ApiResponse, Chunk } from './types.ts';
 
@@ -28,6 +28,8 @@ export interface WireCodec extends WireFormat {
   readonly envelope: boolean;
   /** @throws StatusError 400 or 413, of YAML also 429 or 503. `expected` is what an envelope without a type holds. */
   decode(body: Uint8Array, expected: TypeMeta): ParsedBody | Promise<ParsedBody>;
+  /** The same in steps, for a large body; undefined, or a result that is undefined: `decode` is to read it. */
+  decodeInSteps?(body: Uint8Array): Steps<ParsedBody | undefined> | undefined;
   /** A small object that is not stored, such as a Status or a discovery document. */
   encodeValue(value: JsonObject): Chunk;
   encodeObject(json: ByteString): Chunk | Promise<Chunk>;

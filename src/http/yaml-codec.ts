@@ -1,4 +1,11 @@
-import { type ParsedBody, parseYaml, parseYamlAsJson, stringifyYaml, stringifyYamlInSteps } from '../codec/index.ts';
+import {
+  type ParsedBody,
+  parseYaml,
+  parseYamlAsJson,
+  parseYamlAsJsonInSteps,
+  stringifyYaml,
+  stringifyYamlInSteps,
+} from '../codec/index.ts';
 import { type ByteString, encodeText, inTurns, type JsonObject, serverTurns } from '../meta/index.ts';
 import { type ListLayout, listFields, representList } from '../registry/index.ts';
 import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
@@ -18,6 +25,7 @@ export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
   customResources: true,
   envelope: false,
   decode: (body) => parseYamlAsJson(body) ?? read(body),
+  decodeInSteps: parseYamlAsJsonInSteps,
   encodeValue: encode,
   encodeObject: (json) => fromJson(json, encode, encodeLarge),
   encodeList: (target, list, view) =>

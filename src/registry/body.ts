@@ -1,4 +1,4 @@
-import { strictFindings, stringifyJson } from '../codec/index.ts';
+import { strictFindingsInSteps, stringifyJson } from '../codec/index.ts';
 import { checkMembers, patchText, readOperations, visitedBy } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -13,6 +13,7 @@ import {
   parseGroupVersion,
   quote,
   StatusError,
+  type Steps,
   shorten,
   statusError,
   unknownField,
@@ -25,12 +26,12 @@ import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
  * Decodes a body as a new object of the target's kind, in the storage version. Unknown fields are dropped and reported as
  * `fieldValidation` says. @throws StatusError 400, 413
  */
-export function decodeBody(
+export function* decodeBody(
   registry: RegistryContext,
   target: Target,
   { value, findings, json }: ObjectBody,
   options: WriteOptions,
-): ApiObject {
+): Steps<ApiObject> {
   checkMembers(value);
   const { kind, apiVersion } = requestKind(target);
   const given = typeOf(value, kind, apiVersion);
@@ -39,7 +40,8 @@ export function decodeBody(
     const { object, unknown } = decode(registry, target, value, given);
     if (options.fieldValidation !== 'Ignore') {
       const body = prunes(target) ? { findings } : { findings, json };
-      reportStrictErrors(strictErrorsOf(body, unknown), options);
+      yield;
+      reportStrictErrors(yield* strictErrorsOf(body, unknown), options);
     }
     return object;
   } catch (error) {
@@ -58,20 +60,20 @@ export interface Patched {
  * Decodes a patched document likewise. @throws StatusError 422, which shows the whole document, when it is no object of
  * the kind
  */
-export function decodePatched(
+export function* decodePatched(
   registry: RegistryContext,
   target: Target,
   { document: patched, findings }: Patched,
   { format, patch }: Change & { readonly verb: 'patch' },
   options: WriteOptions,
-): ApiObject {
+): Steps<ApiObject> {
   const { kind, apiVersion } = requestKind(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
     // A strategic merge patch cannot change the type: its result is not decoded by kind and apiVersion.
     const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
     const { object, unknown } = decode(registry, target, patched, given);
-    reportStrictErrors(strictErrorsOf({ findings }, unknown), options);
+    reportStrictErrors(yield* strictErrorsOf({ findings }, unknown), options);
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
@@ -95,12 +97,12 @@ function conversionError(message: string): string {
 }
 
 /** The findings of a body and its unknown fields: in the order of the text where that is given, else one after the other. */
-export function strictErrorsOf(
+export function* strictErrorsOf(
   { findings, json }: Pick<ObjectBody, 'findings' | 'json'>,
   unknown: readonly Path[],
-): readonly string[] {
+): Steps<readonly string[]> {
   if (unknown.length === 0) return findings;
-  return json === undefined ? [...findings, ...unknown.map(unknownField)] : strictFindings(json, unknown);
+  return json === undefined ? [...findings, ...unknown.map(unknownField)] : yield* strictFindingsInSteps(json, unknown);
 }
 
 /** Whether unknown fields are found by pruning, after duplicate ones: so it is for custom resources. */

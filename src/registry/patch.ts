@@ -65,7 +65,7 @@ function* patchDocument(
   switch (format) {
     case 'json': {
       const operations = readOperations(patch);
-      const errors = lenient ? [] : strictErrorsOf({ findings, json }, unknownMembers(operations));
+      const errors = lenient ? [] : yield* strictErrorsOf({ findings, json }, unknownMembers(operations));
       return { document: applyJsonPatch(before, operations), findings: errors.map((error) => `json patch ${error}`) };
     }
     case 'strategic': {

@@ -35,9 +35,9 @@ export function* preparePendingObject(request: WriteRequest, old: ApiObject | un
   const { change, registry, target, options } = request;
   switch (change.verb) {
     case 'create':
-      return prepareCreate(request, decodeBody(registry, target, change.object, options), change.object.value);
+      return prepareCreate(request, yield* decodeBody(registry, target, change.object, options), change.object.value);
     case 'update': {
-      const body = decodeBody(registry, target, change.object, options);
+      const body = yield* decodeBody(registry, target, change.object, options);
       checkNamespaceAndName(target, body.metadata);
       if (old !== undefined) {
         if (projectionOf(target) === undefined) checkUid(target, body.metadata, old);
@@ -54,7 +54,7 @@ export function* preparePendingObject(request: WriteRequest, old: ApiObject | un
       if (old === undefined) throw absent(target);
       const patched = yield* applyPatch(target, change, managedProjection(target, old), options);
       yield;
-      const body = decodePatched(registry, target, patched, change, options);
+      const body = yield* decodePatched(registry, target, patched, change, options);
       checkNamespaceAndName(target, body.metadata);
       return prepareUpdate(request, body, old);
     }

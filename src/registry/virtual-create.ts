@@ -1,5 +1,13 @@
 import { runMutating, runValidating } from '../admission/index.ts';
-import { type ApiObject, atOnce, formatGroupResource, Stage, StatusError, statusError } from '../meta/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  formatGroupResource,
+  inTurns,
+  Stage,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import type { RegistryContext } from './context.ts';
@@ -12,6 +20,7 @@ import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { serverObjects } from './server-objects.ts';
 import { describeText } from './stored/describe.ts';
 import { cachedText } from './stored/write.ts';
+import { turnsOf } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 
@@ -89,13 +98,19 @@ async function readPosted(
 ): Promise<Posted> {
   const request = readWriteRequest(registry, target, change, options);
   const { dryRun, context } = request;
-  const object = decodeBody(registry, target, change.object, options);
+  const turns = turnsOf(options, request.size);
+  const decoding = decodeBody(registry, target, change.object, options);
+  const object = turns ? await inTurns(decoding, turns) : atOnce(decoding);
   check(target, object);
   const { metadata } = object;
   defaultNamespace(target, metadata);
   object.metadata = metadataOf(metadata);
   const pending: PendingObject = { object, remove: false, generated: false };
-  if (target.subresource === '') atOnce(trackManagedFields(request, pending, undefined));
+  if (target.subresource === '') {
+    const tracking = trackManagedFields(request, pending, undefined);
+    if (turns) await inTurns(tracking, turns);
+    else atOnce(tracking);
+  }
   const attributes = admissionRequest(request, pending, undefined, []);
   options.stages?.enter(Stage.mutatingAdmission);
   await runMutating(registry.admission, attributes);
@@ -105,6 +120,7 @@ async function readPosted(
   options.stages?.enter(Stage.validatingAdmission);
   await runValidating(registry.admission, attributes);
   options.stages?.enter(Stage.store);
+  if (turns?.over) await turns.next();
   const objects = serverObjects(registry, { ...options, dryRun });
   const { namespace } = target;
   const call = {

@@ -9,7 +9,7 @@ export async function abuse(scenarios: readonly Scenario[]): Promise<void> {
     for (const what of faults) tell({ where: scenario.name, what, made: `--only=abuse/${scenario.name}` });
     const figures = [
       `longest turn ${Math.round(longestTurn)} ms`,
-      ...waits.map(({ what, longest }) => `longest wait for ${what} ${Math.round(longest)} ms`),
+      ...waits.map(({ method, path, longest }) => `longest wait for ${method} ${path} ${Math.round(longest)} ms`),
       `${Math.round(left / 1024 / 1024)} MB left`,
     ];
     say(`  ${scenario.name}: ${figures.join(', ')}`);

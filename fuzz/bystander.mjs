@@ -55,7 +55,8 @@ class Asker {
   }
 
   get what() {
-    return `${this.#rhythm.method} ${this.#rhythm.path}`;
+    const { method, path } = this.#rhythm;
+    return { method, path };
   }
 
   /**
@@ -84,7 +85,8 @@ class Asker {
     const status = await this.#ask(i).catch((/** @type {Error} */ error) => error.message);
     const ended = performance.now();
     const after = schedule();
-    if (status !== 200) faults.push(`meanwhile ${this.what} of another client gives ${status}`);
+    if (status !== 200)
+      faults.push(`meanwhile ${this.what.method} ${this.what.path} of another client gives ${status}`);
     const known = before !== undefined && after !== undefined;
     const delayed = known ? after.delayed - before.delayed : 0;
     const computed = known ? after.ran - before.ran : Number.POSITIVE_INFINITY;
@@ -140,7 +142,7 @@ function judged({ what, waits }) {
     longest = Math.max(longest, own);
     computed = Math.max(computed, Math.min(own, wait.computed));
   }
-  return { what, longest, computed };
+  return { ...what, longest, computed };
 }
 
 const all = [bare, ...askers];

@@ -15,8 +15,8 @@ export interface BystanderJob {
 
 /** How long the server made a bystander wait for one kind of request, without what a busy machine added (ms). */
 export interface Waited {
-  /** Method and path. */
-  readonly what: string;
+  readonly method: string;
+  readonly path: string;
   /** The longest wait. */
   readonly longest: number;
   /** The longest wait, as far as the main thread of the server computed in it: no load of the machine adds to it. */

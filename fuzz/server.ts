@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Users of requests: an administrator, an unprivileged user, and an anonymous one. */
-export const users = ['admin', 'bob', 'nobody'] as const;
+export const users = ['admin', 'bob', 'carol', 'nobody'] as const;
 export type User = (typeof users)[number];
 
 /** The Authorization header of a user. */
@@ -95,7 +95,11 @@ export async function startServer({
 
 function launch(folder: string, heapMb: number, flags: readonly string[]): ChildProcess {
   const tokens = join(folder, 'tokens.csv');
-  writeFileSync(tokens, `${tokenOf('admin')},admin,1,"system:masters"\n${tokenOf('bob')},bob,2\n`, { mode: 0o600 });
+  writeFileSync(
+    tokens,
+    `${tokenOf('admin')},admin,1,"system:masters"\n${tokenOf('bob')},bob,2\n${tokenOf('carol')},carol,3,"system:masters"\n`,
+    { mode: 0o600 },
+  );
   const node = ['--expose-gc', `--max-old-space-size=${heapMb}`, '--import', './fuzz/watcher.mjs'];
   // The watches of controllers would be in flight.
   const command = ['dist/server/main.js', 'serve', '--secure-port=0', '--controllers=-*'];

@@ -1,8 +1,10 @@
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
+import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
+import { roleScenarios } from './roles.ts';
 import type { Scenario } from './scenario.ts';
 import { selectorScenarios } from './selectors.ts';
 import { storedScenarios } from './stored.ts';
@@ -13,7 +15,9 @@ export const scenarios: readonly Scenario[] = [
   ...bodyScenarios,
   ...objectScenarios,
   ...definitionScenarios,
+  ...customScenarios,
   ...otherScenarios,
+  ...roleScenarios,
   ...selectorScenarios,
   ...storedScenarios,
 ];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bystander, startBystander, type Waited } from '../bystander.ts';
 import { type Client, createClient } from '../client.ts';
 import { complaintsOf } from '../complaints.ts';
-import { longestHold } from '../limits.ts';
+import { longestHold, longestWrite } from '../limits.ts';
 import { startServer, type TestedServer, tokenOf } from '../server.ts';
 import { asAdmin, configMaps, heldPlaces, type Scenario } from './scenario.ts';
 
@@ -36,7 +36,7 @@ export async function play(scenario: Scenario, full: boolean): Promise<Outcome> 
     await warmUp(client);
     const before = await server.memory();
     await server.longestTurn();
-    bystander = await startBystander(server, bystanding, tokenOf('admin'));
+    bystander = await startBystander(server, bystanding, tokenOf('carol'));
     const turns: number[] = [];
     const longestTurn = async () => {
       turns.push(await server.longestTurn());
@@ -60,11 +60,13 @@ export async function play(scenario: Scenario, full: boolean): Promise<Outcome> 
   }
 }
 
-const longWaits = (waits: readonly Waited[], full: boolean): string[] =>
-  waits
-    .map(({ what, longest, computed }) => ({ what, waited: full ? longest : computed }))
-    .filter(({ waited }) => waited > longestHold)
-    .map(({ what, waited }) => `meanwhile ${what} of another client waits for ${Math.round(waited)} ms`);
+function longWaits(waits: readonly Waited[], full: boolean): string[] {
+  return waits.flatMap(({ method, path, longest, computed }) => {
+    const waited = full ? longest : computed;
+    if (waited <= (method === 'GET' ? longestHold : longestWrite)) return [];
+    return [`meanwhile ${method} ${path} of another client waits for ${Math.round(waited)} ms`];
+  });
+}
 
 const longTurns = (turns: readonly number[]): string[] => {
   const longest = Math.max(...turns);

@@ -56,6 +56,16 @@ it('sends the images of containers, the namespace, and the annotations for it', 
   ]);
 });
 
+it('keeps no verdict of a long answer, and at most 100 audit annotations of one', async () => {
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`key-${i}`, 'v']));
+  const long = { allowed: true, auditAnnotations: many };
+  const { ask, asked, annotations } = pluginOf({}, long, long);
+  await ask(pod('a'));
+  expect(Object.keys(annotations)).toHaveLength(100);
+  await ask(pod('a'));
+  expect(asked).toHaveLength(2);
+});
+
 it.each<[string, JsonObject | Error, string]>([
   ['denies', { allowed: false }, 'one or more images rejected by webhook backend'],
   [

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { encodeText, isJsonObject, type JsonObject, readJsonText, setKey } from '../meta/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Pod } from '../types/core-v1.ts';
@@ -13,8 +14,11 @@ interface Verdict {
   readonly auditAnnotations: { readonly [key: string]: string };
 }
 
-/** How many verdicts are kept. */
+/** How many verdicts are kept, and the longest answer whose verdict is (bytes). */
 const maxVerdicts = 1024;
+const maxKeptAnswer = 16 * 1024;
+/** How many audit annotations of one answer are kept. */
+const maxAnnotations = 100;
 
 /** The seconds of a setting, as ms: 0 stands for the default, -1 for none. */
 const ttlOf = (setting: number | undefined, fallback: number): number =>
@@ -27,6 +31,7 @@ export function imagePolicyWebhook({ names, clock, configurations, reviewImages 
   const domain = `image-policy.${names.domain}`;
   const audit = `imagepolicywebhook.${domain}/`;
   const verdicts = new Map<string, { readonly verdict: Verdict; readonly until: number }>();
+  // Of a review only its digest is kept.
   const keep = (spec: string, verdict: Verdict) => {
     const ms = verdict.allowed ? allowMs : denyMs;
     verdicts.delete(spec);
@@ -35,13 +40,13 @@ export function imagePolicyWebhook({ names, clock, configurations, reviewImages 
     if (verdicts.size > maxVerdicts && oldest !== undefined) verdicts.delete(oldest);
   };
   const ask = async (spec: JsonObject): Promise<Verdict> => {
-    const key = JSON.stringify(spec);
+    const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = verdicts.get(key);
     if (known !== undefined && clock.monotonic() < known.until) return known.verdict;
     const review = { kind: 'ImageReview', apiVersion: `imagepolicy.${names.domain}/v1alpha1`, metadata: {}, spec };
     const answer = await reviewImages(encodeText(JSON.stringify({ ...review, status: { allowed: false } })));
     const verdict = readVerdict(Buffer.from(answer).toString(), review);
-    keep(key, verdict);
+    if (answer.length <= maxKeptAnswer) keep(key, verdict);
     return verdict;
   };
   return {
@@ -60,7 +65,9 @@ export function imagePolicyWebhook({ names, clock, configurations, reviewImages 
         pod.metadata.annotations[`alpha.${domain}/failed-open`] = 'true';
         return;
       }
-      for (const [key, value] of Object.entries(verdict.auditAnnotations)) request.annotate?.(audit + key, value);
+      for (const [key, value] of Object.entries(verdict.auditAnnotations).slice(0, maxAnnotations)) {
+        request.annotate?.(audit + key, value);
+      }
       if (verdict.allowed) return;
       const { reason } = verdict;
       throw forbidden(

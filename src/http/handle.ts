@@ -56,6 +56,8 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.series = series;
       // Authenticate.
       let user = await authenticated(request, progress, warnings, annotations, options);
+      const turns = scheduler.turns(user.name);
+      if ((info.selectorLength ?? 0) >= longSelectors && turns.over) await turns.next();
       let attributes = attributesOf(info, user, withSelectors);
       // Audit.
       audit = auditor?.begin(request, attributes, id, started, annotations);
@@ -76,7 +78,6 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.stages.enter(Stage.authorization);
       await authorized(attributes, audit, options);
       // Dispatch.
-      const turns = scheduler.turns(user.name);
       const call: Call = {
         request,
         info,
@@ -113,6 +114,9 @@ export function createHandler(options: HandlerOptions): Handler {
     });
   };
 }
+
+/** From this length on (characters) selectors are long work to parse: some 100 ns for each. */
+const longSelectors = 1024;
 
 /** An Audit-ID that a client may choose. */
 const auditId = /^[\x20-\x7e]{1,256}$/;
@@ -284,10 +288,9 @@ function auditUnauthenticated(
   { started, id, info }: Progress,
 ): AuditContext | undefined {
   if (info === unknownRequest) return undefined;
-  return auditor?.begin(request, { ...attributesOf(info, nobody, false), user: undefined }, id, started);
+  const { verb, resource, path } = info;
+  return auditor?.begin(request, { user: undefined, verb, resource, path }, id, started);
 }
-
-const nobody: User = { name: '', groups: [] };
 
 async function authorized(
   attributes: Attributes,

@@ -33,8 +33,10 @@ export interface RequestInfo {
   readonly resource: ResourcePath | undefined;
   /** Whether a watch is asked for by the deprecated path `watch/`. */
   readonly watchPath: boolean;
-  /** The selectors of a list, watch or deletecollection. Others have none. */
+  /** The selectors of a list, watch or deletecollection, parsed at the first use. Others have none. */
   readonly selectors: Selectors;
+  /** The length of their texts (characters). */
+  readonly selectorLength?: number;
 }
 
 const noQuery: Query = new URLSearchParams();
@@ -70,11 +72,42 @@ export function identify(method: string, url: string): RequestInfo {
   }
   const watchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
   const verb = resourceVerb(method, query, resource, watchPath);
-  const selectors =
-    query.size > 0 && selecting.has(verb)
-      ? receiveSelectors(query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '')
-      : noSelectors;
-  return { path, query, verb, resource, watchPath, selectors };
+  if (query.size === 0 || !selecting.has(verb)) {
+    return { path, query, verb, resource, watchPath, selectors: noSelectors };
+  }
+  return new SelectingRequest(path, query, verb, resource, watchPath);
+}
+
+/** A request with selectors. */
+class SelectingRequest implements RequestInfo {
+  readonly path: string;
+  readonly query: Query;
+  readonly verb: string;
+  readonly resource: ResourcePath;
+  readonly watchPath: boolean;
+  #selectors: Selectors | undefined;
+
+  constructor(path: string, query: Query, verb: string, resource: ResourcePath, watchPath: boolean) {
+    this.path = path;
+    this.query = query;
+    this.verb = verb;
+    this.resource = resource;
+    this.watchPath = watchPath;
+  }
+
+  get selectors(): Selectors {
+    this.#selectors ??= receiveSelectors(...this.#texts);
+    return this.#selectors;
+  }
+
+  get selectorLength(): number {
+    const [labels, fields] = this.#texts;
+    return labels.length + fields.length;
+  }
+
+  get #texts(): [labels: string, fields: string] {
+    return [this.query.get('labelSelector') ?? '', this.query.get('fieldSelector') ?? ''];
+  }
 }
 
 /** Undefined when a segment is empty; only those after a subresource may be. */

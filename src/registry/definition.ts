@@ -14,6 +14,7 @@ import type { CompiledType, StructSchema } from '../schema/index.ts';
 import type { Allocator } from './allocator.ts';
 import type { Column, Completion } from './column.ts';
 import type { CustomStorage } from './custom-storage.ts';
+import type { ValidationSoFar } from './validation-so-far.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';

@@ -67,4 +67,5 @@ export type {
   WriteOptions,
   WriteResult,
 } from './types.ts';
+export type { ValidationSoFar } from './validation-so-far.ts';
 export { checkVerb, connectionOf } from './verbs.ts';

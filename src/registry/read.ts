@@ -248,7 +248,7 @@ async function listStore(registry: RegistryContext, plan: ListPlan): Promise<Obj
     ...(all && limit !== Number.POSITIVE_INFINITY ? { limit: limit + 1 } : {}),
   };
   const page: CachedObject[] = [];
-  for await (const { entries } of pagesOf(store, range)) {
+  for await (const { entries } of pagesOf(store, range, turns)) {
     for (const entry of entries) {
       if (turns.over) await turns.next();
       const object = describe(resource.format, entry);

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { type Authorizer, escalationChecks, type RbacIndex, type WriteCheck } from '../auth/index.ts';
 import { formatGroupResource, type Names } from '../meta/index.ts';
 import { consistentCache, type ObjectFollower, type Registry } from '../registry/index.ts';
@@ -43,5 +42,5 @@ export function roleChecks({ store, registry, ...options }: CheckOptions): Reado
     const followed = registry().resources.filter(({ id }) => ids.has(formatGroupResource(id)));
     await Promise.all(followed.map((resource) => consistentCache({ store }, resource)));
   };
-  return escalationChecks({ ...options, synced, pause: () => turn() });
+  return escalationChecks({ ...options, synced });
 }

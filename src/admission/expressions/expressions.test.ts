@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Budget, boolType, nullType, stringType } from '../../cel/index.ts';
+<<<<<<< HEAD
 import { atOnce, type JsonObject } from '../../meta/index.ts';
+=======
+import { atOnce, type JsonObject, type Turns } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
+>>>>>>> w/custom
 import type { AccessAuthorizer } from '../types.ts';
 import { Activation, type ActivationOptions, RequestValues } from './activation.ts';
 import { type Compilation, ExpressionCompiler, type ExpressionOptions } from './compile.ts';
@@ -20,7 +25,8 @@ function requestOf(
   {
     authorize = () => ({ allowed: false, reason: '' }),
     name = 'd',
-  }: { authorize?: AccessAuthorizer; name?: string } = {},
+    turns,
+  }: { authorize?: AccessAuthorizer; name?: string; turns?: Turns } = {},
 ): RequestValues {
   return new RequestValues({
     request: {
@@ -32,6 +38,7 @@ function requestOf(
       name,
       user: { name: 'ann', groups: ['g'], extra: { 'example.com/k': ['v'] } },
       dryRun: false,
+      turns,
       options: () => ({ kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'm' }),
     },
     matched: { kind: { ...apps, kind: 'Deployment' }, resource: { ...apps, resource: 'deployments' } },
@@ -179,6 +186,28 @@ describe('budgets', () => {
     expect(await evaluate(compiled, activation, budget)).toEqual({ failure: limit });
     expect(await evaluate(compiled, activation, budget)).toEqual({ failure: limit });
     await expect(async () => evaluate(compiled, activation, budget)).rejects.toThrow(OutOfBudget);
+<<<<<<< HEAD
+=======
+  });
+});
+
+describe('turns', () => {
+  it('are those of the request, for an expression that takes long and the variables that it reads', async () => {
+    const items = Array.from({ length: 20_000 }, (_, i) => i);
+    const compiler = newCompiler({ large: 'object.items.filter(x, x > 9999)', few: 'variables.large.size()' });
+    const costs: number[] = [];
+    for (const source of ['object.items.all(x, x >= 0)', 'variables.few == 10000 && variables.few > 0']) {
+      const turns = new EveryStep();
+      const activation = new Activation(requestOf({ items }, { turns }), { compiler });
+      const budget = new Budget(maxPolicyCost);
+      expect(await evaluate(compile(source, {}, compiler), activation, budget)).toEqual({ value: true });
+      expect(turns.count).toBeGreaterThanOrEqual(10);
+      costs.push(maxPolicyCost - budget.remaining);
+    }
+    // A variable is counted once, however often it is read.
+    expect(costs[1]).toBeGreaterThan(150_000);
+    expect(costs[1]).toBeLessThan(200_000);
+>>>>>>> w/custom
   });
 });
 

@@ -21,6 +21,8 @@ import type { HookType, ReviewVersion } from './configurations.ts';
 
 /** Levels of nesting around an object in a review. */
 const reviewDepth = 4;
+/** The members of objects and lists in an answer, beside its patch. */
+const maxAnswerMembers = 20_000;
 
 const apiVersionOf = (version: ReviewVersion, { domain }: Names) => `admission.${domain}/${version}`;
 
@@ -132,7 +134,7 @@ function readReview(body: Uint8Array): JsonObject {
   const unread = (why: string) => new BadReview(`couldn't get version/kind; json parse error: ${why}`);
   let value: Json;
   try {
-    ({ value } = parseJson(body, MAX_DEPTH + reviewDepth));
+    ({ value } = parseJson(body, MAX_DEPTH + reviewDepth, maxAnswerMembers));
   } catch (error) {
     // The reference server reads what is no JSON as YAML, in which a plain text is a string.
     const isText = !/^\s*[[{"]/.test(Buffer.from(body.subarray(0, 64)).toString());
@@ -178,7 +180,7 @@ export function denial(webhook: string, status: JsonObject): StatusError {
   const reason = textIn(status, 'reason');
   const why = textIn(status, 'message') || reason;
   const given = getKey(status, 'code');
-  const code = typeof given === 'number' && given >= 400 ? given : 400;
+  const code = typeof given === 'number' && Number.isInteger(given) && given >= 400 && given <= 599 ? given : 400;
   const details = getKey(status, 'details') as StatusDetails | null | undefined;
   const told = `admission webhook ${quote(webhook)} denied the request`;
   return new StatusError(

@@ -75,6 +75,11 @@ describe('an answer', () => {
       '410 admission webhook "w.example.com" denied the request: m',
     ],
     [
+      'with a code that is none',
+      { status: { code: 99_999, message: 'm' } },
+      '400 admission webhook "w.example.com" denied the request: m',
+    ],
+    [
       'with a success',
       { status: { code: 200 } },
       '400 admission webhook "w.example.com" denied the request without explanation',

@@ -1,4 +1,4 @@
-import { quote, shorten, type User } from '../../meta/index.ts';
+import { quote, scheduler, shorten, type Turns, type User } from '../../meta/index.ts';
 import type { RbacIndex } from './rbac-index.ts';
 import { type Action, pathAction, type Rule, resourceAction } from './rules.ts';
 
@@ -10,21 +10,19 @@ interface Combination {
 
 /** More combinations are not compared. Default roles have a few thousand. */
 const maxCombinations = 50_000;
-/** So many combinations are compared in one turn of the event loop. */
-const combinationsPerTurn = 64;
 /** The most text of missing permissions in a message (characters). */
 const maxMissing = 8 * 1024;
 
 /**
  * The permissions of `rules` that the user does not hold in the namespace, as messages show them: a sorted line for each.
- * Empty when the user holds all. `pause` lets other work run.
+ * Empty when the user holds all.
  */
 export async function missingPermissions(
   index: RbacIndex,
   user: User,
   namespace: string,
   rules: readonly Rule[],
-  pause: () => Promise<unknown>,
+  turns: Turns = scheduler.turns(user.name),
 ): Promise<readonly string[]> {
   const missing: Rule[] = [];
   let [compared, size] = [0, 0];
@@ -33,8 +31,8 @@ export async function missingPermissions(
       return [`more than ${maxCombinations} combinations, which are not compared: several smaller roles must be used`];
     }
     compared += 1;
-    if (compared % combinationsPerTurn === 0) await pause();
-    if (index.findGrant(user, namespace, action) !== undefined) continue;
+    if (turns.over) await turns.next();
+    if ((await index.findGrant(user, namespace, action)) !== undefined) continue;
     missing.push(rule);
     size += Object.values(rule).flat().join().length;
     if (size > maxMissing) return [...linesOf(missing), '…'];

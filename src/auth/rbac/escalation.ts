@@ -22,8 +22,6 @@ export interface EscalationOptions {
   readonly names: Names;
   /** Resolves once the index holds every write of any server that was answered before the call. */
   readonly synced: () => Promise<void>;
-  /** Lets other work run. */
-  readonly pause: () => Promise<unknown>;
 }
 
 /** Everything that can be granted. */
@@ -65,7 +63,7 @@ async function checkRole(options: EscalationOptions, id: GroupResource, write: C
   if (await mayDo(options, requester, 'escalate', { ...id, namespace, name: requestName })) return;
   await confirmHeld(options, id, write, rulesOf(object));
   if (!isAggregated(object) && !isAggregated(oldObject)) return;
-  const missing = await missingPermissions(options.index, requester, namespace, fullAuthority, options.pause);
+  const missing = await missingPermissions(options.index, requester, namespace, fullAuthority);
   if (missing.length === 0) return;
   const why = 'must have cluster-admin privileges to use the aggregationRule';
   throw statusError.forbidden(id, object.metadata.name ?? '', why);
@@ -98,12 +96,12 @@ async function mayDo(
 
 /** @throws StatusError 403 that names every permission of the rules that the requester does not hold */
 async function confirmHeld(
-  { index, names, pause }: EscalationOptions,
+  { index, names }: EscalationOptions,
   id: GroupResource,
   { requester, namespace, object }: CheckedWrite,
   rules: readonly Rule[],
 ): Promise<void> {
-  const missing = await missingPermissions(index, requester, namespace, rules, pause);
+  const missing = await missingPermissions(index, requester, namespace, rules);
   if (missing.length === 0) return;
   const { name, groups } = requester;
   const what = 'is attempting to grant RBAC permissions not currently held';

@@ -1,11 +1,16 @@
-import { aggregateMessages, type Names, quote, type User } from '../../meta/index.ts';
+import { aggregateMessages, type Names, quote, scheduler, type User } from '../../meta/index.ts';
 import { type Attributes, type Authorizer, type Decision, noOpinion, type ResourceRule, type Rules } from '../types.ts';
 import type { Binding, RbacIndex } from './rbac-index.ts';
-import { pathAction, resourceAction } from './rules.ts';
+import { pathAction, type Rule, resourceAction } from './rules.ts';
 
 /** Allows what the roles grant that are bound to the user or to one of the user's groups. Has no opinion of the rest. */
 export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
-  const authorize = ({ user, verb, resource, path }: Attributes): Decision => {
+  const decide = (grant: Binding | undefined, user: User, namespace: string): Decision => {
+    if (grant !== undefined) return new Granted(grant, user, index);
+    const missing = unresolvedRoles(index, user, namespace, (kind) => kind.toLowerCase(), names);
+    return missing === '' ? noOpinion : { allowed: false, reason: `RBAC: ${missing}` };
+  };
+  const authorize = ({ user, verb, resource, path }: Attributes): Decision | Promise<Decision> => {
     if (!index.loaded) return notLoaded;
     const namespace = resource?.namespace ?? '';
     const action =
@@ -13,25 +18,52 @@ export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
         ? pathAction(verb, path)
         : resourceAction(verb, resource.group, resource.resource, resource.subresource, resource.name);
     const grant = index.findGrant(user, namespace, action);
-    if (grant !== undefined) return new Granted(grant, user, index);
-    const missing = unresolvedRoles(index, user, namespace, (kind) => kind.toLowerCase(), names);
-    return missing === '' ? noOpinion : { allowed: false, reason: `RBAC: ${missing}` };
+    return grant instanceof Promise
+      ? grant.then((found) => decide(found, user, namespace))
+      : decide(grant, user, namespace);
   };
   return Object.assign(authorize, {
-    rulesFor: (user: User, namespace: string): Rules => {
+    rulesFor: async (user: User, namespace: string): Promise<Rules> => {
       if (!index.loaded) return { ...noRules, incomplete: true, evaluationError: notLoaded.reason };
-      const rules = index.bindingsOf(user, namespace).flatMap(({ role }) => role?.compiled?.rules ?? []);
-      const error = unresolvedRoles(index, user, namespace, (kind) => kind.toLowerCase(), names);
+      const { rules, complete } = await differentRules(index, user, namespace);
+      const unresolved = unresolvedRoles(index, user, namespace, (kind) => kind.toLowerCase(), names);
+      const errors = [unresolved, complete ? '' : tooMany].filter((text) => text !== '');
       return {
         resourceRules: rules.filter(({ resources }) => resources.length > 0).map(resourceRuleOf),
         nonResourceRules: rules
           .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
           .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
-        incomplete: false,
-        ...(error === '' ? {} : { evaluationError: error }),
+        incomplete: !complete,
+        ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
       };
     },
   });
+}
+
+/** Limits of a list of rules: how many are looked at, and the bytes of those that are listed. */
+const maxRules = 50_000;
+const maxRuleBytes = 1024 * 1024;
+const tooMany = 'RBAC: the rules are too many to list: only some of them are listed';
+
+/** The rules of the user, equal ones once; not complete when there are too many. Made in turns of the user. */
+async function differentRules(
+  index: RbacIndex,
+  user: User,
+  namespace: string,
+): Promise<{ readonly rules: readonly Rule[]; readonly complete: boolean }> {
+  const turns = scheduler.turns(user.name);
+  const different = new Map<string, Rule>();
+  let [looked, bytes] = [0, 0];
+  for (const { compiled } of index.rolesOf(user, namespace)) {
+    for (const rule of compiled?.rules ?? []) {
+      if (turns.over) await turns.next();
+      const text = JSON.stringify(rule);
+      if (!different.has(text)) bytes += text.length;
+      different.set(text, rule);
+      if (++looked > maxRules || bytes > maxRuleBytes) return { rules: [...different.values()], complete: false };
+    }
+  }
+  return { rules: [...different.values()], complete: true };
 }
 
 /** Most requests need no reason: its text takes longer than the decision. */
@@ -70,8 +102,9 @@ function describe(binding: Binding, user: User, index: RbacIndex): string {
   return `${what} of ${roleRef.kind} ${quote(roleRef.name)} to ${kind} ${to}`;
 }
 
-/** So many roles that do not exist are named in one message. */
+/** So many roles that do not exist are named in one message, and so many roles are looked at for it. */
 const maxNamed = 16;
+const maxLooked = 10_000;
 
 /**
  * Names the roles that bindings of the user refer to and that do not exist; empty when there are none. `resourceOf` is
@@ -85,12 +118,14 @@ export function unresolvedRoles(
   { domain }: Names,
 ): string {
   const problems = new Set<string>();
-  for (const { role, roleRef } of index.bindingsOf(user, namespace)) {
-    if (role?.compiled !== undefined) continue;
+  let looked = 0;
+  for (const { compiled, supported, kind, name } of index.rolesOf(user, namespace)) {
+    if (++looked > maxLooked) break;
+    if (compiled !== undefined) continue;
     problems.add(
-      role === undefined
-        ? `unsupported role reference kind: ${quote(roleRef.kind)}`
-        : `${resourceOf(roleRef.kind)}.rbac.authorization.${domain} ${quote(roleRef.name)} not found`,
+      supported
+        ? `${resourceOf(kind)}.rbac.authorization.${domain} ${quote(name)} not found`
+        : `unsupported role reference kind: ${quote(kind)}`,
     );
   }
   const named = [...problems].slice(0, maxNamed);

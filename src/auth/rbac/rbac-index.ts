@@ -1,10 +1,14 @@
-import { type ApiObject, isJsonObject, type Json, type JsonObject, type User } from '../../meta/index.ts';
-import { type Action, type CompiledRules, compileRules, rulesAllow, rulesOf } from './rules.ts';
+import { type ApiObject, isJsonObject, type Json, type JsonObject, scheduler, type User } from '../../meta/index.ts';
+import { type Action, type CompiledRules, compileRules, rulesAllow, rulesOf, weightOf } from './rules.ts';
 
 export type RoleKind = 'Role' | 'ClusterRole';
 
 /** A role that exists, or to which a binding refers. */
 interface RoleSlot {
+  readonly kind: string;
+  readonly name: string;
+  /** False: a binding cannot refer to a role of this kind. */
+  readonly supported: boolean;
   /** Undefined: the role does not exist. */
   compiled: CompiledRules | undefined;
   /** How many bindings refer to it. */
@@ -24,16 +28,20 @@ export interface Binding {
   readonly name: string;
   readonly roleRef: { readonly kind: string; readonly name: string };
   readonly subjects: readonly Subject[];
-  /** Undefined: it cannot refer to a role of this kind. */
-  readonly role: RoleSlot | undefined;
+  readonly role: RoleSlot;
 }
 
-/** The bindings of a user name or group by namespace, each with the position of the subject. */
-type BindingsOfSubject = Map<string, Map<Binding, number>>;
+/** The bindings of one role to a subject, in the order of their creation. */
+type BindingsOfRole = Set<Binding>;
+/** What a subject is bound to, by namespace: each role once, whatever the number of its bindings. */
+type RolesOfSubject = Map<string, Map<RoleSlot, BindingsOfRole>>;
+
+/** From so many permissions on that a decision looks at, it goes on in turns: some 30 ns each. */
+const permissionsAtOnce = 5_000;
 
 /**
- * The roles and bindings of the cluster. A decision looks at the bindings of the user's name and groups in one namespace
- * and at cluster scope, whatever the number of others. A change takes time linear in the size of its object.
+ * The roles and bindings of the cluster. A decision looks at the roles of the user's name and groups in one namespace and
+ * at cluster scope, each once, whatever the number of others. A change takes time linear in the size of its object.
  */
 export class RbacIndex {
   /** Whether all stored roles and bindings are in the index. */
@@ -42,8 +50,8 @@ export class RbacIndex {
   readonly #roles = new Map<string, RoleSlot>();
   readonly #bindings = new Map<string, Binding>();
   /** Users, including those of service accounts. */
-  readonly #users = new Map<string, BindingsOfSubject>();
-  readonly #groups = new Map<string, BindingsOfSubject>();
+  readonly #users = new Map<string, RolesOfSubject>();
+  readonly #groups = new Map<string, RolesOfSubject>();
 
   /** Adds, replaces or, with undefined, removes a Role, or a ClusterRole in the namespace ''. */
   setRole(namespace: string, name: string, role: ApiObject | undefined): void {
@@ -53,7 +61,7 @@ export class RbacIndex {
       if (slot === undefined) return;
       slot.compiled = undefined;
       this.#release(key, slot);
-    } else this.#slot(key).compiled = compileRules(rulesOf(role));
+    } else this.#slot(key, namespace === '' ? 'ClusterRole' : 'Role', name).compiled = compileRules(rulesOf(role));
   }
 
   /** Adds, replaces or, with undefined, removes a RoleBinding, or a ClusterRoleBinding in the namespace ''. */
@@ -63,41 +71,48 @@ export class RbacIndex {
     if (before !== undefined) this.#remove(key, before);
     if (object === undefined) return;
     const roleRef = refOf(object);
-    const roleKey = roleKeyOf(roleRef, namespace);
-    const role = roleKey === undefined ? undefined : this.#slot(roleKey);
-    if (role !== undefined) role.bindings += 1;
+    const role = this.#slot(roleKeyOf(roleRef, namespace), roleRef.kind, roleRef.name);
+    role.bindings += 1;
     const binding: Binding = { namespace, name, roleRef, subjects: subjectsOf(object, namespace), role };
     this.#bindings.set(key, binding);
-    for (const [position, subject] of binding.subjects.entries()) this.#addSubject(subject, binding, position);
+    for (const subject of binding.subjects) this.#addSubject(subject, binding);
   }
 
   /** The rules of a role; undefined when it does not exist. */
   rulesOf(kind: RoleKind, namespace: string, name: string): CompiledRules | undefined {
-    const key = roleKeyOf({ kind, name }, namespace);
-    return key === undefined ? undefined : this.#roles.get(key)?.compiled;
+    return this.#roles.get(roleKeyOf({ kind, name }, namespace))?.compiled;
   }
 
-  /** A binding through which the user may take the action in the namespace; one at cluster scope before others. */
-  findGrant(user: User, namespace: string, action: Action): Binding | undefined {
-    const found = this.#findIn(user, '', action);
-    return found !== undefined || namespace === '' ? found : this.#findIn(user, namespace, action);
-  }
-
-  /** All bindings of the user at cluster scope and in the namespace, each once. */
-  bindingsOf(user: User, namespace: string): Binding[] {
-    const found = new Set<Binding>();
-    for (const scope of namespace === '' ? [''] : ['', namespace]) {
-      for (const bindings of this.#allIn(user, scope)) for (const binding of bindings.keys()) found.add(binding);
+  /**
+   * A binding through which the user may take the action in the namespace; one at cluster scope before others. A promise
+   * where many permissions have to be looked at, in turns of the user.
+   */
+  findGrant(user: User, namespace: string, action: Action): Binding | undefined | Promise<Binding | undefined> {
+    const candidates = this.#rolesOf(user, namespace);
+    let looked = 0;
+    for (let next = candidates.next(); next.done !== true; next = candidates.next()) {
+      const [role, bindings] = next.value;
+      if (role.compiled === undefined) continue;
+      if (rulesAllow(role.compiled, action)) return firstOf(bindings);
+      looked += weightOf(role.compiled, action);
+      if (looked >= permissionsAtOnce) return findInTurns(candidates, action, user);
     }
-    return [...found];
+    return undefined;
+  }
+
+  /** The roles to which the user is bound at cluster scope and in the namespace, each once. */
+  rolesOf(user: User, namespace: string): ReadonlySet<RoleSlot> {
+    const found = new Set<RoleSlot>();
+    for (const [role] of this.#rolesOf(user, namespace)) found.add(role);
+    return found;
   }
 
   /** The first subject of the binding that is the user. */
-  subjectOf(binding: Binding, user: User): Subject | undefined {
-    let first = Number.POSITIVE_INFINITY;
-    for (const bindings of this.#allIn(user, binding.namespace))
-      first = Math.min(first, bindings.get(binding) ?? first);
-    return binding.subjects[first];
+  subjectOf({ subjects: all }: Binding, { name, groups }: User): Subject | undefined {
+    return all.find((subject) => {
+      const [subjects, key] = this.#place(subject) ?? [];
+      return subjects === this.#users ? key === name : subjects === this.#groups && groups.includes(key ?? '');
+    });
   }
 
   /** The number of entries of each kind, which shows that nothing is left of removed objects. */
@@ -106,29 +121,27 @@ export class RbacIndex {
     return { roles, bindings: this.#bindings.size, users: this.#users.size, groups: this.#groups.size };
   }
 
-  #findIn(user: User, namespace: string, action: Action): Binding | undefined {
-    const found = firstGrant(this.#users.get(user.name)?.get(namespace), action);
-    if (found !== undefined) return found;
-    for (const group of user.groups) {
-      const granting = firstGrant(this.#groups.get(group)?.get(namespace), action);
-      if (granting !== undefined) return granting;
-    }
-    return undefined;
+  *#rolesOf(user: User, namespace: string): Generator<readonly [RoleSlot, BindingsOfRole], void, undefined> {
+    yield* this.#rolesIn(user, '');
+    if (namespace !== '') yield* this.#rolesIn(user, namespace);
   }
 
-  *#allIn({ name, groups }: User, namespace: string): Iterable<Map<Binding, number>> {
+  *#rolesIn(
+    { name, groups }: User,
+    namespace: string,
+  ): Generator<readonly [RoleSlot, BindingsOfRole], void, undefined> {
     const own = this.#users.get(name)?.get(namespace);
-    if (own !== undefined) yield own;
+    if (own !== undefined) yield* own;
     for (const group of groups) {
       const shared = this.#groups.get(group)?.get(namespace);
-      if (shared !== undefined) yield shared;
+      if (shared !== undefined) yield* shared;
     }
   }
 
-  #slot(key: string): RoleSlot {
+  #slot(key: string, kind: string, name: string): RoleSlot {
     let slot = this.#roles.get(key);
     if (slot === undefined) {
-      slot = { compiled: undefined, bindings: 0 };
+      slot = { kind, name, supported: !key.startsWith(unsupported), compiled: undefined, bindings: 0 };
       this.#roles.set(key, slot);
     }
     return slot;
@@ -142,54 +155,68 @@ export class RbacIndex {
     const { namespace, roleRef, role, subjects } = binding;
     this.#bindings.delete(key);
     for (const subject of subjects) this.#removeSubject(subject, binding);
-    const roleKey = roleKeyOf(roleRef, namespace);
-    if (role === undefined || roleKey === undefined) return;
     role.bindings -= 1;
-    this.#release(roleKey, role);
+    this.#release(roleKeyOf(roleRef, namespace), role);
   }
 
   /** The map in which a subject is indexed, and its key there; undefined for one that nobody is. */
-  #place({ kind, name, namespace }: Subject): readonly [Map<string, BindingsOfSubject>, string] | undefined {
+  #place({ kind, name, namespace }: Subject): readonly [Map<string, RolesOfSubject>, string] | undefined {
     if (kind === 'User') return [this.#users, name];
     if (kind === 'Group') return [this.#groups, name];
     if (kind !== 'ServiceAccount' || namespace === '') return undefined;
     return [this.#users, `system:serviceaccount:${namespace}:${name}`];
   }
 
-  #addSubject(subject: Subject, binding: Binding, position: number): void {
+  #addSubject(subject: Subject, binding: Binding): void {
     const [subjects, key] = this.#place(subject) ?? [];
     if (subjects === undefined || key === undefined) return;
-    const byNamespace: BindingsOfSubject = subjects.get(key) ?? new Map();
-    const bindings = byNamespace.get(binding.namespace) ?? new Map<Binding, number>();
+    const byNamespace: RolesOfSubject = subjects.get(key) ?? new Map();
+    const roles = byNamespace.get(binding.namespace) ?? new Map<RoleSlot, BindingsOfRole>();
+    const bindings = roles.get(binding.role) ?? new Set<Binding>();
     subjects.set(key, byNamespace);
-    byNamespace.set(binding.namespace, bindings);
-    if (!bindings.has(binding)) bindings.set(binding, position);
+    byNamespace.set(binding.namespace, roles);
+    roles.set(binding.role, bindings);
+    bindings.add(binding);
   }
 
   #removeSubject(subject: Subject, binding: Binding): void {
     const [subjects, key] = this.#place(subject) ?? [];
     if (subjects === undefined || key === undefined) return;
     const byNamespace = subjects.get(key);
-    const bindings = byNamespace?.get(binding.namespace);
+    const roles = byNamespace?.get(binding.namespace);
+    const bindings = roles?.get(binding.role);
     bindings?.delete(binding);
-    if (bindings?.size === 0) byNamespace?.delete(binding.namespace);
+    if (bindings?.size === 0) roles?.delete(binding.role);
+    if (roles?.size === 0) byNamespace?.delete(binding.namespace);
     if (byNamespace?.size === 0) subjects.delete(key);
   }
 }
 
-function firstGrant(bindings: Map<Binding, number> | undefined, action: Action): Binding | undefined {
-  if (bindings === undefined) return undefined;
-  for (const binding of bindings.keys()) {
-    const compiled = binding.role?.compiled;
-    if (compiled !== undefined && rulesAllow(compiled, action)) return binding;
+const firstOf = (bindings: BindingsOfRole): Binding | undefined => bindings.keys().next().value;
+
+/** The rest of a decision. Roles that change meanwhile are looked at as they are by then. */
+async function findInTurns(
+  candidates: Iterator<readonly [RoleSlot, BindingsOfRole]>,
+  action: Action,
+  { name }: User,
+): Promise<Binding | undefined> {
+  const turns = scheduler.turns(name);
+  for (;;) {
+    if (turns.over) await turns.next();
+    const next = candidates.next();
+    if (next.done === true) return undefined;
+    const [{ compiled }, bindings] = next.value;
+    if (compiled !== undefined && rulesAllow(compiled, action)) return firstOf(bindings);
   }
-  return undefined;
 }
 
-/** The key of a referenced role; undefined for kinds that a binding of the namespace cannot refer to. */
-function roleKeyOf({ kind, name }: Binding['roleRef'], namespace: string): string | undefined {
+/** The beginning of keys of roles of another kind: it is no name of a namespace. */
+const unsupported = '?';
+
+/** The key of a referenced role, one of its own for kinds that a binding of the namespace cannot refer to. */
+function roleKeyOf({ kind, name }: Binding['roleRef'], namespace: string): string {
   if (kind === 'ClusterRole') return `/${name}`;
-  return kind === 'Role' && namespace !== '' ? `${namespace}/${name}` : undefined;
+  return kind === 'Role' && namespace !== '' ? `${namespace}/${name}` : `${unsupported}${kind}/${name}`;
 }
 
 const textOf = (object: JsonObject, field: string): string => {

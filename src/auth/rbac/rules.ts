@@ -124,3 +124,11 @@ export function rulesAllow({ byResource, byPath, byPrefix }: CompiledRules, acti
   }
   return false;
 }
+
+/** How many permissions a decision about the action looks at. */
+export function weightOf({ byResource, byPath, byPrefix }: CompiledRules, { path, resources }: Action): number {
+  if (path !== undefined) return (byPath.get(path)?.length ?? 0) + byPrefix.length;
+  let weight = 1;
+  for (const resource of resources) weight += byResource.get(resource)?.length ?? 0;
+  return weight;
+}

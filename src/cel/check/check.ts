@@ -1,4 +1,6 @@
 /** Type checking: the type of each node, and the declaration that it refers to. */
+
+import type { Steps } from '../../meta/index.ts';
 import type { Expr, Issue } from '../ast.ts';
 import type { CheckedExpression, Environment } from '../environment.ts';
 import { parse } from '../syntax/parse.ts';
@@ -21,6 +23,13 @@ export function check(environment: Environment, expression: string | Parsed): Ch
     bounded(checked, () => validateLiterals(checked)),
   );
   return checked;
+}
+
+/** The same in steps: one to parse the expression, one for its types. @throws ExpressionError */
+export function* checkInSteps(environment: Environment, source: string): Steps<CheckedExpression> {
+  const expression = parsed(environment, source);
+  yield;
+  return check(environment, expression);
 }
 
 /** The same with literals as the language allows them: also lists and maps of several types. */

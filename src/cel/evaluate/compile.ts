@@ -31,6 +31,7 @@ import type { Overload } from '../library.ts';
 import { forget } from '../memo.ts';
 import { dynType } from '../types.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
+<<<<<<< HEAD
 import {
   type Attribute,
   type Base,
@@ -50,6 +51,23 @@ import {
   type Step,
 } from './budget.ts';
 import { areLong, callStep, longCall } from './calls.ts';
+=======
+import type { Base, Held, Qualifier } from './attributes.ts';
+import { type Budget, frameOf, inSteps, type Outcome, outcomeOf, type Runnable, type Step } from './budget.ts';
+import { areLong, callStep, longCall } from './calls.ts';
+import {
+  attribute,
+  type Compiled,
+  computed,
+  constant,
+  evaluateConstant,
+  folded,
+  innerRunnableOf,
+  isLong,
+  readSlot,
+  runnableOf,
+} from './compiled.ts';
+>>>>>>> w/custom
 import { comprehensionStep, type Part } from './comprehensions.ts';
 import { listStep, mapStep, objectStep } from './literals.ts';
 import { conditional, logical, notStrictlyFalse, optionalOr } from './logic.ts';
@@ -99,6 +117,7 @@ export function compileExpression(checked: CheckedExpression): Program {
   };
 }
 
+<<<<<<< HEAD
 /** The result of compiling a node. Attributes stay open: a select or index above adds its qualifier to them. */
 type Compiled =
   | { readonly kind: 'constant'; readonly value: Value }
@@ -130,6 +149,8 @@ const readSlot =
   ({ locals }) =>
     locals[slot] as Outcome;
 
+=======
+>>>>>>> w/custom
 /** The variables of the comprehensions around a node, innermost first. */
 interface Scope {
   readonly name: string;
@@ -402,6 +423,7 @@ function readAccumulator(slot: number, initial: Step): Step {
   };
 }
 
+<<<<<<< HEAD
 /** The constant that a list or map of constants is; one that fails does so when it is evaluated. */
 function folded(runnable: Runnable, parts: readonly Compiled[]): Compiled {
   if (!parts.every(({ kind }) => kind === 'constant')) return computed(runnable);
@@ -417,6 +439,8 @@ function evaluateConstant(step: Step): Value {
 
 const constantFrame = (): Frame => frameOf([], 0, Number.POSITIVE_INFINITY);
 
+=======
+>>>>>>> w/custom
 const isOverload = (overloads: readonly Overload[], id: string): boolean =>
   overloads.length === 1 && overloads[0]?.id === id;
 

@@ -74,7 +74,7 @@ describe('defaults in definitions', () => {
     expect(found).not.toEqual([]);
     for (const error of found) {
       expect(error).toMatch(
-        /\.default: Forbidden: defaults within the defaults of a schema must take no more than 4194304 bytes in all$/,
+        /\.default: Forbidden: defaults within the defaults of a schema must take no more than 524288 bytes in all$/,
       );
     }
   });

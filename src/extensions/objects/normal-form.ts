@@ -33,7 +33,7 @@ export interface Default {
 /** What the defaults that are set in one object may take (bytes): as much as an object in the store. */
 export const maxDefaulted = 2 * 1024 * 1024;
 /** What the defaults that are set in the defaults of one schema may take (bytes). */
-export const maxDefaultedInSchema = 4 * 1024 * 1024;
+export const maxDefaultedInSchema = 512 * 1024;
 
 /** The state of one normalization. */
 export interface Walk {

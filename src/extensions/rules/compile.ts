@@ -3,7 +3,7 @@ import {
   CelError,
   type CelType,
   type CheckedExpression,
-  check,
+  checkInSteps,
   compileExpression,
   createEnvironment,
   type Environment,
@@ -60,8 +60,8 @@ export function expressionsOf(structural: Structural): StoredExpressions {
 }
 
 /**
- * Compiles a rule on values of the type. Without `stored`, all expressions count as stored. In steps: one for each
- * expression, which takes up to some 50 ms.
+ * Compiles a rule on values of the type. Without `stored`, all expressions count as stored. In steps: each expression is
+ * parsed, checked and compiled in one of its own.
  */
 export function* compileRule(
   rule: Rule,
@@ -80,11 +80,11 @@ export function* compileRule(
       known === undefined || known.has(source) ? storedExpressionLibraries : newExpressionLibraries,
       to,
     );
-  const expression = of(rule.rule, stored?.rules, expectedOfRule);
+  const expression = yield* of(rule.rule, stored?.rules, expectedOfRule);
   if (typeof expression === 'string') return { ...unchecked, error: expression };
   if (rule.messageExpression !== '') yield;
   const message =
-    rule.messageExpression === '' ? undefined : of(rule.messageExpression, stored?.messages, expectedOfMessage);
+    rule.messageExpression === '' ? undefined : yield* of(rule.messageExpression, stored?.messages, expectedOfMessage);
   return {
     ...nothing,
     expression,
@@ -112,15 +112,16 @@ const expectedOfMessage: Expected = {
 };
 
 /** The compiled expression, or why it is not valid. */
-function compileAs(
+function* compileAs(
   source: string,
   rule: Rule,
   type: CelType,
   libraries: readonly Library[],
   { kind, prefix, mismatch }: Expected,
-): CompiledExpression | string {
+): Steps<CompiledExpression | string> {
   try {
-    const checked = check(environmentOf(type, rule, libraries), source);
+    const checked = yield* checkInSteps(environmentOf(type, rule, libraries), source);
+    yield;
     return checked.type.kind === kind ? { checked, program: compileExpression(checked) } : mismatch;
   } catch (thrown) {
     if (thrown instanceof ExpressionError) return `${prefix}compilation failed: ${thrown.message}`;

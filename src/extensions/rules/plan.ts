@@ -29,6 +29,8 @@ export class PlanNode {
   readonly properties: [name: string, node: PlanNode][] = [];
   items: PlanNode | undefined;
   values: PlanNode | undefined;
+  /** It does not keep the schema of a definition that has gone. */
+  readonly reference = new WeakRef<PlanNode>(this);
   readonly #isResource: boolean;
   #compiled: PlannedNode | undefined;
 
@@ -46,10 +48,39 @@ export class PlanNode {
     return this.#compiled;
   }
 
-  /** Compiles the rules, in steps. */
+  /** Compiles the rules, in steps. They are kept until those of other nodes need the room. */
   *compile(): Steps<PlannedNode> {
-    this.#compiled = yield* compile(this.structural, this.#isResource);
-    return this.#compiled;
+    const { size, ...compiled } = yield* compile(this.structural, this.#isResource);
+    this.#compiled = compiled;
+    keep(this, size);
+    return compiled;
+  }
+
+  /** The rules are compiled again when they are next needed. */
+  forget(): void {
+    this.#compiled = undefined;
+  }
+}
+
+/** The nodes of all syntax trees whose programs are kept, some 300 bytes each. */
+const maxKept = 120_000;
+/** What a schema node takes beside them. */
+const overhead = 10;
+/** Those that are kept, in the order of their compilation, with the nodes of their syntax trees. */
+const kept = new Map<WeakRef<PlanNode>, number>();
+let keptSize = 0;
+
+function keep(node: PlanNode, size: number): void {
+  const { reference } = node;
+  const all = size + overhead;
+  keptSize += all - (kept.get(reference) ?? 0);
+  kept.delete(reference);
+  kept.set(reference, all);
+  for (const [oldest, its] of kept) {
+    if (keptSize <= maxKept) break;
+    kept.delete(oldest);
+    keptSize -= its;
+    oldest.deref()?.forget();
   }
 }
 
@@ -82,17 +113,19 @@ function makePlan(structural: Structural, isResource: boolean): PlanNode | undef
   return isNeeded ? node : undefined;
 }
 
-function* compile(structural: Structural, isResource: boolean): Steps<PlannedNode> {
+function* compile(structural: Structural, isResource: boolean): Steps<PlannedNode & { readonly size: number }> {
   const binding = bindingOf(structural, isResource, 'selfType');
-  if (binding === undefined) return { read: () => null, rules: structural.rules.map(unusable) };
+  if (binding === undefined) return { read: () => null, rules: structural.rules.map(unusable), size: 0 };
   const rules: PlannedRule[] = [];
+  let size = 0;
   for (const rule of structural.rules) {
     if (rules.length > 0) yield;
     const compiled = yield* compileRule(rule, structural, binding.type, undefined);
     const { expression, message, error, usesOldSelf, fieldPath } = compiled;
+    size += (expression?.checked.typeOf.length ?? 0) + (message?.checked.typeOf.length ?? 0);
     rules.push({ rule, error, usesOldSelf, fieldPath, program: expression?.program, message: message?.program });
   }
-  return { read: binding.read, rules };
+  return { read: binding.read, rules, size };
 }
 
 /** A rule on values of which nothing is known. */

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, type JsonObject, namesFor, type Steps } from '../../meta/index.ts';
+import { structuralOf } from '../structural.ts';
+import { Correlation } from './correlation.ts';
+import { validateLists, validateValue } from './validate.ts';
+import { valueSchemaOf } from './value-schema.ts';
+
+const names = namesFor('k8s.io');
+const text = { type: 'string' };
+const keyed = { type: 'object', properties: { k: text } };
+const map = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] };
+const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const objects = (count: number) => times(count, (i) => ({ k: `k${i}` }));
+
+/** How often a computation pauses, and its result. */
+function paused<T>(steps: Steps<T>): { readonly pauses: number; readonly result: T } {
+  for (let pauses = 0; ; pauses++) {
+    const step = steps.next();
+    if (step.done === true) return { pauses, result: step.value };
+  }
+}
+
+const ofValue = (schema: JsonObject, value: Json) => paused(validateValue(valueSchemaOf(schema, names), value, ''));
+const ofLists = (schema: JsonObject, value: Json) =>
+  paused(validateLists(structuralOf({ type: 'object', properties: { x: schema } }, names), { x: value }, undefined));
+
+describe('the validation of large custom objects pauses in proportion to their size', () => {
+  it.each<readonly [string, (count: number) => { readonly pauses: number }]>([
+    ['a list of type map', (count) => ofLists({ type: 'array', items: keyed, ...map }, objects(count))],
+    [
+      'a list of type set',
+      (count) =>
+        ofLists(
+          { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
+          times(count, (i) => `k${i}`),
+        ),
+    ],
+    [
+      'an enumeration of objects',
+      (count) =>
+        ofValue(
+          { type: 'array', items: { ...keyed, enum: objects(5_000) } },
+          times(count, () => ({ k: 'k4999' })),
+        ),
+    ],
+    [
+      'alternatives',
+      (count) =>
+        ofValue(
+          { type: 'array', items: { anyOf: times(20, (i) => ({ pattern: `^b${i}|a$` })) } },
+          times(count, () => 'a'),
+        ),
+    ],
+    [
+      'an unchanged list',
+      (count) => {
+        const schema = structuralOf({ type: 'array', items: keyed, ...map }, names);
+        return paused(new Correlation(objects(count), objects(count), schema).isUnchanged());
+      },
+    ],
+  ])('%s', (_, run) => {
+    const [one, two] = [run(10_000).pauses, run(20_000).pauses];
+    expect(one).toBeGreaterThanOrEqual(5);
+    expect(two).toBeGreaterThanOrEqual(1.5 * one);
+    expect(two).toBeLessThanOrEqual(2.5 * one);
+  });
+
+  it('a long text, for each of its patterns', () => {
+    const patterns = times(20, (i) => ({ pattern: `^[a-z]+${i}[0-9]*$` }));
+    const { pauses, result } = ofValue({ ...text, anyOf: patterns }, 'a'.repeat(500_000));
+    expect(pauses).toBeGreaterThanOrEqual(20 * 15);
+    expect(result).toHaveLength(2);
+  });
+
+  it('a text that takes too many states of a pattern does not match', () => {
+    let seed = 1;
+    const random = times(50_000, () => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return 'abc'[(seed >>> 16) % 3];
+    }).join('');
+    const { pauses, result } = ofValue({ ...text, pattern: '(a|b|c)*a(a|b|c){300}[de]' }, random);
+    expect(pauses).toBeGreaterThan(10);
+    expect(result).toHaveLength(1);
+  });
+});
+
+describe('the validation of custom objects', () => {
+  it('finds lists and objects in enumerations whatever the order of their keys', () => {
+    const schema = { type: 'object', enum: [{ a: 1, b: [{ c: 'x', d: null }] }] };
+    expect(ofValue(schema, { b: [{ d: null, c: 'x' }], a: 1 }).result).toEqual([]);
+    expect(ofValue(schema, { b: [{ d: null, c: 'y' }], a: 1 }).result).toHaveLength(1);
+  });
+
+  it('distinguishes texts, numbers and objects that are written alike in a set', () => {
+    const schema = { type: 'array', 'x-kubernetes-list-type': 'set', items: {} };
+    expect(ofLists(schema, ['1', 1, '"1', null, 'null', '{}', {}, [], '[]']).result).toEqual([]);
+    expect(
+      ofLists(schema, [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ]).result,
+    ).toHaveLength(1);
+  });
+});

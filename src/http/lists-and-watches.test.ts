@@ -1,6 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ByteString, bufferOf, type Json, StatusError } from '../meta/index.ts';
+import { type ByteString, bufferOf, type Json, namesFor, StatusError } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
+import type { Resource, Target } from '../registry/index.ts';
+import { findType } from '../types/find-type.ts';
+import { createCodecs } from './codecs.ts';
 import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
 import type { Chunk } from './types.ts';
 
@@ -40,7 +44,7 @@ describe('lists', () => {
       const turns = new EveryStep();
       const resource = server.registry.find('', 'v1', 'configmaps') as Resource;
       const target: Target = { resource, version: 'v1', namespace: 'default', name: '', subresource: '' };
-      const codec = createCodecs({ findType, names: server.names }).all.find(({ mediaTypes }) =>
+      const codec = createCodecs({ findType, names: namesFor('k8s.io') }).all.find(({ mediaTypes }) =>
         mediaTypes.includes(type),
       );
       const list = await server.registry.list(target, {});

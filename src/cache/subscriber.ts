@@ -135,7 +135,10 @@ export class Subscriber implements Subscription, HistoryMember {
     this.#position = Math.max(this.#position, revision);
     this.#cursor = window.seek(this.#position);
     if (this.#position < window.oldest) {
-      if (this.#costly) return this.end(tooOld(this.#position, window.oldest));
+      if (this.#costly) {
+        this.end(tooOld(this.#position, window.oldest));
+        return;
+      }
       this.#source = 'history';
     } else if (this.#costly || this.#cursor < window.end) this.#source = 'window';
     else {

@@ -59,11 +59,8 @@ export {
   setKey,
 } from './json.ts';
 export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity } from './json-steps.ts';
-<<<<<<< HEAD
 export { isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
-=======
->>>>>>> w/custom
 export {
   buildMetric,
   compatibleDomain,

@@ -387,14 +387,6 @@ export interface Strategy<T = ApiObject> {
   readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
 }
 
-/** What a validation in steps comes after. */
-export interface ValidationSoFar {
-  /** The errors of all other validation. */
-  readonly found: readonly FieldError[];
-  /** The part of the object that is written. */
-  readonly part: 'whole' | 'status';
-}
-
 export interface Termination<T = ApiObject> {
   /** Changes the object in place, right after it was marked as deleted. */
   readonly begin: (object: T, context: StrategyContext) => void;

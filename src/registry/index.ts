@@ -28,7 +28,6 @@ export {
   type Strategy,
   type StrategyContext,
   type Subresource,
-  type ValidationSoFar,
   type Verb,
   type WriteContext,
 } from './definition.ts';

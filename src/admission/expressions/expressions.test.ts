@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Budget, boolType, nullType, stringType } from '../../cel/index.ts';
-<<<<<<< HEAD
-import { atOnce, type JsonObject } from '../../meta/index.ts';
-=======
 import { atOnce, type JsonObject, type Turns } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
->>>>>>> w/custom
 import type { AccessAuthorizer } from '../types.ts';
 import { Activation, type ActivationOptions, RequestValues } from './activation.ts';
 import { type Compilation, ExpressionCompiler, type ExpressionOptions } from './compile.ts';
@@ -186,8 +182,6 @@ describe('budgets', () => {
     expect(await evaluate(compiled, activation, budget)).toEqual({ failure: limit });
     expect(await evaluate(compiled, activation, budget)).toEqual({ failure: limit });
     await expect(async () => evaluate(compiled, activation, budget)).rejects.toThrow(OutOfBudget);
-<<<<<<< HEAD
-=======
   });
 });
 
@@ -207,7 +201,6 @@ describe('turns', () => {
     // A variable is counted once, however often it is read.
     expect(costs[1]).toBeGreaterThan(150_000);
     expect(costs[1]).toBeLessThan(200_000);
->>>>>>> w/custom
   });
 });
 

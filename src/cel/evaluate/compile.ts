@@ -31,27 +31,6 @@ import type { Overload } from '../library.ts';
 import { forget } from '../memo.ts';
 import { dynType } from '../types.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
-<<<<<<< HEAD
-import {
-  type Attribute,
-  type Base,
-  evaluateAttribute,
-  type Held,
-  type Qualifier,
-  resolveAttribute,
-} from './attributes.ts';
-import {
-  type Budget,
-  type Frame,
-  frameOf,
-  inSteps,
-  type Outcome,
-  outcomeOf,
-  type Runnable,
-  type Step,
-} from './budget.ts';
-import { areLong, callStep, longCall } from './calls.ts';
-=======
 import type { Base, Held, Qualifier } from './attributes.ts';
 import { type Budget, frameOf, inSteps, type Outcome, outcomeOf, type Runnable, type Step } from './budget.ts';
 import { areLong, callStep, longCall } from './calls.ts';
@@ -67,7 +46,6 @@ import {
   readSlot,
   runnableOf,
 } from './compiled.ts';
->>>>>>> w/custom
 import { comprehensionStep, type Part } from './comprehensions.ts';
 import { listStep, mapStep, objectStep } from './literals.ts';
 import { conditional, logical, notStrictlyFalse, optionalOr } from './logic.ts';
@@ -117,40 +95,6 @@ export function compileExpression(checked: CheckedExpression): Program {
   };
 }
 
-<<<<<<< HEAD
-/** The result of compiling a node. Attributes stay open: a select or index above adds its qualifier to them. */
-type Compiled =
-  | { readonly kind: 'constant'; readonly value: Value }
-  | { readonly kind: 'attribute'; readonly attribute: Attribute }
-  | { readonly kind: 'step'; readonly runnable: Runnable };
-
-const constant = (value: Value): Compiled => ({ kind: 'constant', value });
-const computed = (runnable: Runnable): Compiled => ({ kind: 'step', runnable });
-const attribute = (base: Base, held: readonly Held[] = []): Compiled => ({
-  kind: 'attribute',
-  attribute: { base, held, qualifiers: [], test: false },
-});
-
-function runnableOf(node: Compiled): Runnable {
-  if (node.kind === 'step') return node.runnable;
-  if (node.kind === 'attribute') return evaluateAttribute(node.attribute);
-  const { value } = node;
-  return { step: () => value, long: undefined };
-}
-
-/** The same of a node whose own cost, as an attribute, is that of the attribute it is part of. */
-const innerRunnableOf = (node: Compiled): Runnable =>
-  node.kind === 'attribute' ? resolveAttribute(node.attribute) : runnableOf(node);
-
-const isLong = ({ long }: Runnable): boolean => long !== undefined;
-
-const readSlot =
-  (slot: number): Step =>
-  ({ locals }) =>
-    locals[slot] as Outcome;
-
-=======
->>>>>>> w/custom
 /** The variables of the comprehensions around a node, innermost first. */
 interface Scope {
   readonly name: string;
@@ -423,24 +367,6 @@ function readAccumulator(slot: number, initial: Step): Step {
   };
 }
 
-<<<<<<< HEAD
-/** The constant that a list or map of constants is; one that fails does so when it is evaluated. */
-function folded(runnable: Runnable, parts: readonly Compiled[]): Compiled {
-  if (!parts.every(({ kind }) => kind === 'constant')) return computed(runnable);
-  const outcome = runnable.step(constantFrame());
-  return outcome instanceof CelError ? computed(runnable) : constant(outcome);
-}
-
-function evaluateConstant(step: Step): Value {
-  const outcome = step(constantFrame());
-  if (outcome instanceof CelError) throw outcome;
-  return outcome;
-}
-
-const constantFrame = (): Frame => frameOf([], 0, Number.POSITIVE_INFINITY);
-
-=======
->>>>>>> w/custom
 const isOverload = (overloads: readonly Overload[], id: string): boolean =>
   overloads.length === 1 && overloads[0]?.id === id;
 

@@ -149,8 +149,6 @@ const escapes: { readonly [character: string]: string } = {
   '"': '\\"',
 };
 
-<<<<<<< HEAD
-=======
 const special = new RegExp(
   `[${Object.keys(escapes)
     .map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -158,7 +156,6 @@ const special = new RegExp(
   'g',
 );
 
->>>>>>> w/custom
 /** How many characters are quoted in one step. */
 const quotedPerStep = 16_384;
 
@@ -168,13 +165,8 @@ function* quote(text: string): Steps<string> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + quotedPerStep, text.length);
     if ((text.codePointAt(end - 1) as number) > 0xffff) end++;
-<<<<<<< HEAD
-    const escaped = text.slice(start, end).replace(/[\x07\b\f\n\r\t\v\\"]/g, (character) => escapes[character] ?? '');
-    parts.push(escaped.replace(/\p{Cs}/gu, '\ufffd'));
-=======
     const part = text.slice(start, end).replace(special, (character) => escapes[character] ?? '');
     parts.push(part.replace(/\p{Cs}/gu, '\ufffd'));
->>>>>>> w/custom
     start = end;
     yield;
   }

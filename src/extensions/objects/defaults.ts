@@ -42,13 +42,6 @@ export function* validateDefaults(schema: Structural, path: string, names: Names
     const { default: value = null, items, properties, embeddedResource: embedded } = schema;
     // In the metadata of an embedded resource, unknown fields are those that no resource has.
     const inOwn = inMetadata && !embedded;
-<<<<<<< HEAD
-    if (value !== null) errors.push(...(yield* validateDefault(schema, value, path, shared, inOwn)));
-    if (items !== undefined) yield* visit(items, `${path}.items`, inOwn);
-    for (const [name, property] of properties) {
-      yield* visit(property, `${path}.properties[${name}]`, inOwn || (embedded && isTypeMember(name)));
-    }
-=======
     if (value !== null) {
       for (const error of yield* validateDefault(schema, value, path, shared, inOwn)) errors.push(error);
     }
@@ -56,7 +49,6 @@ export function* validateDefaults(schema: Structural, path: string, names: Names
     for (const [name, property] of properties) {
       yield* visit(property, `${path}.properties[${name}]`, inOwn || (embedded && isTypeMember(name)));
     }
->>>>>>> w/custom
   }
   yield* visit(schema, path, false);
   return errors;

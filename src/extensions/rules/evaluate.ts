@@ -292,13 +292,6 @@ interface Outcome {
   readonly cost: number;
 }
 
-<<<<<<< HEAD
-function* call({ evaluate, evaluateInSteps }: Program, values: () => readonly Value[]): Steps<Outcome> {
-  const budget = new Budget(maxCallCost);
-  const costs = () => maxCallCost - budget.remaining;
-  try {
-    const value = evaluateInSteps === undefined ? evaluate(values(), budget) : yield* evaluateInSteps(values(), budget);
-=======
 function* call(program: Program, values: () => readonly Value[]): Steps<Outcome> {
   const { evaluateInSteps } = program;
   const budget = new Budget(maxCallCost);
@@ -306,7 +299,6 @@ function* call(program: Program, values: () => readonly Value[]): Steps<Outcome>
   try {
     const value =
       evaluateInSteps === undefined ? program.evaluate(values(), budget) : yield* evaluateInSteps(values(), budget);
->>>>>>> w/custom
     return { value, cost: costs() };
   } catch (thrown) {
     if (thrown instanceof CelError) return { failure: thrown.message, cost: costs() };

@@ -111,11 +111,7 @@ function* validateSchemas(versions: readonly Version[], names: Names): Steps<Fie
     const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
     if (schema === undefined) continue;
     const path = `${at}.openAPIV3Schema`;
-<<<<<<< HEAD
     const faults = errorsNow(validateSchema(schema, hasStatus, path, names));
-=======
-    const faults = validateSchema(schema, hasStatus, path, names);
->>>>>>> w/custom
     yield;
     found.push(
       faults.length > 0 ? faults : yield* validateDefaults(structuralOf(schema as JsonObject, names), path, names),

@@ -1,13 +1,5 @@
 import { patchFormat, type TypeMeta } from '../codec/index.ts';
-import {
-  formatGroupVersion,
-  type JsonObject,
-  type Names,
-  Stage,
-  StatusError,
-  selectorBytes,
-  statusError,
-} from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, Stage, StatusError, selectorBytes, statusError } from '../meta/index.ts';
 import {
   type Change,
   checkVerb,
@@ -18,7 +10,6 @@ import {
   type ReadOptions,
   type Representation,
   type Resource,
-  type ResourceVersion,
   readIncludeObject,
   readWriteOptions,
   type Target,
@@ -34,6 +25,7 @@ import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from '.
 import { builtInSchema } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
 import { connectAnswer } from './connect.ts';
+import { reportDeprecation } from './deprecation.ts';
 import { encodedObject } from './encoded-object.ts';
 import { createNegotiation, type Negotiated, type Negotiation, type Offered, valueAnswer } from './media.ts';
 import { readTurns } from './read-turns.ts';
@@ -389,24 +381,4 @@ function deleting({ user, warnings, audit, turns }: Call, { dryRun }: JsonObject
     annotate: audit?.annotate,
     turns,
   };
-}
-
-/** Adds the warning and the audit annotations of a deprecated version. */
-function reportDeprecation(
-  { warnings, audit }: Call,
-  { resource: { definition }, version }: Target,
-  deprecated: NonNullable<ResourceVersion['deprecated']>,
-  { domain }: Names,
-): void {
-  audit?.annotate(`${domain}/deprecated`, 'true');
-  if ('warning' in deprecated) {
-    warnings.add(deprecated.warning);
-    return;
-  }
-  const { since, removed, replacement } = deprecated;
-  const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
-  const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
-  const instead = replacement === undefined ? '' : `; use ${replacement}`;
-  if (removed !== undefined) audit?.annotate(`${domain}/removed-release`, removed);
-  warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
 }

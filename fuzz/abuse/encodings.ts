@@ -31,8 +31,8 @@ const largeObjects: Scenario = {
   name: 'large-objects',
   title: 'objects of many fields are read in every encoding, many at a time, and keep nobody waiting',
   attack: async (attack) => {
-    await makeLarge(attack, 4, attack.full ? 30_000 : 10_000);
-    const reads = attack.full ? 80 : 40;
+    await makeLarge(attack, 4, attack.full ? 20_000 : 8_000);
+    const reads = attack.full ? 30 : 12;
     await readAll(
       attack,
       Array.from({ length: reads }, (_, i) => `${configMaps}/large${i % 4}?includeObject=Object&pretty=${i % 2}`),
@@ -44,8 +44,8 @@ const largeLists: Scenario = {
   name: 'large-lists',
   title: 'lists and watches of objects of many fields in every encoding keep nobody waiting',
   attack: async (attack) => {
-    await makeLarge(attack, 8, attack.full ? 20_000 : 10_000);
-    const reads = attack.full ? 60 : 25;
+    await makeLarge(attack, 8, attack.full ? 10_000 : 5_000);
+    const reads = attack.full ? 40 : 8;
     await readAll(
       attack,
       Array.from({ length: reads }, (_, i) =>

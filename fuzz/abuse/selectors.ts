@@ -72,7 +72,7 @@ const costlyWatches: Scenario = {
     await prepare(attack, 100);
     const before = await server.memory();
     const paths = Array.from(
-      { length: full ? 7_000 : 1_500 },
+      { length: full ? 7_000 : 500 },
       (_, i) => `${configMaps}?watch=1&resourceVersion=0&labelSelector=${costly(`zz${i}`)}`,
     );
     const watches = await openWatches(server, paths);

@@ -158,7 +158,6 @@ export class Subscriber implements Subscription, HistoryMember {
 
   /** There is a change behind the end of the window that it has reached. */
   follow(): void {
-    this.#hub.followers.delete(this);
     if (this.#waiter !== undefined) this.#read();
   }
 

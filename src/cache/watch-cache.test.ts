@@ -505,6 +505,25 @@ describe('a costly subscriber', () => {
     expect(old.end).toContain('too old resource version: 1');
   });
 
+  it('follows the cache also where no change matches, and where there is none', async () => {
+    const { store, cache } = await ready();
+    let evaluated = 0;
+    const matches = () => {
+      evaluated++;
+      return false;
+    };
+    const idle = { over: false, next: async () => {} };
+    const subscription = cache.subscribe({ after: cache.revision, bufferBytes, matches, costly: true, turns: idle });
+    const reader = new Reader(subscription);
+    await settle(1);
+    for (let i = 0; i < 5; i++) store.write([put(`a/${i}`, {})]);
+    await settle();
+    void cache.reach(cache.revision + 1, 10);
+    await settle();
+    expect([evaluated, reader.received, subscription.revision]).toEqual([5, [], cache.revision]);
+    subscription.close();
+  });
+
   it('takes nothing more once it is closed', async () => {
     const { store, cache } = await ready();
     const subscription = cache.subscribe({ after: cache.revision, bufferBytes, matches: () => true, costly: true });

@@ -223,9 +223,18 @@ class Cache implements WatchCache {
   #advance(revision: number): void {
     this.#revision = revision;
     this.#snapshot = undefined;
-    for (const follower of this.#hub.followers) follower.follow();
+    this.#lead();
     void this.#flush();
     this.#waiters.reached(revision);
+  }
+
+  /** Lets followers look at the changes behind the end that they had reached: they may follow again at once. */
+  #lead(): void {
+    const { followers } = this.#hub;
+    if (followers.size === 0) return;
+    const all = [...followers];
+    followers.clear();
+    for (const follower of all) follower.follow();
   }
 
   /** Hands their events to those who wait for them: each writes to its client at once, so that many are served in turns. */

@@ -2,6 +2,7 @@ import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
 import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
+import { encodingScenarios } from './encodings.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
 import { roleScenarios } from './roles.ts';
@@ -19,5 +20,6 @@ export const scenarios: readonly Scenario[] = [
   ...otherScenarios,
   ...roleScenarios,
   ...selectorScenarios,
+  ...encodingScenarios,
   ...storedScenarios,
 ];

@@ -72,6 +72,19 @@ export const asAdmin = (method: string, path: string, body?: unknown, type?: str
     : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
 });
 
+const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default';
+
+/** Lets bob get, list and watch config maps. */
+export async function letBobRead(client: Client): Promise<void> {
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }];
+  const role = { metadata: { name: 'r' }, rules };
+  succeeded('creating a role', await client.http1(asAdmin('POST', `${rbac}/roles`, role)));
+  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'r' };
+  const subjects = [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'bob' }];
+  const binding = { metadata: { name: 'b' }, roleRef, subjects };
+  succeeded('binding it', await client.http1(asAdmin('POST', `${rbac}/rolebindings`, binding)));
+}
+
 /** Checks that an object can be read in every media type, is in its list, and can be deleted. */
 export async function usable(client: Client, collection: string, name: string): Promise<void> {
   const path = `${collection}/${name}`;

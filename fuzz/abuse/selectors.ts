@@ -1,23 +1,13 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { authorization, type TestedServer } from '../server.ts';
-import { type Attack, answered, asAdmin, configMaps, hold, type Scenario, succeeded } from './scenario.ts';
+import { type Attack, answered, asAdmin, configMaps, hold, letBobRead, type Scenario, succeeded } from './scenario.ts';
 
 /** Attacks by whoever may list and watch in one namespace. */
 
-const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default';
-
 /** Lets bob list and watch config maps, and makes so many of them. */
 async function prepare({ client }: Attack, objects: number): Promise<void> {
-  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }];
-  succeeded(
-    'creating a role',
-    await client.http1(asAdmin('POST', `${rbac}/roles`, { metadata: { name: 'r' }, rules })),
-  );
-  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'r' };
-  const subjects = [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'bob' }];
-  const binding = { metadata: { name: 'b' }, roleRef, subjects };
-  succeeded('binding it', await client.http1(asAdmin('POST', `${rbac}/rolebindings`, binding)));
+  await letBobRead(client);
   const names = Array.from({ length: objects }, (_, i) => `labelled${i}`);
   await Promise.all(
     names.map(async (name) => {

@@ -40,17 +40,17 @@ describe('compressBody', () => {
   // The threshold is recorded in surface.encodings: 240 KB are compressed, 4 KB are not.
   it('does not compress bodies below the threshold', async () => {
     const small = encodeText('ä'.repeat(2000));
-    expect(await compressBody(small)).toEqual({ body: small, encoding: undefined });
-    const { body, encoding } = await compressBody(pieces('x'.repeat(1000), 100));
+    expect(await compressBody(small, 'bob')).toEqual({ body: small, encoding: undefined });
+    const { body, encoding } = await compressBody(pieces('x'.repeat(1000), 100), 'bob');
     expect([encoding, (await gather(body)).length]).toEqual([undefined, 100_000]);
   });
 
   it('compresses large bodies, buffered and streamed', async () => {
     const text = 'ä€'.repeat(100_000);
-    const whole = await compressBody(encodeText(text));
+    const whole = await compressBody(encodeText(text), 'bob');
     expect(whole.encoding).toBe('gzip');
     expect(gunzipSync(await gather(whole.body)).toString()).toBe(text);
-    const streamed = await compressBody(pieces('ä€ and some text, ', 50_000));
+    const streamed = await compressBody(pieces('ä€ and some text, ', 50_000), 'bob');
     expect(streamed.encoding).toBe('gzip');
     expect(gunzipSync(await gather(streamed.body)).toString()).toBe('ä€ and some text, '.repeat(50_000));
   });
@@ -61,7 +61,7 @@ describe('compressBody', () => {
       Array.from({ length: 64 * 1024 }, (_, i) => Math.imul(i * i, 2654435761) >>> 13),
     ).toString('hex');
     const taken = { pieces: 0, ended: false };
-    const { body } = await compressBody(pieces(noise, 10_000, taken));
+    const { body } = await compressBody(pieces(noise, 10_000, taken), 'bob');
     const reader = (body as AsyncIterable<Chunk>)[Symbol.asyncIterator]();
     await reader.next();
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -76,7 +76,7 @@ describe('compressBody', () => {
       yield encodeText('x'.repeat(200_000));
       throw new Error('broken');
     }
-    const { body } = await compressBody(failing());
+    const { body } = await compressBody(failing(), 'bob');
     await expect(gather(body)).rejects.toThrow('broken');
   });
 });

@@ -1,7 +1,6 @@
-import { pipeline } from 'node:stream';
-import { promisify } from 'node:util';
-import { createGzip, gzip } from 'node:zlib';
-import { type ByteString, bufferOf } from '../meta/index.ts';
+import { once } from 'node:events';
+import { createGzip, type Gzip } from 'node:zlib';
+import { type ByteString, bufferOf, Lanes } from '../meta/index.ts';
 
 type Chunk = ByteString | Uint8Array;
 type Body = Chunk | AsyncIterable<Chunk>;
@@ -9,8 +8,11 @@ type Body = Chunk | AsyncIterable<Chunk>;
 /** The largest body that is not compressed (bytes). */
 const THRESHOLD = 128 * 1024;
 const LEVEL = 1;
+/** How much is compressed in one task of the thread pool (bytes): about a millisecond. */
+const TASK_BYTES = 64 * 1024;
 
-const gzipAll = promisify(gzip);
+/** The thread pool, which has four threads by default, is needed for files and the store too. */
+const lanes = new Lanes(2);
 
 /** Whether an `Accept-Encoding` header accepts gzip. */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
@@ -23,13 +25,15 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
 
 /**
  * Compresses a large body of a get or list; `encoding` is its `Content-Encoding`. A streamed body is buffered up to the
- * threshold; after that each chunk is pulled when the one before has been consumed. Not for watches, because chunks are
- * delayed.
+ * threshold; after that each chunk is pulled when the one before has been consumed. Owners share the threads. Not for
+ * watches, because chunks are delayed.
  */
-export async function compressBody(body: Body): Promise<{ body: Body; encoding: 'gzip' | undefined }> {
+export async function compressBody(body: Body, owner: string): Promise<{ body: Body; encoding: 'gzip' | undefined }> {
   if (typeof body === 'string' || body instanceof Uint8Array) {
     if (body.length <= THRESHOLD) return { body, encoding: undefined };
-    return { body: await gzipAll(toBuffer(body), { level: LEVEL }), encoding: 'gzip' };
+    const pieces: Uint8Array[] = [];
+    for await (const piece of zipped([body], owner)) pieces.push(piece);
+    return { body: Buffer.concat(pieces), encoding: 'gzip' };
   }
   const source = body[Symbol.asyncIterator]();
   const head: Chunk[] = [];
@@ -39,10 +43,8 @@ export async function compressBody(body: Body): Promise<{ body: Body; encoding: 
     head.push(next.value);
     size += next.value.length;
   }
-  return { body: zipped(continued(head, source)), encoding: 'gzip' };
+  return { body: zipped(continued(head, source), owner), encoding: 'gzip' };
 }
-
-const toBuffer = (chunk: Chunk): Uint8Array => (typeof chunk === 'string' ? bufferOf(chunk) : chunk);
 
 /** The buffered chunks, then the rest of the source, which is closed when the consumer stops early. */
 async function* continued(head: readonly Chunk[], rest: AsyncIterator<Chunk> | undefined): AsyncGenerator<Chunk> {
@@ -56,13 +58,48 @@ async function* continued(head: readonly Chunk[], rest: AsyncIterator<Chunk> | u
   }
 }
 
-async function* buffers(source: AsyncIterable<Chunk>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) yield toBuffer(chunk);
+/** The compressed bytes of all chunks, made one task after the other. */
+async function* zipped(chunks: AsyncIterable<Chunk> | Iterable<Chunk>, owner: string): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip({ level: LEVEL });
+  const made: Uint8Array[] = [];
+  gzip.on('data', (piece: Uint8Array) => made.push(piece));
+  // Whoever waits for the stream is told of its error.
+  gzip.on('error', () => {});
+  try {
+    for await (const part of parts(chunks)) {
+      await lanes.run(owner, () => write(gzip, part));
+      if (made.length > 0) yield Buffer.concat(made.splice(0));
+    }
+    await lanes.run(owner, () => once(gzip.end(), 'end'));
+    yield Buffer.concat(made);
+  } finally {
+    gzip.destroy();
+  }
 }
 
-function zipped(source: AsyncIterable<Chunk>): AsyncIterable<Uint8Array> {
-  const stream = createGzip({ level: LEVEL });
-  // An error of the source reaches the consumer of the stream.
-  pipeline(buffers(source), stream, () => {});
-  return stream;
+/** The bytes of the chunks in parts for a task each: slices of large chunks, and small ones together. */
+async function* parts(chunks: AsyncIterable<Chunk> | Iterable<Chunk>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += TASK_BYTES) {
+      const slice = sliceOf(chunk, at, at + TASK_BYTES);
+      held.push(slice);
+      size += slice.length;
+      if (size < TASK_BYTES / 2) continue;
+      yield Buffer.concat(held);
+      held = [];
+      size = 0;
+    }
+  }
+  if (size > 0) yield Buffer.concat(held);
 }
+
+const sliceOf = (chunk: Chunk, from: number, to: number): Uint8Array =>
+  typeof chunk === 'string' ? bufferOf(chunk.slice(from, to) as ByteString) : chunk.subarray(from, to);
+
+/** Resolves when the bytes have been compressed. */
+const write = (gzip: Gzip, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    gzip.write(bytes, (error) => (error == null ? resolve() : reject(error)));
+  });

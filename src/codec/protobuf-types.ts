@@ -1,4 +1,4 @@
-import { getKey, isJsonObject, type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
+import { encodeText, getKey, isJsonObject, type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
 import {
   type EitherSchema,
   type Field,
@@ -247,9 +247,10 @@ function putEntry(out: Output, tag: number, codec: Codec, map: JsonObject, key: 
 function sortedKeys(map: JsonObject): string[] {
   const keys = Object.keys(map).sort();
   // The orders of UTF-16 and UTF-8 differ only for these characters.
-  if (keys.some((key) => /[\ud800-\uffff]/.test(key)))
-    keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return keys;
+  if (!keys.some((key) => /[\ud800-\uffff]/.test(key))) return keys;
+  const byBytes = keys.map((key) => ({ key, bytes: encodeText(key) }));
+  byBytes.sort((a, b) => (a.bytes < b.bytes ? -1 : a.bytes > b.bytes ? 1 : 0));
+  return byBytes.map(({ key }) => key);
 }
 
 /** A list or map as a single value: a message with the field 1 `items`. */

@@ -255,6 +255,15 @@ describe('stringifyYaml', () => {
     expect(stepsOf(Object.fromEntries(texts.map((text) => [text, 1])))).toBeGreaterThanOrEqual(5);
   });
 
+  it('sorts the keys of a large map in steps', () => {
+    const keys = Array.from({ length: 3_000 }, (_, i) => `k${(i * 7) % 3_000}`);
+    let steps = 0;
+    for (const _ of stringifyYamlInSteps(Object.fromEntries(keys.map((key) => [key, {}])))) steps++;
+    expect(steps).toBeGreaterThanOrEqual(6);
+    const text = stringifyYaml(Object.fromEntries(keys.map((key) => [key, 1])));
+    expect(text).toBe(keys.map((_, i) => `k${i}: 1\n`).join(''));
+  });
+
   it('writes text that parseYaml parses to the same value', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 12 }),

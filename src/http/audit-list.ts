@@ -1,21 +1,35 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type AuditContext, maxObject } from '../audit/index.ts';
-import type { ByteString } from '../meta/index.ts';
-import { type ObjectList, type Representation, representList, type Target } from '../registry/index.ts';
+import type { ByteString, Turns } from '../meta/index.ts';
+import {
+  type CachedObject,
+  type ObjectList,
+  type Representation,
+  representList,
+  type Target,
+} from '../registry/index.ts';
+
+/** After so many objects work looks at the clock. */
+const stride = 256;
 
 /**
- * Records a list as the response object, and returns it once more, because its items can be read only once. Others have a
- * turn after each piece.
+ * Records a list as the response object, and returns it once more, because its items can be read only once. Works
+ * in turns.
  */
 export async function auditList(
   audit: AuditContext,
   target: Target,
   list: ObjectList,
   view: Representation,
+  turns: Turns,
 ): Promise<ObjectList> {
+  const items: CachedObject[] = [];
+  for (const object of list.items) {
+    if (items.length % stride === 0 && turns.over) await turns.next();
+    items.push(object);
+  }
   const again: ObjectList = {
     revision: list.revision,
-    items: [...list.items],
+    items,
     continue: () => list.continue(),
     remaining: () => list.remaining(),
   };
@@ -24,7 +38,7 @@ export async function auditList(
     json += piece;
     // A longer one is left out of the event.
     if (json.length > maxObject) break;
-    await nextTurn();
+    if (turns.over) await turns.next();
   }
   audit.responseObject(json as ByteString);
   return again;

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson, parseYaml, prettyJson } from '../codec/index.ts';
 import { type ByteString, bytesOf, type JsonObject, namesFor } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import { findType } from '../types/find-type.ts';
 import { createCodecs } from './codecs.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
 
+const turns = new EveryStep();
 const codecs = createCodecs({ findType, names: namesFor('k8s.io') });
 const object: JsonObject = {
   kind: 'ConfigMap',
@@ -19,14 +21,14 @@ describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))(
   const decode = async (body: Uint8Array) => (await codec.decode(body, { apiVersion: '', kind: '' })).value;
 
   it('decodes the objects and values that it encodes', async () => {
-    expect(await decode(bytes(await codec.encodeObject(stored(object))))).toEqual(object);
+    expect(await decode(bytes(await codec.encodeObject(stored(object), turns)))).toEqual(object);
     expect(await decode(bytes(codec.encodeValue(object)))).toEqual(object);
   });
 
   it('encodes a large stored object as encodeValue does, asynchronously unless it is JSON', async () => {
     const data = Object.fromEntries(Array.from({ length: 30_000 }, (_unused, i) => [`k${i}`, 'value']));
     const large = { ...object, data };
-    const encoding = codec.encodeObject(stored(large));
+    const encoding = codec.encodeObject(stored(large), turns);
     expect(encoding instanceof Promise).toBe(codec !== codecs.json);
     expect(Buffer.compare(bytes(await encoding), bytes(codec.encodeValue(large)))).toBe(0);
   });

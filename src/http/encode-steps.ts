@@ -1,27 +1,36 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readOwnJson } from '../codec/index.ts';
-import { type ByteString, decodeText, type JsonObject } from '../meta/index.ts';
+import { type ByteString, decodeText, inTurns, type JsonObject, type Steps, type Turns } from '../meta/index.ts';
 import { largeBytes } from '../registry/index.ts';
 import type { ApiResponse, Chunk } from './types.ts';
 
 /** The object of JSON that this server wrote. */
 export const readOwnBytes = (json: ByteString): JsonObject => readOwnJson(decodeText(json)) as JsonObject;
 
-/** Encodes the object of JSON that this server wrote. Others have a turn before a large one is encoded. */
+/** Encodes the object of JSON that this server wrote: a large one in turns, and in steps if the encoding has some. */
 export function fromJson(
   json: ByteString,
+  turns: Turns,
   encode: (value: JsonObject) => Chunk,
-  encodeLarge: (value: JsonObject) => Chunk | Promise<Chunk> = encode,
+  encodeInSteps?: (value: JsonObject) => Steps<Chunk>,
 ): Chunk | Promise<Chunk> {
-  const value = readOwnBytes(json);
-  return json.length < largeBytes ? encode(value) : nextTurn().then(() => encodeLarge(value));
+  if (json.length < largeBytes) return encode(readOwnBytes(json));
+  return inTurns(
+    (function* () {
+      const value = readOwnBytes(json);
+      yield;
+      return encodeInSteps === undefined ? encode(value) : yield* encodeInSteps(value);
+    })(),
+    turns,
+  );
 }
 
-/** One chunk if there is one piece, otherwise chunks with a turn for others after each. `end` follows the last one. */
-export function inPieces(pieces: Iterator<ByteString>, end: string): ApiResponse['body'] {
+/** Pieces that are made in turns: one chunk if there is one piece, otherwise several. `end` follows the last one. */
+export async function inPieces(pieces: Iterator<ByteString>, end: string, turns: Turns): Promise<ApiResponse['body']> {
+  if (turns.over) await turns.next();
   const first = pieces.next().value as ByteString;
+  if (turns.over) await turns.next();
   const second = pieces.next();
-  return second.done === true ? ((first + end) as ByteString) : streamPieces(first, second.value, pieces, end);
+  return second.done === true ? ((first + end) as ByteString) : streamPieces(first, second.value, pieces, end, turns);
 }
 
 async function* streamPieces(
@@ -29,13 +38,14 @@ async function* streamPieces(
   second: ByteString,
   rest: Iterator<ByteString>,
   end: string,
+  turns: Turns,
 ): AsyncGenerator<ByteString> {
   let piece = first;
   for (let next: IteratorResult<ByteString> = { value: second }; next.done !== true; next = rest.next()) {
     // A piece is empty after a step within a large item.
     if (piece !== '') yield piece;
     piece = next.value;
-    await nextTurn();
+    if (turns.over) await turns.next();
   }
   yield (piece + end) as ByteString;
 }

@@ -92,7 +92,7 @@ export function createHandler(options: HandlerOptions): Handler {
       };
       response = await (path === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) {
-        if (compress) response = await compressed(response, request);
+        if (compress) response = await compressed(response, request, user);
         if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / seatBytes));
       }
     } catch (error) {
@@ -201,9 +201,13 @@ const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
 // Smaller responses are never compressed.
 const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 * 1024;
 
-async function compressed(response: ApiResponse, { method, headers }: ApiRequest): Promise<ApiResponse> {
+async function compressed(
+  response: ApiResponse,
+  { method, headers }: ApiRequest,
+  { name }: User,
+): Promise<ApiResponse> {
   if (method !== 'GET' || response.status !== 200 || !acceptsGzip(headers['accept-encoding'])) return response;
-  const { body, encoding } = await compressedOnce(response.body);
+  const { body, encoding } = await compressedOnce(response.body, name);
   if (encoding === undefined) return { ...response, body };
   return {
     ...response,
@@ -222,11 +226,11 @@ async function compressed(response: ApiResponse, { method, headers }: ApiRequest
 const documents = new WeakMap<Uint8Array, ReturnType<typeof compressBody>>();
 
 /** Bodies that are bytes are documents that many requests share: each is compressed once. */
-function compressedOnce(body: ApiResponse['body']): ReturnType<typeof compressBody> {
-  if (!(body instanceof Uint8Array)) return compressBody(body);
+function compressedOnce(body: ApiResponse['body'], user: string): ReturnType<typeof compressBody> {
+  if (!(body instanceof Uint8Array)) return compressBody(body, user);
   let made = documents.get(body);
   if (made === undefined) {
-    made = compressBody(body);
+    made = compressBody(body, user);
     made.catch(() => documents.delete(body));
     documents.set(body, made);
   }

@@ -28,9 +28,9 @@ const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));
 const prettyCodec: TextCodec = {
   ...common,
   encodeValue: encodePretty,
-  encodeObject: (json) => fromJson(json, encodePretty),
-  encodeList: (target, list, view) =>
-    inPieces(representList(target, list, view, prettyLayout(listFields(target, list, view))), ''),
+  encodeObject: (json, turns) => fromJson(json, turns, encodePretty),
+  encodeList: (target, list, view, turns) =>
+    inPieces(representList(target, list, view, prettyLayout(listFields(target, list, view))), '', turns),
 };
 
 /** Copies the JSON bytes of objects, lists and events. */
@@ -39,7 +39,7 @@ export const jsonCodec: TextCodec = {
   pretty: prettyCodec,
   encodeValue: (value) => encodeText(`${stringifyJson(value)}\n`),
   encodeObject: (json) => `${json}\n` as ByteString,
-  encodeList: (target, list, view) => inPieces(representList(target, list, view), '\n'),
+  encodeList: (target, list, view, turns) => inPieces(representList(target, list, view), '\n', turns),
 };
 
 function prettyLayout(fields: JsonObject): ListLayout {

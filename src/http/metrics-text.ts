@@ -1,4 +1,4 @@
-import { type ByteString, encodeText, featureList, featureMetric } from '../meta/index.ts';
+import { type ByteString, encodeText, featureList, featureMetric, type Turns } from '../meta/index.ts';
 import { accessMetrics } from './access-metrics.ts';
 import { admissionMetrics } from './admission-metrics.ts';
 import { commitMetrics } from './commit-metrics.ts';
@@ -15,8 +15,8 @@ import { watchMetrics } from './watch-metrics.ts';
 /** The target size of a piece (bytes). */
 const pieceSize = 64 * 1024;
 
-/** The current text in pieces, with a `pause` after each but the last. The lines of one histogram are consistent. */
-export async function* metricsText(counted: Counted, pause: () => Promise<void>): AsyncGenerator<ByteString> {
+/** The current text in pieces, which are made in turns. The lines of one histogram are consistent. */
+export async function* metricsText(counted: Counted, turns: Turns): AsyncGenerator<ByteString> {
   const [usage, storeBytes] = await Promise.all([
     counted.readUsage(),
     // A store that cannot be reached has no size now.
@@ -32,7 +32,7 @@ export async function* metricsText(counted: Counted, pause: () => Promise<void>)
       if (piece.length < pieceSize) continue;
       yield encodeText(piece);
       piece = '';
-      await pause();
+      if (turns.over) await turns.next();
     }
   }
   yield encodeText(piece);

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import type { Registry } from '../registry/index.ts';
 import { controllerMetrics } from './controller-metrics.ts';
 import { createInFlight } from './in-flight.ts';
@@ -259,18 +260,17 @@ function* everyRequest({ resources }: Registry): Generator<readonly [method: str
   }
 }
 
-it('writes every possible series once, in chunks with a pause between them', async () => {
+it('writes every possible series once, in chunks that are made in turns', async () => {
   const { registry, close } = await makeFixture();
   const metrics = metricsOf(registry);
   for (const [method, url] of everyRequest(registry)) {
     const series = seriesAt(metrics, registry, method, url);
     for (const code of [200, 201, 403, 404, 409, 422, 500]) countRequest(series, code, 0.01, 100);
   }
-  let pauses = 0;
+  const turns = new EveryStep();
   const pieces: string[] = [];
-  const pause = async () => void pauses++;
-  for await (const piece of metricsText(metrics.counted, pause)) pieces.push(piece);
-  expect(pauses).toBe(pieces.length - 1);
+  for await (const piece of metricsText(metrics.counted, turns)) pieces.push(piece);
+  expect(turns.count).toBe(pieces.length - 1);
   expect(pieces.length).toBeGreaterThan(100);
   // A piece ends with the histogram that makes it long enough.
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024 + 16 * 1024);
@@ -289,7 +289,7 @@ it('sums the events of all watches of a resource', async () => {
     countEvent(watched, 100);
   }
   let text = '';
-  for await (const piece of metricsText(metrics.counted, async () => {})) text += piece;
+  for await (const piece of metricsText(metrics.counted, new EveryStep())) text += piece;
   const lines = text.match(/^apiserver_watch_events_total\{.*$/gm);
   expect(lines).toEqual(['apiserver_watch_events_total{group="",version="v1",resource="pods"} 6']);
   await close();
@@ -304,7 +304,7 @@ it('counts the checks of policies, and those of too many policies together', asy
   metrics.policyChecked(check, 0);
   for (let i = 0; i < 5000; i++) metrics.policyChecked({ ...check, policy: `p${i}` }, 0);
   let text = '';
-  for await (const piece of metricsText(metrics.counted, async () => {})) text += piece;
+  for await (const piece of metricsText(metrics.counted, new EveryStep())) text += piece;
   const name = 'apiserver_validating_admission_policy_check';
   const labels = 'enforcement_action="deny",error_type="invalid_error"';
   expect(text).toContain(`${name}_total{${labels},policy="p",policy_binding="b"} 2`);

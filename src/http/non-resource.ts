@@ -69,8 +69,9 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
-    if (path === '/metrics')
-      return { status: 200, headers: metricsHeaders, body: metricsText(metrics.counted, options.pause) };
+    if (path === '/metrics') {
+      return { status: 200, headers: metricsHeaders, body: metricsText(metrics.counted, call.turns) };
+    }
     if (path === '/metrics/slis') {
       return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };
     }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   frameProtobufWatch,
   ProtobufList,
@@ -15,8 +14,10 @@ import {
   type Names,
   namesFor,
   statusError,
+  type Turns,
 } from '../meta/index.ts';
 import {
+  type CachedObject,
   listFields,
   type ObjectList,
   type Representation,
@@ -51,14 +52,14 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
     decode: (body, expected) => readProtobuf(body, expected, (type) => builtInSchema(findType, type), names),
     // Some discovery documents have no apiVersion in JSON.
     encodeValue: (value) => encode({ apiVersion: 'v1', ...value }),
-    encodeObject: (json) => fromJson(json, encode),
-    encodeList(target, list, view) {
+    encodeObject: (json, turns) => fromJson(json, turns, encode),
+    encodeList(target, list, view, turns) {
       const { apiVersion, kind, metadata } = listFields(target, list, view) as unknown as ListFields;
       const schema = schemaOf({ apiVersion, kind: kind.replace(/List$/, '') });
       const written = new ProtobufList(schema, schemaOf({ apiVersion: 'v1', kind: 'ListMeta' }), names);
-      const write = (object: Item) => written.item(readOwnBytes(representObject(target, object, view)));
+      const write = (object: CachedObject) => written.item(readOwnBytes(representObject(target, object, view)));
       const head = (size: number) => written.head({ apiVersion, kind }, metadata, size);
-      return encodeItems(list, schema, write, head, written.tail);
+      return encodeItems(list, schema, { write, head, tail: written.tail }, turns);
     },
   };
 }
@@ -74,10 +75,16 @@ function mediaTypes(names: Names): [string, ...string[]] {
 
 // Lists
 
-type Item = ObjectList['items'] extends Iterable<infer T> ? T : never;
+/** How a list is written. */
+interface ListParts {
+  readonly write: (object: CachedObject) => ByteString;
+  /** What comes before items of so many bytes. */
+  readonly head: (size: number) => ByteString;
+  readonly tail: ByteString;
+}
 
-/** Others have a turn after so much JSON was encoded (bytes). */
-const strideBytes = 128 * 1024;
+/** After so much JSON was encoded (bytes), work looks at the clock. */
+const strideBytes = 16 * 1024;
 /** The size of a chunk, and how much of the beginning of a list is kept from being encoded twice (bytes). */
 const chunkBytes = 64 * 1024;
 const keptBytes = 1024 * 1024;
@@ -89,11 +96,11 @@ const keptBytes = 1024 * 1024;
 async function encodeItems(
   list: ObjectList,
   schema: StructSchema,
-  write: (object: Item) => ByteString,
-  headOf: (size: number) => ByteString,
-  tail: ByteString,
+  { write, head, tail }: ListParts,
+  turns: Turns,
 ): Promise<ApiResponse['body']> {
-  const items: Item[] = [];
+  if (turns.over) await turns.next();
+  const items: CachedObject[] = [];
   const kept: ByteString[] = [];
   let size = 0;
   let read = 0;
@@ -110,27 +117,27 @@ async function encodeItems(
     items.push(object);
     if (read < strideBytes) continue;
     read = 0;
-    await nextTurn();
+    if (turns.over) await turns.next();
   }
-  const head = headOf(size);
-  if (size > chunkBytes) return streamItems(items, kept, write, head, tail);
-  return [head, ...items.map((object, i) => kept[i] ?? write(object)), tail].join('') as ByteString;
+  const encoded = (object: CachedObject, i: number) => kept[i] ?? write(object);
+  if (size <= chunkBytes) return [head(size), ...items.map(encoded), tail].join('') as ByteString;
+  return streamItems(items, encoded, head(size), tail, turns);
 }
 
 async function* streamItems(
-  items: readonly Item[],
-  kept: readonly ByteString[],
-  write: (object: Item) => ByteString,
+  items: readonly CachedObject[],
+  encoded: (object: CachedObject, i: number) => ByteString,
   head: ByteString,
   tail: ByteString,
+  turns: Turns,
 ): AsyncGenerator<ByteString> {
   let chunk: string = head;
   for (const [i, object] of items.entries()) {
-    chunk += kept[i] ?? write(object);
+    chunk += encoded(object, i);
     if (chunk.length < chunkBytes) continue;
     yield chunk as ByteString;
     chunk = '';
-    await nextTurn();
+    if (turns.over) await turns.next();
   }
   yield (chunk + tail) as ByteString;
 }

@@ -1,13 +1,5 @@
 import { patchFormat, type TypeMeta } from '../codec/index.ts';
-import {
-  formatGroupVersion,
-  type JsonObject,
-  type Names,
-  Stage,
-  StatusError,
-  selectorBytes,
-  statusError,
-} from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, Stage, StatusError, selectorBytes, statusError } from '../meta/index.ts';
 import {
   type Change,
   checkVerb,
@@ -18,10 +10,8 @@ import {
   type ReadOptions,
   type Representation,
   type Resource,
-  type ResourceVersion,
   readIncludeObject,
   readWriteOptions,
-  representObject,
   type Target,
   type WriteOptions,
   type WriteParameters,
@@ -35,7 +25,10 @@ import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from '.
 import { builtInSchema } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
 import { connectAnswer } from './connect.ts';
+import { reportDeprecation } from './deprecation.ts';
+import { encodedObject } from './encoded-object.ts';
 import { createNegotiation, type Negotiated, type Negotiation, type Offered, valueAnswer } from './media.ts';
+import { readTurns } from './read-turns.ts';
 import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 import { WatchBody } from './watch-body.ts';
@@ -133,23 +126,21 @@ const servers: { readonly [verb: string]: Serve } = {
     const object = await verbs.registry.get(target, readOptions(call.info));
     call.stages.enter(Stage.serialization);
     checkShape(target, form, 'object');
-    const json = representObject(target, object, view);
-    call.audit?.responseObject(json);
-    const encoded = form.codec.encodeObject(json);
-    const body = encoded instanceof Promise ? await encoded : encoded;
-    return { status: 200, headers: form.headers, body };
+    const body = encodedObject(call, target, object, view, form);
+    return { status: 200, headers: form.headers, body: body instanceof Promise ? await body : body };
   },
 
   async list(verbs, call, target) {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
+    const turns = readTurns(call);
     call.seat.keep(selectorBytes(call.info.selectors));
     call.stages.enter(Stage.store);
-    let list = await verbs.registry.list(target, { ...readOptions(call.info), turns: call.turns });
+    let list = await verbs.registry.list(target, { ...readOptions(call.info), turns });
     call.stages.enter(Stage.serialization);
     checkShape(target, form, 'list');
-    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
-    return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
+    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view, turns);
+    return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view, turns) };
   },
 
   async watch(verbs, call, target) {
@@ -170,7 +161,17 @@ const servers: { readonly [verb: string]: Serve } = {
     if (signal.aborted) stream.close();
     const { watch: codec } = form.codec;
     const separate = opening !== undefined;
-    const body = new WatchBody({ stream, target, view, codec, separate, series: series.watched, log: verbs.log });
+    const { log } = verbs;
+    const body = new WatchBody({
+      stream,
+      target,
+      view,
+      codec,
+      separate,
+      series: series.watched,
+      turns: call.turns,
+      log,
+    });
     if (opening === undefined) return { status: 200, headers: form.headers, body };
     return { ...opening, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
   },
@@ -221,13 +222,14 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.objects(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
-    const read = readOptions(call.info);
+    const { turns } = call;
+    const read = { ...readOptions(call.info), turns };
     call.stages.enter(Stage.store);
     let list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
     call.stages.enter(Stage.serialization);
     checkShape(target, form, 'list');
-    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
-    return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
+    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view, turns);
+    return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view, turns) };
   },
 };
 
@@ -253,12 +255,9 @@ async function written(
     return valueAnswer(status, value, form);
   }
   checkShape(target, form, 'object');
-  const json = representObject(target, result.object, view);
   if (change.verb === 'create') call.audit?.named(result.object.name);
-  call.audit?.responseObject(json);
-  const encoded = form.codec.encodeObject(json);
-  const body = encoded instanceof Promise ? await encoded : encoded;
-  return { status, headers: form.headers, body };
+  const body = encodedObject(call, target, result.object, view, form);
+  return { status, headers: form.headers, body: body instanceof Promise ? await body : body };
 }
 
 /** The response to the creation of a virtual object. */
@@ -370,7 +369,7 @@ async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
   return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
 }
 
-function deleting({ user, warnings, audit }: Call, { dryRun }: JsonObject): WriteOptions {
+function deleting({ user, warnings, audit, turns }: Call, { dryRun }: JsonObject): WriteOptions {
   return {
     requester: user,
     dryRun: Array.isArray(dryRun) && dryRun.includes('All'),
@@ -380,25 +379,6 @@ function deleting({ user, warnings, audit }: Call, { dryRun }: JsonObject): Writ
     force: false,
     warnings,
     annotate: audit?.annotate,
+    turns,
   };
-}
-
-/** Adds the warning and the audit annotations of a deprecated version. */
-function reportDeprecation(
-  { warnings, audit }: Call,
-  { resource: { definition }, version }: Target,
-  deprecated: NonNullable<ResourceVersion['deprecated']>,
-  { domain }: Names,
-): void {
-  audit?.annotate(`${domain}/deprecated`, 'true');
-  if ('warning' in deprecated) {
-    warnings.add(deprecated.warning);
-    return;
-  }
-  const { since, removed, replacement } = deprecated;
-  const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
-  const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
-  const instead = replacement === undefined ? '' : `; use ${replacement}`;
-  if (removed !== undefined) audit?.annotate(`${domain}/removed-release`, removed);
-  warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
 }

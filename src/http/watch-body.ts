@@ -1,4 +1,4 @@
-import { type ByteString, type JsonObject, StatusError, statusError } from '../meta/index.ts';
+import { type ByteString, type JsonObject, StatusError, statusError, type Turns } from '../meta/index.ts';
 import type { Representation, StreamEvent, Target, WatchStream } from '../registry/index.ts';
 import type { Log } from './log.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
@@ -15,14 +15,18 @@ export interface WatchBodyOptions {
   readonly separate: boolean;
   /** Counts the events; undefined: they are not counted. */
   readonly series: WatchSeries | undefined;
+  /** The turns in which events are encoded. */
+  readonly turns: Turns;
   readonly log: Log;
 }
+
+type Taken = IteratorResult<Chunk>;
 
 /** The events of a watch in chunks: of several small events, or of a part of a large one. An error is the last event. */
 export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #events: AsyncIterator<readonly StreamEvent[]>;
   readonly #options: WatchBodyOptions;
-  readonly #take: (result: IteratorResult<readonly StreamEvent[]>) => IteratorResult<Chunk>;
+  readonly #take: (result: IteratorResult<readonly StreamEvent[]>) => Taken | Promise<Taken>;
   #batch: readonly StreamEvent[] = [];
   /** How many events of the batch are encoded. */
   #written = 0;
@@ -39,7 +43,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
       if (result.done === true) return { done: true, value: undefined };
       this.#batch = result.value;
       this.#written = 0;
-      return { done: false, value: this.#piece() };
+      return this.#goOn();
     };
     this.#fail = (error) => {
       this.#over = true;
@@ -55,7 +59,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   next(): Promise<IteratorResult<Chunk>> {
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
     if (this.#rest !== undefined || this.#written < this.#batch.length) {
-      return Promise.resolve({ done: false, value: this.#piece() });
+      return Promise.resolve(this.#goOn());
     }
     return this.#events.next().then(this.#take, this.#fail);
   }
@@ -70,6 +74,15 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return this;
   }
 
+  /** The next chunk, when its turn has come. */
+  #goOn(): Taken | Promise<Taken> {
+    if (this.#rest === undefined && this.#options.turns.over) return this.#options.turns.next().then(this.#makePiece);
+    return { done: false, value: this.#piece() };
+  }
+
+  readonly #makePiece = (): Taken =>
+    this.#over ? { done: true, value: undefined } : { done: false, value: this.#piece() };
+
   /** The next chunk of the batch: whole events, or a part of one. */
   #piece(): Chunk {
     let bytes = this.#rest;
@@ -80,7 +93,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return sliceOf(bytes, 0, pieceBytes);
   }
 
-  /** As many events as fit into a chunk, or one that is larger. */
+  /** As many events as fit into a chunk and can be encoded in this turn, or one that is larger. */
   #write(): Chunk {
     if (this.#options.separate) return this.#frame();
     const frames: Chunk[] = [];
@@ -92,6 +105,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
         break;
       }
       frames.push(frame);
+      if (this.#written < this.#batch.length && this.#options.turns.over) break;
     }
     if (frames.length === 1) return frames[0] as Chunk;
     return typeof frames[0] === 'string' ? (frames.join('') as ByteString) : Buffer.concat(frames as Uint8Array[]);

@@ -8,6 +8,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readProtobuf } from '../codec/index.ts';
 import { namesFor, statusError } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import type { WatchStream } from '../registry/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { findType } from '../types/find-type.ts';
@@ -531,7 +532,16 @@ describe('an error of a watch', () => {
     const failing = { next: () => Promise.reject(statusError.expired('too old')) };
     const stream = { [Symbol.asyncIterator]: () => failing, close: () => {} } as unknown as WatchStream;
     const unused = {} as never;
-    const options = { stream, target: unused, view: { as: 'object' }, series: unused, log: unused, codec } as const;
+    const turns = new EveryStep();
+    const options = {
+      stream,
+      target: unused,
+      view: { as: 'object' },
+      series: unused,
+      log: unused,
+      turns,
+      codec,
+    } as const;
     const shown = async (separate: boolean) => (await new WatchBody({ ...options, separate }).next()).value as Chunk;
     const [alone, framed] = [await shown(true), await shown(false)];
     // Over HTTP a protobuf frame has a length prefix.

@@ -5,13 +5,13 @@
  *
  * - Objects come as the JSON bytes that are stored or that a representation has made: a JSON codec copies them and
  *   parses nothing.
- * - Nothing holds the event loop: what encodes a large object or list does it in steps, with a turn for others between.
+ * - Nothing holds the event loop: what encodes a large object or a list does it in steps, in the turns of the request.
  * - A list is written as its head, its items and its tail. It is one chunk if small, otherwise an iterable of chunks,
  *   each of which is made when the one before was taken.
  * - A watch event is encoded once for all watchers that see the same bytes.
  */
 import type { ParsedBody, TypeMeta, WireFormat } from '../codec/index.ts';
-import type { ByteString, JsonObject, Steps } from '../meta/index.ts';
+import type { ByteString, JsonObject, Steps, Turns } from '../meta/index.ts';
 import type { ObjectList, Representation, StreamEvent, Target } from '../registry/index.ts';
 import type { ApiResponse, Chunk } from './types.ts';
 
@@ -32,12 +32,8 @@ export interface WireCodec extends WireFormat {
   decodeInSteps?(body: Uint8Array): Steps<ParsedBody | undefined> | undefined;
   /** A small object that is not stored, such as a Status or a discovery document. */
   encodeValue(value: JsonObject): Chunk;
-  encodeObject(json: ByteString): Chunk | Promise<Chunk>;
-  encodeList(
-    target: Target,
-    list: ObjectList,
-    view: Representation,
-  ): ApiResponse['body'] | Promise<ApiResponse['body']>;
+  encodeObject(json: ByteString, turns: Turns): Chunk | Promise<Chunk>;
+  encodeList(target: Target, list: ObjectList, view: Representation, turns: Turns): Promise<ApiResponse['body']>;
 }
 
 /** How a codec writes the events of a watch. */

@@ -6,7 +6,7 @@ import {
   stringifyYaml,
   stringifyYamlInSteps,
 } from '../codec/index.ts';
-import { type ByteString, encodeText, inTurns, type JsonObject, serverTurns } from '../meta/index.ts';
+import { type ByteString, encodeText, type JsonObject, type Steps } from '../meta/index.ts';
 import { type ListLayout, listFields, representList } from '../registry/index.ts';
 import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
 import type { TextCodec } from './wire-codec.ts';
@@ -15,7 +15,9 @@ import type { TextCodec } from './wire-codec.ts';
 export type ReadYaml = (bytes: Uint8Array) => ParsedBody | Promise<ParsedBody>;
 
 const encode = (value: JsonObject) => encodeText(stringifyYaml(value));
-const encodeLarge = async (value: JsonObject) => encodeText(await inTurns(stringifyYamlInSteps(value), serverTurns()));
+function* encodeInSteps(value: JsonObject): Steps<ByteString> {
+  return encodeText(yield* stringifyYamlInSteps(value));
+}
 
 /** YAML has no framing and cannot be watched. A body that is JSON is read at once, any other with `read`. */
 export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
@@ -27,9 +29,9 @@ export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
   decode: (body) => parseYamlAsJson(body) ?? read(body),
   decodeInSteps: parseYamlAsJsonInSteps,
   encodeValue: encode,
-  encodeObject: (json) => fromJson(json, encode, encodeLarge),
-  encodeList: (target, list, view) =>
-    inPieces(representList(target, list, view, yamlLayout(listFields(target, list, view))), ''),
+  encodeObject: (json, turns) => fromJson(json, turns, encode, encodeInSteps),
+  encodeList: (target, list, view, turns) =>
+    inPieces(representList(target, list, view, yamlLayout(listFields(target, list, view))), '', turns),
 });
 
 /** Keys are sorted, which puts `items` before the kind of the list and `rows` last. */

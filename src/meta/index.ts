@@ -58,7 +58,8 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
-export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity } from './json-steps.ts';
+export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedTexts } from './json-steps.ts';
+export { Lanes } from './lanes.ts';
 export { isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
 export {

@@ -76,15 +76,16 @@ function* write(value: Json, parts: string[], pace: Pace): Steps<void> {
   parts.push(isList ? ']' : '}');
 }
 
-/** Texts in the order of their UTF-16 code units. */
-function* sortedTexts(texts: readonly string[]): Steps<string[]> {
-  if (texts.length <= sortedPerStep) return [...texts].sort();
+/** Texts in the order of `compare`, by default that of their UTF-16 code units. */
+export function* sortedTexts(texts: readonly string[], compare?: (a: string, b: string) => number): Steps<string[]> {
+  if (texts.length <= sortedPerStep) return [...texts].sort(compare);
   const middle = texts.length >> 1;
-  const left = yield* sortedTexts(texts.slice(0, middle));
-  const right = yield* sortedTexts(texts.slice(middle));
+  const left = yield* sortedTexts(texts.slice(0, middle), compare);
+  const right = yield* sortedTexts(texts.slice(middle), compare);
+  const isOrdered = (a: string, b: string) => (compare === undefined ? a <= b : compare(a, b) <= 0);
   const merged: string[] = [];
   for (let i = 0, j = 0; i < left.length || j < right.length; ) {
-    const isLeft = j === right.length || (i < left.length && (left[i] as string) <= (right[j] as string));
+    const isLeft = j === right.length || (i < left.length && isOrdered(left[i] as string, right[j] as string));
     merged.push((isLeft ? left[i++] : right[j++]) as string);
     if (merged.length % sortedPerStep === 0) yield;
   }

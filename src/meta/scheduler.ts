@@ -82,9 +82,12 @@ export class Scheduler {
     if (!this.#open) this.#begin();
     const { waiting } = owner;
     return new Promise((resume) => {
-      // The oldest work has usually just run.
       let place = 0;
-      while (place < waiting.length && (waiting[place] as Waiting).age < age) place++;
+      for (let end = waiting.length; place < end; ) {
+        const middle = (place + end) >> 1;
+        if ((waiting[middle] as Waiting).age < age) place = middle + 1;
+        else end = middle;
+      }
       waiting.splice(place, 0, { age, resume });
     });
   }

@@ -1,6 +1,6 @@
 import type { NamespaceState, ResourceKey } from '../admission/index.ts';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
-import type { ApiObject } from '../meta/index.ts';
+import { type ApiObject, serverTurns } from '../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from './context.ts';
 import type { CachedReads } from './definition.ts';
 import { derive } from './derived.ts';
@@ -30,7 +30,8 @@ async function convertedList(
 ): Promise<readonly ApiObject[]> {
   const { format } = resource;
   const cache = await consistentCache(registry, resource);
-  const { objects, failure } = await convertAll(format, cache.snapshot().range(rangeOf(resource, { namespace })));
+  const held = cache.snapshot().range(rangeOf(resource, { namespace }));
+  const { objects, failure } = await convertAll(format, held, serverTurns());
   if (failure !== undefined) throw failure.error;
   return objects.map((held) => {
     if (isCorrupt(held)) throw unreadable(held);

@@ -1,5 +1,5 @@
 import { type CachedObject, objectEvent } from '../cache/index.ts';
-import { StatusError, statusError } from '../meta/index.ts';
+import { StatusError, statusError, type Turns } from '../meta/index.ts';
 import { convertAll } from './stored/convert.ts';
 import { isUnconverted, type ObjectFormat } from './stored/format.ts';
 import type { StreamEvent, WatchStream } from './types.ts';
@@ -13,15 +13,22 @@ export class ConvertedStream implements WatchStream, AsyncIterator<readonly Stre
   readonly #events: AsyncIterator<readonly StreamEvent[]>;
   readonly #format: ObjectFormat;
   readonly #matches: ((object: CachedObject) => boolean) | undefined;
+  readonly #turns: Turns;
   #failure: { readonly error: unknown } | undefined;
   #closed = false;
 
   /** `matches`: whether a converted object matches the field selector. */
-  constructor(stream: WatchStream, format: ObjectFormat, matches: ((object: CachedObject) => boolean) | undefined) {
+  constructor(
+    stream: WatchStream,
+    format: ObjectFormat,
+    matches: ((object: CachedObject) => boolean) | undefined,
+    turns: Turns,
+  ) {
     this.#stream = stream;
     this.#events = stream[Symbol.asyncIterator]();
     this.#format = format;
     this.#matches = matches;
+    this.#turns = turns;
   }
 
   async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
@@ -58,7 +65,7 @@ export class ConvertedStream implements WatchStream, AsyncIterator<readonly Stre
     const open = events.flatMap(({ object }) =>
       object !== undefined && isUnconverted(format, object.bytes) ? [object] : [],
     );
-    const { objects, failure } = await convertAll(format, open);
+    const { objects, failure } = await convertAll(format, open, this.#turns);
     this.#failure = failure;
     const out: StreamEvent[] = [];
     let next = 0;

@@ -1,19 +1,25 @@
 import { describe, expect, it } from 'vitest';
+import type { Turns } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { heldStore } from '../store/testing/held-store.ts';
+import { follow } from './follow.ts';
+import type { Resource } from './resource.ts';
 import { type Bench, bench, failure, followedBench, note, notes, remove, update } from './testing/fixtures.ts';
+import type { ObjectFollower } from './types.ts';
 
 /** Follows the config maps of a registry; `state` is what it has been told. */
-async function following(made: Bench) {
+async function following(made: Bench, turns?: Turns) {
   const state = new Map<string, string | undefined>();
   let told = 0;
-  await made.registry.follow('configmaps', (namespace, name, object) => {
+  const follower: ObjectFollower = (namespace, name, object) => {
     told += 1;
     const key = `${namespace}/${name}`;
     if (object === undefined) state.delete(key);
     else state.set(key, JSON.stringify(object['data']));
-  });
+  };
+  await follow(made.registry.find('', 'v1', 'configmaps') as Resource, follower, turns);
   return { state, told: () => told };
 }
 
@@ -37,7 +43,7 @@ describe('follow', () => {
   it('misses no change that is made while objects are told', async () => {
     const made = followedBench();
     await createMany(made, 600);
-    const done = following(made);
+    const done = following(made, new EveryStep());
     for (let i = 0; i < 600; i += 7) await made.write('configmaps', { name: `n${i}` }, remove());
     for (let i = 0; i < 50; i++) await made.create('configmaps', note(`late${i}`));
     const { state } = await done;

@@ -1,12 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject } from '../cache/index.ts';
-import type { ApiObject } from '../meta/index.ts';
+import { type ApiObject, serverTurns } from '../meta/index.ts';
 import type { Resource } from './resource.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
 import type { ObjectFollower } from './types.ts';
-
-/** So many objects are told in one turn of the event loop. */
-const objectsPerTurn = 256;
 
 /** The object; undefined when it is corrupt. */
 function readable(format: Resource['format'], held: CachedObject): ApiObject | undefined {
@@ -25,7 +21,7 @@ export function checkFollowed({ definition: { plural, followed } }: Resource): v
 }
 
 /** See `Registry.follow`. Starts the cache of the resource, which then runs until the registry is closed. */
-export async function follow(resource: Resource, follower: ObjectFollower): Promise<void> {
+export async function follow(resource: Resource, follower: ObjectFollower, turns = serverTurns()): Promise<void> {
   const { cache, format, keyPrefix } = resource;
   checkFollowed(resource);
   const tell = (held: CachedObject, deleted: boolean) => {
@@ -35,15 +31,15 @@ export async function follow(resource: Resource, follower: ObjectFollower): Prom
   await cache.ready();
   // A change during the first pass is told at once, and told again when the pass comes to the object.
   cache.listen(tell);
-  for (let after = ''; ; ) {
-    let told = 0;
+  // After a pause the pass goes on in the state as it then is.
+  for (let after = ''; ; await turns.next()) {
+    let paused = false;
     for (const held of cache.snapshot().range(keyPrefix, after)) {
       tell(held, false);
       after = held.key;
-      told += 1;
-      if (told === objectsPerTurn) break;
+      paused = turns.over;
+      if (paused) break;
     }
-    if (told < objectsPerTurn) return;
-    await nextTurn();
+    if (!paused) return;
   }
 }

@@ -1,6 +1,7 @@
 /** Every verb on every resource: a kind is data, and what is common to all of them is here. */
 
 export type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver } from '../admission/index.ts';
+export type { CachedObject } from '../cache/index.ts';
 export type { Allocations, Allocator, Holder, OpenAllocations } from './allocator.ts';
 export { internalName } from './body.ts';
 export type { CustomVersions } from './catalog.ts';

@@ -24,7 +24,7 @@ export async function get(registry: RegistryContext, target: Target, options: Re
   if (resource.format.custom?.webhook === undefined) return object;
   // Lists and watches, and a read of any version, are answered with what a webhook has returned before.
   const latest = (options.resourceVersion ?? '') === '';
-  return latest ? convertedAgain(resource.format, object) : converted(resource.format, object);
+  return (latest ? convertedAgain : converted)(resource.format, object, options.turns);
 }
 
 /** A collection or a page of it. */
@@ -33,7 +33,7 @@ export async function list(registry: RegistryContext, target: Target, options: R
   const found = await listCached(registry, target, options, selection);
   const { format } = target.resource;
   if (format.custom?.webhook === undefined) return found;
-  const { objects, failure } = await convertAll(format, found.items);
+  const { objects, failure } = await convertAll(format, found.items, options.turns ?? serverTurns());
   if (failure !== undefined) throw failure.error;
   const { matchesConverted } = selection;
   // Objects that do not match are missing in the page.

@@ -1,6 +1,6 @@
 import type { Awaitable, ServedResource, VersionedLookup } from '../admission/index.ts';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
-import type { ApiObject, LabelSelector } from '../meta/index.ts';
+import { type ApiObject, type LabelSelector, serverTurns } from '../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from './context.ts';
 import { fromStorage } from './convert.ts';
 import type { Resource } from './resource.ts';
@@ -64,7 +64,7 @@ export function versionedReads(
         const selected = matching(resource, namespace, selector);
         const own = selected.flatMap((held) => inVersion(format, held) ?? []);
         if (own.length === selected.length) return own.map((held) => read(resource, as.version, held));
-        return convertAll(format, selected).then(({ objects, failure }) => {
+        return convertAll(format, selected, serverTurns()).then(({ objects, failure }) => {
           if (failure !== undefined) throw failure.error;
           return objects.map((held) => read(resource, as.version, held));
         });

@@ -49,7 +49,7 @@ export async function watch(registry: RegistryContext, target: Target, options: 
   const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
   stream.endAfter(registry.clock.after(timeoutMs, over));
   if (resource.format.custom?.webhook === undefined) return stream;
-  return new ConvertedStream(stream, resource.format, selection.matchesConverted);
+  return new ConvertedStream(stream, resource.format, selection.matchesConverted, turns);
 }
 
 function subscribe(

@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject } from '../../cache/index.ts';
 import { readOwnJson } from '../../codec/index.ts';
-import { type ApiObject, type JsonObject, jsonEqual } from '../../meta/index.ts';
+import { type ApiObject, type JsonObject, jsonEqual, serverTurns, type Turns } from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
 import type { ConvertObjects } from '../custom-storage.ts';
 import { describeObject } from './describe.ts';
@@ -24,11 +23,15 @@ interface Call {
 const calls = new WeakMap<CachedObject, Call>();
 
 /** The object in the version of its resource. @throws StatusError when the webhook does not convert it */
-export async function converted(format: ObjectFormat, held: CachedObject): Promise<CachedObject> {
+export async function converted(
+  format: ObjectFormat,
+  held: CachedObject,
+  turns = serverTurns(),
+): Promise<CachedObject> {
   if (!isUnconverted(format, held.bytes)) return held;
   for (let shares = true; held.converted === undefined; shares = false) {
     const running = calls.get(held);
-    const call = running !== undefined && (shares || running.alone) ? running : begin(format, [held]);
+    const call = running !== undefined && (shares || running.alone) ? running : begin(format, [held], turns);
     try {
       await call.outcome;
     } catch (error) {
@@ -39,31 +42,36 @@ export async function converted(format: ObjectFormat, held: CachedObject): Promi
 }
 
 /** The same by a call for this object: a webhook may convert it in another way than before. @throws StatusError */
-export async function convertedAgain(format: ObjectFormat, held: CachedObject): Promise<CachedObject> {
+export async function convertedAgain(
+  format: ObjectFormat,
+  held: CachedObject,
+  turns = serverTurns(),
+): Promise<CachedObject> {
   if (!isUnconverted(format, held.bytes)) return held;
   const running = calls.get(held);
-  const call = running?.alone === true ? running : begin(format, [held]);
+  const call = running?.alone === true ? running : begin(format, [held], turns);
   await call.outcome;
   return held.converted ?? held;
 }
 
 /**
  * The objects in the version of their resource, in order: all of them, or those before the first one that the webhook
- * does not convert, and its error.
+ * does not convert, and its error. Works in turns.
  */
 export async function convertAll(
   format: ObjectFormat,
   all: Iterable<CachedObject>,
+  turns: Turns,
 ): Promise<{ readonly objects: CachedObject[]; readonly failure?: { readonly error: unknown } }> {
   const objects: CachedObject[] = [];
   for (const batch of batches(all)) {
     const open = batch.filter((held) => needsCall(format, held));
     // When a call for several objects fails, each of them is converted alone.
-    if (open.length > 1) await begin(format, open).outcome.catch(() => {});
-    else if (open.length === 0) await nextTurn();
+    if (open.length > 1) await begin(format, open, turns).outcome.catch(() => {});
+    if (turns.over) await turns.next();
     for (const held of batch) {
       try {
-        objects.push(held.converted ?? (isCorrupt(held) ? held : await converted(format, held)));
+        objects.push(held.converted ?? (isCorrupt(held) ? held : await converted(format, held, turns)));
       } catch (error) {
         return { objects, failure: { error } };
       }
@@ -91,8 +99,8 @@ function* batches(all: Iterable<CachedObject>): Generator<CachedObject[]> {
 }
 
 /** Converts objects by as many calls as they have versions. */
-function begin(format: ObjectFormat, held: readonly CachedObject[]): Call {
-  const outcome = convertHeld(format, held).finally(() => {
+function begin(format: ObjectFormat, held: readonly CachedObject[], turns: Turns): Call {
+  const outcome = convertHeld(format, held, turns).finally(() => {
     for (const one of held) if (calls.get(one) === call) calls.delete(one);
   });
   const call = { outcome, alone: held.length === 1 };
@@ -100,10 +108,11 @@ function begin(format: ObjectFormat, held: readonly CachedObject[]): Call {
   return call;
 }
 
-async function convertHeld(format: ObjectFormat, held: readonly CachedObject[]): Promise<void> {
+async function convertHeld(format: ObjectFormat, held: readonly CachedObject[], turns: Turns): Promise<void> {
   const webhook = format.custom?.webhook as ConvertObjects;
   const byVersion = new Map<string, { readonly held: CachedObject; readonly object: ApiObject }[]>();
   for (const one of held) {
+    if (turns.over) await turns.next();
     const object = readObject(format, one);
     const same = byVersion.get(object.apiVersion) ?? [];
     byVersion.set(object.apiVersion, same);
@@ -114,7 +123,10 @@ async function convertHeld(format: ObjectFormat, held: readonly CachedObject[]):
       same.map(({ object }) => object),
       format.apiVersion,
     );
-    for (const [i, one] of same.entries()) one.held.converted = describeConverted(format, one.held, objects[i]);
+    for (const [i, one] of same.entries()) {
+      if (turns.over) await turns.next();
+      one.held.converted = describeConverted(format, one.held, objects[i]);
+    }
   }
 }
 

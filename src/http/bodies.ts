@@ -7,6 +7,7 @@ import {
   StatusError,
   statusError,
   type Turns,
+  type User,
 } from '../meta/index.ts';
 import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
@@ -23,6 +24,7 @@ interface Sent {
   readonly request: ApiRequest;
   readonly seat: Seat;
   readonly turns: Turns;
+  readonly user: User;
 }
 
 /** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
@@ -37,18 +39,19 @@ export async function readObjectBody(sent: Sent, expected: TypeMeta, offered: Of
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
   const bytes = await receive(sent);
   const unrecognized = (fault: StatusError) => unrecognizedBody(expected.kind, bytes, fault);
-  return { ...(await decodeObject(codec, bytes, expected, unrecognized)), size: bytes.length };
+  return { ...(await decodeObject(codec, bytes, sent.user, expected, unrecognized)), size: bytes.length };
 }
 
 /** The object in a body. An error is completed by `unrecognized`, unless the codec finds the kind itself. */
 async function decodeObject(
   codec: WireCodec,
   bytes: Uint8Array,
+  user: User,
   expected: TypeMeta,
   unrecognized: (fault: StatusError) => StatusError,
 ): Promise<Omit<ObjectBody, 'size'>> {
   try {
-    const decoded = codec.decode(bytes, expected);
+    const decoded = codec.decode(bytes, user.name, expected);
     const body = decoded instanceof Promise ? await decoded : decoded;
     return { ...body, value: objectIn(body.value) };
   } catch (error) {
@@ -86,7 +89,7 @@ export async function readPatch(
   const bytes = await receive(sent);
   const change = { verb: 'patch', format } as const;
   try {
-    const body = await (format === 'apply' ? yaml : json).decode(bytes);
+    const body = await (format === 'apply' ? yaml : json).decode(bytes, sent.user.name);
     return { ...change, patch: body.value, findings: body.findings, json: body.json, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
@@ -103,7 +106,7 @@ export async function readOptionsBody(
   const bytes = await receive(sent);
   if (bytes.length === 0) return undefined;
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
-  const { value } = await decodeObject(codec, bytes, deleteOptionsKind, unrecognizedOptions);
+  const { value } = await decodeObject(codec, bytes, sent.user, deleteOptionsKind, unrecognizedOptions);
   return type.decode(value).value;
 }
 

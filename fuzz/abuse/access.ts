@@ -2,8 +2,8 @@ import { asAdmin, asBob, configMaps, hold, type Scenario, selfReviews, succeeded
 
 /** Attacks on what many users share to read, sign and check. */
 
-/** A document of two thousand short tokens, which takes the thread for YAML some milliseconds. */
-const smallYaml = `a:\n${'- b: [c, d]\n'.repeat(400)}`;
+/** A document of a few hundred short tokens, which takes the thread for YAML a millisecond or more. */
+const smallYaml = `a:\n${'- b: [c, d]\n'.repeat(50)}`;
 
 const sharedYaml: Scenario = {
   name: 'shared-yaml',
@@ -16,7 +16,7 @@ const sharedYaml: Scenario = {
     const loops = Array.from({ length: full ? 100 : 60 }, loop);
     const applies = full ? 40 : 10;
     // Larger than the documents of the attack, and still a reasonable object.
-    const data = Array.from({ length: 600 }, (_, i) => `  k${i}: "value ${i}"\n`).join('');
+    const data = Array.from({ length: 60 }, (_, i) => `  k${i}: "value ${i}"\n`).join('');
     let read = 0;
     const own = async () => {
       for (; read < applies; read++) {

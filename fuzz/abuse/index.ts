@@ -1,3 +1,4 @@
+import { accessScenarios } from './access.ts';
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
 import { customScenarios } from './custom.ts';
@@ -12,6 +13,7 @@ import { storedScenarios } from './stored.ts';
 
 /** All scenarios of attacks against a server. */
 export const scenarios: readonly Scenario[] = [
+  ...accessScenarios,
   ...connectionScenarios,
   ...bodyScenarios,
   ...objectScenarios,

@@ -51,10 +51,10 @@ describe('a body in YAML', () => {
     server.send('PATCH', `${configMaps}/applied?fieldManager=m`, { body, headers: applyYaml });
 
   it('is decoded at once if it is JSON, otherwise by the YAML thread', async () => {
-    const given: string[] = [];
+    const given: [text: string, user: string][] = [];
     const own = await makeFixture({
-      readYaml: async (bytes) => {
-        given.push(Buffer.from(bytes).toString());
+      readYaml: async (bytes, user) => {
+        given.push([Buffer.from(bytes).toString(), user]);
         return { value: { metadata: { name: 'from-yaml' } }, findings: [] };
       },
     });
@@ -64,7 +64,7 @@ describe('a body in YAML', () => {
       names.push((answer.json() as { metadata: { name: string } }).metadata.name);
     }
     expect(names).toEqual(['a', 'from-yaml']);
-    expect(given).toEqual(['{metadata: {name: b}}']);
+    expect(given).toEqual([['{metadata: {name: b}}', 'admin']]);
     await own.close();
   });
 

@@ -8,6 +8,7 @@ import {
   StatusError,
   statusError,
   type Turns,
+  type User,
 } from '../meta/index.ts';
 import { type Change, largeBytes, type ObjectBody, type PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
@@ -24,6 +25,7 @@ interface Sent {
   readonly request: ApiRequest;
   readonly seat: Seat;
   readonly turns: Turns;
+  readonly user: User;
 }
 
 /** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
@@ -45,10 +47,15 @@ export async function readObjectBody(sent: Sent, expected: TypeMeta, offered: Of
 const anyType: TypeMeta = { apiVersion: '', kind: '' };
 
 /** The value of a body; that of a large one is read in the turns of the request. */
-async function parsed({ turns }: Sent, codec: WireCodec, bytes: Uint8Array, expected: TypeMeta): Promise<ParsedBody> {
+async function parsed(
+  { turns, user }: Sent,
+  codec: WireCodec,
+  bytes: Uint8Array,
+  expected: TypeMeta,
+): Promise<ParsedBody> {
   const steps = bytes.length < largeBytes ? undefined : codec.decodeInSteps?.(bytes);
   const body = steps === undefined ? undefined : await inTurns(steps, turns);
-  return body ?? codec.decode(bytes, expected);
+  return body ?? codec.decode(bytes, user.name, expected);
 }
 
 /** The object in a body. An error is completed by `unrecognized`, unless the codec finds the kind itself. */

@@ -49,7 +49,7 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
     watch: watchCodec(encode),
     customResources: false,
     envelope: true,
-    decode: (body, expected) => readProtobuf(body, expected, (type) => builtInSchema(findType, type), names),
+    decode: (body, _user, expected) => readProtobuf(body, expected, (type) => builtInSchema(findType, type), names),
     // Some discovery documents have no apiVersion in JSON.
     encodeValue: (value) => encode({ apiVersion: 'v1', ...value }),
     encodeObject: (json, turns) => fromJson(json, turns, encode),

@@ -26,8 +26,11 @@ export interface WireCodec extends WireFormat {
    * complete. Without one they are fields of the decoded value.
    */
   readonly envelope: boolean;
-  /** @throws StatusError 400 or 413, of YAML also 429 or 503. `expected` is what an envelope without a type holds. */
-  decode(body: Uint8Array, expected: TypeMeta): ParsedBody | Promise<ParsedBody>;
+  /**
+   * The body that a user of that name has sent. `expected` is what an envelope without a type holds.
+   * @throws StatusError 400 or 413, of YAML also 429 or 503
+   */
+  decode(body: Uint8Array, user: string, expected: TypeMeta): ParsedBody | Promise<ParsedBody>;
   /** The same in steps, for a large body; undefined, or a result that is undefined: `decode` is to read it. */
   decodeInSteps?(body: Uint8Array): Steps<ParsedBody | undefined> | undefined;
   /** A small object that is not stored, such as a Status or a discovery document. */
@@ -52,7 +55,7 @@ export interface WatchCodec {
 
 /** A codec of text: it reads any value, whatever is expected. */
 export interface TextCodec extends WireCodec {
-  decode(body: Uint8Array): ParsedBody | Promise<ParsedBody>;
+  decode(body: Uint8Array, user: string): ParsedBody | Promise<ParsedBody>;
 }
 
 /** A codec that can encode watches. */

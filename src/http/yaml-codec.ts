@@ -11,8 +11,8 @@ import { type ListLayout, listFields, representList } from '../registry/index.ts
 import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
 import type { TextCodec } from './wire-codec.ts';
 
-/** Reads a YAML document. @throws StatusError 400, 429 or 503 */
-export type ReadYaml = (bytes: Uint8Array) => ParsedBody | Promise<ParsedBody>;
+/** Reads a YAML document of a user. @throws StatusError 400, 429 or 503 */
+export type ReadYaml = (bytes: Uint8Array, user: string) => ParsedBody | Promise<ParsedBody>;
 
 const encode = (value: JsonObject) => encodeText(stringifyYaml(value));
 function* encodeInSteps(value: JsonObject): Steps<ByteString> {
@@ -26,8 +26,8 @@ export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
   watch: undefined,
   customResources: true,
   envelope: false,
-  decode: (body) => parseYamlAsJson(body) ?? read(body),
   decodeInSteps: parseYamlAsJsonInSteps,
+  decode: (body, user) => parseYamlAsJson(body) ?? read(body, user),
   encodeValue: encode,
   encodeObject: (json, turns) => fromJson(json, turns, encode, encodeInSteps),
   encodeList: (target, list, view, turns) =>

@@ -28,8 +28,8 @@ const useThread = (limits: Partial<YamlLimits> = {}, entry = simpleWorker, clock
 const useParser = (limits: Partial<YamlLimits> = {}) => {
   thread = new YamlThread({ clock: realClock, limits });
 };
-const parse = (text: string): Promise<ParsedBody> => thread.parse(Buffer.from(text));
-const textOf = async (text: string) => ((await parse(text)).value as [string, number])[0];
+const parse = (text: string, user = 'somebody'): Promise<ParsedBody> => thread.parse(Buffer.from(text), user);
+const textOf = async (text: string, user?: string) => ((await parse(text, user)).value as [string, number])[0];
 const threadOf = async (text: string) => ((await parse(text)).value as [string, number])[1];
 const refusal = async (read: Promise<ParsedBody>): Promise<StatusError> => {
   const error = await read.then(
@@ -82,26 +82,29 @@ describe('a YAML document', () => {
 });
 
 describe('waiting documents', () => {
-  it('are parsed by size, those of one size in the order of arrival', async () => {
-    useThread();
+  it('are parsed in the order of arrival, those of users who have used the thread less before', async () => {
+    const time = { now: 0 };
+    useThread({}, simpleWorker, { ...realClock, monotonic: () => time.now++ });
     const read: string[] = [];
-    const sent = ['dddd', 'bb', 'ccc', 'a', 'BB'];
-    await Promise.all(sent.map(async (text) => read.push(await textOf(text))));
-    expect(read).toEqual(['a', 'bb', 'BB', 'ccc', 'dddd']);
+    const note = async (text: string, user: string) => read.push(await textOf(text, user));
+    const sent = ['a1', 'a2', 'a3', 'a4', 'a5'].map((text) => note(text, 'a'));
+    await sent[0];
+    await Promise.all([...sent, note('b1', 'b'), note('b2', 'b'), note('c1', 'c')]);
+    // The second document of a is being parsed when those of b and c come.
+    expect(read).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'a5']);
   });
 
   it.each<[Partial<YamlLimits>, string]>([
-    [{ waiting: 2 }, 'in number'],
-    [{ waitingBytes: 12 }, 'in size'],
-  ])('above the limit %o (%s) are rejected, the largest first', async (limits) => {
+    [{ waitingBytes: 40, leastBytes: 10 }, 'in number'],
+    [{ waitingBytes: 12, leastBytes: 1 }, 'in size'],
+  ])('above the limit %o (%s) are rejected, the newest of the user who holds most', async (limits) => {
     useThread(limits);
-    const large = refusal(parse('large document'));
-    const read = Promise.all([textOf('small'), textOf('tiny')]);
-    const late = refusal(parse('larger'));
-    for (const { code, reason, details } of [await large, await late]) {
-      expect([code, reason, details?.retryAfterSeconds]).toEqual([429, 'TooManyRequests', 1]);
-    }
-    expect(await read).toEqual(['small', 'tiny']);
+    const read = Promise.all([textOf('a1', 'a'), textOf('a22', 'a'), textOf('a333', 'a')]);
+    const newest = refusal(parse('a44', 'a'));
+    const others = Promise.all([textOf('b1', 'b')]);
+    const { code, reason, details } = await newest;
+    expect([code, reason, details?.retryAfterSeconds]).toEqual([429, 'TooManyRequests', 1]);
+    expect([await read, await others]).toEqual([['a1', 'a22', 'a333'], ['b1']]);
   });
 
   it('are rejected when the server ends', async () => {

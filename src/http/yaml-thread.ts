@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type ParsedBody, readOwnJson } from '../codec/index.ts';
 import { type Clock, type StatusError, statusError } from '../meta/index.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** The result of a worker: the document as JSON, or its error. */
 export type YamlAnswer = { readonly json: string; readonly findings: readonly string[] } | { readonly fault: string };
@@ -15,9 +16,9 @@ export interface YamlThreadOptions {
 export interface YamlLimits {
   /** Heap limit of the worker (MiB), three times what the largest reasonable document needs. */
   readonly heapMb: number;
-  /** Limits of the queue: documents, and their total size (bytes). */
-  readonly waiting: number;
+  /** The limit of what waits in all, and the least that one document counts of it (bytes). */
   readonly waitingBytes: number;
+  readonly leastBytes: number;
   /**
    * Timeout of a document, and what each MiB adds to it (ms): ten times what decoding takes, because the clock also runs
    * while the thread is not scheduled.
@@ -31,8 +32,8 @@ export interface YamlLimits {
 
 const defaults: YamlLimits = {
   heapMb: 256,
-  waiting: 200,
   waitingBytes: 8 * 1024 * 1024,
+  leastBytes: 40 * 1024,
   baseMs: 5_000,
   msPerMib: 2_000,
   startMs: 30_000,
@@ -40,6 +41,10 @@ const defaults: YamlLimits = {
 };
 
 interface Job {
+  /** The user whose document it is. */
+  readonly owner: string;
+  /** What the document counts in the queue (bytes). */
+  readonly size: number;
   readonly bytes: Uint8Array;
   readonly resolve: (body: ParsedBody) => void;
   readonly reject: (error: StatusError) => void;
@@ -49,19 +54,21 @@ interface Job {
 const bundledEntry = new URL('./yaml-worker.js', import.meta.url);
 
 /**
- * Decodes YAML documents in a worker thread, one at a time, small ones first. The thread starts with the first document,
- * ends when idle, and keeps the process alive only while it decodes.
+ * Decodes YAML documents in a worker thread, one at a time: the next one is the oldest of the user who has used the
+ * thread least. The thread starts with the first document, ends when idle, and keeps the process alive only while it
+ * decodes.
  */
 export class YamlThread {
   readonly #clock: Clock;
   readonly #entry: URL;
   readonly #limits: YamlLimits;
-  readonly #waiting: Job[] = [];
-  #waitingBytes = 0;
+  readonly #queue: FairQueue<Job>;
   #worker: Worker | undefined;
   /** The worker is loaded. */
   #ready = false;
   #current: Job | undefined;
+  /** When the worker was sent the current document (ms). */
+  #sentAt = 0;
   /** Cancels the timeout of the current document, or the idle timer. */
   #cancel = () => {};
 
@@ -69,55 +76,43 @@ export class YamlThread {
     this.#clock = clock;
     this.#entry = entry;
     this.#limits = { ...defaults, ...limits };
+    this.#queue = new FairQueue(this.#limits.waitingBytes);
   }
 
-  /** As `parseYaml`. @throws StatusError 400, also on timeout; 429 when the queue is full */
-  parse(bytes: Uint8Array): Promise<ParsedBody> {
+  /** As `parseYaml`. @throws StatusError 400, also on timeout; 429 when the queue is full and the user holds most of it */
+  parse(bytes: Uint8Array, user: string): Promise<ParsedBody> {
     return new Promise((resolve, reject) => {
-      this.#add({ bytes, resolve, reject });
+      const size = Math.max(bytes.length, this.#limits.leastBytes);
+      for (const displaced of this.#queue.add({ owner: user, size, bytes, resolve, reject })) {
+        displaced.reject(statusError.tooManyRequests('too many YAML documents are waiting to be read', 1));
+      }
       this.#next();
     });
   }
 
   /** Ends the thread; pending documents fail. */
   close(): void {
-    const left = this.#current === undefined ? this.#waiting : [this.#current, ...this.#waiting];
+    const left = this.#queue.clear();
+    if (this.#current !== undefined) left.unshift(this.#current);
     for (const { reject } of left) reject(statusError.unavailable('the server is shutting down'));
-    this.#waiting.length = 0;
-    this.#waitingBytes = 0;
     this.#end();
-  }
-
-  /** Small documents go before large ones, and displace them from a full queue. */
-  #add(job: Job): void {
-    const after = this.#waiting.findIndex(({ bytes }) => bytes.length > job.bytes.length);
-    this.#waiting.splice(after < 0 ? this.#waiting.length : after, 0, job);
-    this.#waitingBytes += job.bytes.length;
-    while (this.#waiting.length > this.#limits.waiting || this.#waitingBytes > this.#limits.waitingBytes) {
-      this.#take(-1)?.reject(statusError.tooManyRequests('too many YAML documents are waiting to be read', 1));
-    }
-  }
-
-  #take(place: 0 | -1): Job | undefined {
-    const [job] = this.#waiting.splice(place, 1);
-    if (job !== undefined) this.#waitingBytes -= job.bytes.length;
-    return job;
   }
 
   /** Sends the next document to an idle worker. */
   #next(): void {
     if (this.#current !== undefined) return;
-    if (this.#worker === undefined && this.#waiting.length > 0) this.#start();
+    if (this.#worker === undefined && this.#queue.waiting > 0) this.#start();
     const worker = this.#worker;
     if (worker === undefined || !this.#ready) return;
     this.#cancel();
-    const job = this.#take(0);
+    const job = this.#queue.take();
     if (job === undefined) {
       worker.unref();
       this.#cancel = this.#clock.after(this.#limits.idleMs, () => this.#end());
       return;
     }
     this.#current = job;
+    this.#sentAt = this.#clock.monotonic();
     worker.ref();
     const copy = new Uint8Array(job.bytes);
     worker.postMessage(copy, [copy.buffer]);
@@ -161,8 +156,7 @@ export class YamlThread {
   }
 
   #answered(said: YamlAnswer | 'ready'): void {
-    const job = this.#current;
-    this.#current = undefined;
+    const job = this.#finish();
     this.#ready = true;
     this.#next();
     if (job === undefined || said === 'ready') return;
@@ -172,10 +166,18 @@ export class YamlThread {
 
   /** Terminates a worker that failed; the remaining documents go to a new one. */
   #fail(error: StatusError): void {
-    const job = this.#current ?? this.#take(0);
+    const job = this.#finish() ?? this.#queue.take();
     this.#end();
     job?.reject(error);
     this.#next();
+  }
+
+  /** The current document, whose time is counted; undefined when there is none. */
+  #finish(): Job | undefined {
+    const job = this.#current;
+    this.#current = undefined;
+    if (job !== undefined) this.#queue.charge(job.owner, this.#clock.monotonic() - this.#sentAt);
+    return job;
   }
 
   #end(): void {

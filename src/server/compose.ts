@@ -165,7 +165,7 @@ export async function compose(
     authenticate: access.authenticate,
     ...{ authorize, auditor, clock, random, metrics, nonResource, nodeProxy, tracer },
     log: logOf(log, 'http'),
-    readYaml: (bytes) => yaml.parse(bytes),
+    readYaml: (bytes, user) => yaml.parse(bytes, user),
   });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
   return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken: access.signSecretToken };

@@ -115,7 +115,7 @@ export interface FixtureOptions {
   /** Requests wait for the result, and are refused when it is false. Absent: they wait for no audit event. */
   readonly audited?: (event: JsonObject) => Promise<boolean>;
   /** In place of reading it in this thread. */
-  readonly readYaml?: (bytes: Uint8Array) => Promise<ParsedBody>;
+  readonly readYaml?: (bytes: Uint8Array, user: string) => Promise<ParsedBody>;
   readonly store?: Store;
   readonly tracer?: Tracer;
 }

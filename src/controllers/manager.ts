@@ -7,7 +7,7 @@ import {
   type QueueState,
   WorkQueue,
 } from '../client/index.ts';
-import type { Clock, Names, Random } from '../meta/index.ts';
+import { type Clock, inTurns, type Names, type Random, type Steps, scheduler, type Turns } from '../meta/index.ts';
 import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
@@ -51,12 +51,16 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const queues: WorkQueue[] = [];
   const recorders: EventRecorder[] = [];
   const tasks: PeriodicTask[] = [];
+  const long = new LongWork();
   for (const { name, account, user, eventSource = account ?? name, start } of controllers) {
     const api = account === undefined ? reader : clientOf(account, user);
     const client = createObjectClient(api, informers);
     const events = new EventRecorder({ client: api, clock, log, component: eventSource });
     recorders.push(events);
+    const turns = scheduler.turns(name);
     const context: ControllerContext = {
+      turns,
+      background: (steps) => long.run(steps, turns),
       ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
       queue: (name, reconcile, { workers = defaultWorkers, ...backoff } = {}) => {
         const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
@@ -79,6 +83,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     informers,
     isIdle: () =>
       metadata.isIdle &&
+      long.isIdle &&
       queues.every((queue) => queue.isIdle) &&
       recorders.every((recorder) => recorder.isIdle) &&
       tasks.every((task) => task.isIdle),
@@ -89,10 +94,32 @@ export function startControllers(options: ManagerOptions): RunningControllers {
         ...tasks.map((task) => task.stop()),
         ...recorders.map((recorder) => recorder.stop()),
         informers.stop(),
+        long.ended(),
         metadata.stopped(),
       ]);
     },
   };
+}
+
+/** Work of controllers that goes on in turns. */
+class LongWork {
+  readonly #running = new Set<Promise<void>>();
+
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  run(steps: Steps<void>, turns: Turns): void {
+    if (steps.next().done === true) return;
+    const running = inTurns(steps, turns).then(() => {
+      this.#running.delete(running);
+    });
+    this.#running.add(running);
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#running);
+  }
 }
 
 /** A task that runs again and again, one run at a time. */

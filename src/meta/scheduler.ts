@@ -84,7 +84,7 @@ export class Scheduler {
     return new Promise((resume) => {
       // The oldest work has usually just run.
       let place = 0;
-      while (place < waiting.length && (waiting[place] as Waiting).age < age) place++;
+      while (place < waiting.length && (waiting[place] as Waiting).age <= age) place++;
       waiting.splice(place, 0, { age, resume });
     });
   }

@@ -5,6 +5,9 @@ import {
   type Log,
   type QueueObserver,
   type QueueState,
+  type RequestRate,
+  rateLimited,
+  type Transport,
   WorkQueue,
 } from '../client/index.ts';
 import { type Clock, inTurns, type Names, type Random, type Steps, scheduler, type Turns } from '../meta/index.ts';
@@ -23,7 +26,9 @@ export interface ManagerOptions {
   /** The client of the manager: reads everything, for the informers. */
   readonly reader: Client;
   /** The client of a controller's service account, or of the user that it is instead. */
-  readonly clientOf: (account: string, user?: ControllerUser) => Client;
+  readonly clientOf: (account: string, user?: ControllerUser, limit?: (transport: Transport) => Transport) => Client;
+  /** Of the requests of each service account; none: without a limit. Informers, and other users, have none. */
+  readonly rate?: RequestRate | undefined;
   /** The metrics of a queue. */
   readonly observe: (queue: QueueState) => QueueObserver;
 }
@@ -43,7 +48,7 @@ const defaultWorkers = 5;
 
 /** Starts controllers over one set of informers. */
 export function startControllers(options: ManagerOptions): RunningControllers {
-  const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
+  const { controllers, settings, names, clock, random, log, reader, clientOf, rate, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const informers = new Informers({ client: reader, clock, log });
@@ -52,8 +57,12 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const recorders: EventRecorder[] = [];
   const tasks: PeriodicTask[] = [];
   const long = new LongWork();
-  for (const { name, account, user, eventSource = account ?? name, start } of controllers) {
-    const api = account === undefined ? reader : clientOf(account, user);
+  for (const { name, account, user, rate: times = {}, eventSource = account ?? name, start } of controllers) {
+    const limit = (transport: Transport): Transport =>
+      rate === undefined || user !== undefined
+        ? transport
+        : rateLimited(transport, timesRate(rate, times), clock, signal);
+    const api = account === undefined ? reader : clientOf(account, user, limit);
     const client = createObjectClient(api, informers);
     const events = new EventRecorder({ client: api, clock, log, component: eventSource });
     recorders.push(events);
@@ -100,6 +109,11 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     },
   };
 }
+
+const timesRate = (rate: RequestRate, { perSecond = 1, burst = 1 }: Partial<RequestRate>): RequestRate => ({
+  perSecond: rate.perSecond * perSecond,
+  burst: rate.burst * burst,
+});
 
 /** Work of controllers that goes on in turns. */
 class LongWork {

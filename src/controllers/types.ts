@@ -1,4 +1,13 @@
-import type { Client, EventRecorder, Informers, Log, Reconcile, WorkQueue, WorkQueueOptions } from '../client/index.ts';
+import type {
+  Client,
+  EventRecorder,
+  Informers,
+  Log,
+  Reconcile,
+  RequestRate,
+  WorkQueue,
+  WorkQueueOptions,
+} from '../client/index.ts';
 import type { Clock, Names, Random, Steps, Turns } from '../meta/index.ts';
 import type { MetadataFeed } from './metadata/feed.ts';
 import type { ObjectClient } from './object-client.ts';
@@ -25,6 +34,8 @@ export interface Controller {
    * as the manager itself.
    */
   readonly account?: string;
+  /** How often the rate of requests of other controllers it has, where it differs. */
+  readonly rate?: Partial<RequestRate>;
   /** The user that it acts as, in place of its service account. */
   readonly user?: ControllerUser;
   /** The component that its events name as their source; the account by default. */

@@ -6,6 +6,7 @@ import {
   type InProcessHandler,
   inProcessTransport,
   LeaderElection,
+  type Transport,
   whileHeld,
 } from '../client/index.ts';
 import {
@@ -22,7 +23,7 @@ import {
 } from '../controllers/index.ts';
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
-import { leaseSettings } from './controller-flags.ts';
+import { leaseSettings, requestRate } from './controller-flags.ts';
 import { fakeNodesOf } from './demo.ts';
 import type { Dependencies } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
@@ -71,10 +72,16 @@ function controllersOf(settings: ServerSettings): Controller[] {
 /** Makes clients in the same process for users, which send requests only while `holds`. */
 const clientsOf =
   (handler: InProcessHandler, { domain }: Names) =>
-  (holds: () => boolean, commonName: string, organizations: readonly string[] = [], agent: string = componentName) => {
+  (
+    holds: () => boolean,
+    commonName: string,
+    organizations: readonly string[] = [],
+    agent: string = componentName,
+    limit = (transport: Transport) => transport,
+  ) => {
     const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
     return createClient({
-      transport: whileHeld(holds, transport),
+      transport: limit(whileHeld(holds, transport)),
       baseHeaders: { 'user-agent': `${agent}/${version}` },
       apiDomain: domain,
     });
@@ -94,10 +101,11 @@ export function runControllers(options: Options): ServerControllers {
       ...{ controllers, names, clock, random, log },
       settings: controllerSettings(options),
       reader: as(holds, user),
-      clientOf: (account, other) =>
+      rate: requestRate(settings),
+      clientOf: (account, other, limit) =>
         other === undefined
-          ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups)
-          : as(holds, other.name, other.groups, other.agent),
+          ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
+          : as(holds, other.name, other.groups, other.agent, limit),
       observe: (queue) => metrics.queue(queue),
     });
     return current;

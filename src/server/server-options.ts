@@ -419,6 +419,20 @@ export interface ServerOptions {
    */
   readonly controllers?: string | readonly string[] | undefined;
   /**
+   * Requests that each controller sends in a second at most; 0: no limit. The controllers of a server that is embedded
+   * in a program, or made for a test, have no limit unless it is set. The garbage collector may send twice as many, the
+   * namespace controller twenty times as many. Informers, and the nodes of `fakeNodes`, have no limit.
+   *
+   * A whole number from 0 to 1000000. `20` by default. The flag `--kube-api-qps`.
+   */
+  readonly kubeApiQps?: number | string | undefined;
+  /**
+   * Requests that a controller may send at once after a time without any.
+   *
+   * A whole number from 1 to 1000000. `30` by default. The flag `--kube-api-burst`.
+   */
+  readonly kubeApiBurst?: number | string | undefined;
+  /**
    * Controllers run while the lease `kube-system/kube-controller-manager` is held, so that of several processes one
    * runs them.
    *

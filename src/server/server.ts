@@ -59,7 +59,8 @@ export async function createServer(
   options: ServerOptions = {},
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> {
-  return startServer(await readOptions(options, readConfig), dependencies);
+  const { kubeApiQps = 0 } = options;
+  return startServer(await readOptions({ ...options, kubeApiQps }, readConfig), dependencies);
 }
 
 /** The same for parsed settings. @throws StartError */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   type Client,
   EventRecorder,
@@ -51,6 +52,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const { controllers, settings, names, clock, random, log, reader, clientOf, rate, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Every request that waits for its turn listens to it.
+  setMaxListeners(0, signal);
   const informers = new Informers({ client: reader, clock, log });
   const metadata = new MetadataFeed({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];

@@ -17,7 +17,7 @@ export const controllerFlags = {
     'Controllers',
     type.integer(0, 1_000_000),
     20,
-    'Requests that each controller sends in a second at most; 0: no limit. The controllers of a server that is embedded in a program, or made for a test, have no limit unless it is set. The garbage collector may send twice as many, the namespace controller twenty times as many. Informers, and the nodes of `--fake-nodes`, have no limit.',
+    'Requests that each controller sends in a second at most; 0: no limit. Those of a server that is embedded in a program have no limit unless this is set. The garbage collector may send twice as many, the namespace controller twenty times as many. Informers, and the nodes of `--fake-nodes`, have no limit.',
   ),
   kubeApiBurst: flag(
     'Controllers',

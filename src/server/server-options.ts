@@ -419,11 +419,11 @@ export interface ServerOptions {
    */
   readonly controllers?: string | readonly string[] | undefined;
   /**
-   * Requests that each controller sends in a second at most; 0: no limit. The controllers of a server that is embedded
-   * in a program, or made for a test, have no limit unless it is set. The garbage collector may send twice as many, the
-   * namespace controller twenty times as many. Informers, and the nodes of `fakeNodes`, have no limit.
+   * Requests that each controller sends in a second at most; 0: no limit. Those of a server that is embedded in a
+   * program have no limit unless this is set. The garbage collector may send twice as many, the namespace controller
+   * twenty times as many. Informers, and the nodes of `fakeNodes`, have no limit.
    *
-   * A whole number from 0 to 1000000. `20` by default. The flag `--kube-api-qps`.
+   * A whole number from 0 to 1000000. `0` by default. The flag `--kube-api-qps`.
    */
   readonly kubeApiQps?: number | string | undefined;
   /**
@@ -460,6 +460,13 @@ export interface ServerOptions {
    * `--leader-elect-retry-period`.
    */
   readonly leaderElectRetryPeriod?: number | string | undefined;
+  /**
+   * Controllers run in a thread of their own, so that requests do not wait for them. Those of a server that is embedded
+   * in a program run in its thread unless this is set.
+   *
+   * True or false. `false` by default. The flag `--controllers-thread`.
+   */
+  readonly controllersThread?: boolean | undefined;
   /**
    * How many fake nodes there are: pods are bound to them, start, become ready and end there as
    * [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.

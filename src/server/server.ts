@@ -59,8 +59,7 @@ export async function createServer(
   options: ServerOptions = {},
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> {
-  const { kubeApiQps = 0 } = options;
-  return startServer(await readOptions({ ...options, kubeApiQps }, readConfig), dependencies);
+  return startServer(await readOptions(options, readConfig), dependencies);
 }
 
 /** The same for parsed settings. @throws StartError */

@@ -8,7 +8,7 @@ import type { Source } from './sources.ts';
 
 /**
  * The settings of a server in a test: those of `createServer`, with other defaults. The API domain is that of
- * kubectl, no controllers run, none is elected, their requests have no limit, the port is a free one; the admission plugin `ServiceAccount` is off unless the
+ * kubectl, no controllers run, none is elected, the port is a free one; the admission plugin `ServiceAccount` is off unless the
  * controller runs that makes the accounts it asks for.
  */
 export interface TestServerOptions extends ServerOptions {
@@ -25,13 +25,7 @@ export interface TestServerOptions extends ServerOptions {
 
 const own = ['clock', 'definitions', 'objects'] as const;
 
-const defaults: ServerOptions = {
-  apiDomain: compatibleDomain,
-  controllers: '-*',
-  kubeApiQps: 0,
-  leaderElect: false,
-  securePort: 0,
-};
+const defaults: ServerOptions = { apiDomain: compatibleDomain, controllers: '-*', leaderElect: false, securePort: 0 };
 
 const accounts = { plugin: 'ServiceAccount', controller: 'serviceaccount-controller' };
 

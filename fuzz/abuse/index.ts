@@ -1,5 +1,6 @@
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
+import { controllerScenarios } from './controllers.ts';
 import { definitionScenarios } from './definitions.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
@@ -14,4 +15,5 @@ export const scenarios: readonly Scenario[] = [
   ...definitionScenarios,
   ...otherScenarios,
   ...selectorScenarios,
+  ...controllerScenarios,
 ];

@@ -19,6 +19,7 @@ const modules = defineConfig({
     store: 'src/store/index.ts',
     generate: 'src/generate/index.ts',
     'yaml-worker': 'src/http/yaml-worker.ts',
+    'controller-worker': 'src/server/controller-thread/worker.ts',
   },
   platform: 'node',
   external,

@@ -1,6 +1,7 @@
 import { accessScenarios } from './access.ts';
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
+import { controllerScenarios } from './controllers.ts';
 import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
 import { encodingScenarios } from './encodings.ts';
@@ -24,4 +25,5 @@ export const scenarios: readonly Scenario[] = [
   ...selectorScenarios,
   ...encodingScenarios,
   ...storedScenarios,
+  ...controllerScenarios,
 ];

@@ -50,6 +50,7 @@ export type {
 } from './place-client.ts';
 export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
 export { type Reflected, type ReflectorOptions, reflect } from './reflector.ts';
+export { type RequestRate, rateLimited } from './request-rate.ts';
 export { readJson } from './response.ts';
 export {
   type ControllerLease,

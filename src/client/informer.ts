@@ -1,4 +1,4 @@
-import type { ApiObject, Clock } from '../meta/index.ts';
+import { type ApiObject, type Clock, scheduler, type Turns } from '../meta/index.ts';
 import type { Client } from './client.ts';
 import { type KindPlace, keyIn, keyOf, placeIn, type TypedKind, type TypedObject } from './kind.ts';
 import type { Log } from './log.ts';
@@ -49,10 +49,13 @@ export class Informer<T extends TypedObject> {
   /** Those who wait for the next thing that the server shows. */
   #waiting: (() => void)[] = [];
 
+  readonly #turns: Turns;
+
   constructor(kind: TypedKind<T>, selection: Selection, options: InformerOptions) {
     this.kind = kind;
     this.selection = selection;
     this.#options = options;
+    this.#turns = scheduler.turns(`informer of ${kind.kind}`);
     this.synced = new Promise((resolve) => {
       this.#resolveSynced = resolve;
     });
@@ -143,8 +146,8 @@ export class Informer<T extends TypedObject> {
         page: (objects) => {
           for (const object of objects) found.push(this.#trimmed(object));
         },
-        listed: (revision) => {
-          this.#replace(found, revision);
+        listed: async (revision) => {
+          await this.#replace(found, revision);
           found = [];
           this.#progressed();
         },
@@ -153,7 +156,8 @@ export class Informer<T extends TypedObject> {
           this.#progressed();
         },
         failed: (code) => {
-          if (code === 404) this.#replace([], 0);
+          if (code === 404) return this.#replace([], 0);
+          return undefined;
         },
         waiting: (waits) => {
           this.#waits = waits;
@@ -217,7 +221,7 @@ export class Informer<T extends TypedObject> {
   }
 
   /** Makes the content that of a list, but for what this process has written and deleted since. */
-  #replace(objects: readonly T[], revision: number): void {
+  async #replace(objects: readonly T[], revision: number): Promise<void> {
     // The store has been restored, or the kind is no longer served: nothing that is held is newer.
     const restarted = revision < this.#revision;
     const listed = new Map(objects.map((object) => [keyOf(object), object]));
@@ -226,12 +230,16 @@ export class Informer<T extends TypedObject> {
       // A list that is older than the object does not show its deletion: the watch will show both.
       if (restarted || (version <= revision && !uids.has(uid))) this.#removed.delete(uid);
     }
+    const turns = this.#turns;
     for (const [key, held] of [...this.#objects]) {
+      if (turns.over) await turns.next();
+      if (this.#objects.get(key) !== held) continue;
       const isListed = listed.get(key)?.metadata?.uid === held.metadata?.uid;
       if (!isListed && (restarted || versionOf(held) <= revision)) this.#delete(held);
     }
     this.#revision = revision;
     for (const object of objects) {
+      if (turns.over) await turns.next();
       if (this.#removed.has(uidOf(object))) continue;
       const held = this.#objects.get(keyOf(object));
       if (held === undefined || restarted || versionOf(held) < versionOf(object)) this.#set(object);

@@ -27,13 +27,13 @@ export interface Reflected {
   /** A list begins: the first, or another one because changes were missed. */
   readonly listing?: () => void;
   /** A page of the list. */
-  readonly page: (objects: ApiObject[]) => void;
-  /** The list is complete. */
-  readonly listed: (revision: number) => void;
+  readonly page: (objects: ApiObject[]) => void | Promise<void>;
+  /** The list is complete. Changes are told when the result has resolved. */
+  readonly listed: (revision: number) => void | Promise<void>;
   /** A change after the list, or a bookmark. */
   readonly event: (event: ClientWatchEvent<ApiObject>) => void;
   /** A list or watch failed and will be tried again; 404: the resource is not served. */
-  readonly failed?: (code: number) => void;
+  readonly failed?: (code: number) => void | Promise<void>;
   /** Until the clock has moved on, nothing is asked of the server; then false. */
   readonly waiting?: (waits: boolean) => void;
 }
@@ -68,7 +68,7 @@ export async function reflect(options: ReflectorOptions, to: Reflected): Promise
     } catch (error) {
       if (signal.aborted) return;
       const code = error instanceof StatusError ? error.code : 0;
-      to.failed?.(code);
+      await to.failed?.(code);
       if (code === 404 || code === 410) revision = 0;
       else options.log.error('a resource cannot be listed or watched', { resource: options.name, error });
       await wait(code === 404 ? lastRetryMs : Math.min(firstRetryMs * 2 ** failures, lastRetryMs));
@@ -86,10 +86,10 @@ async function list(
   let revision = 0;
   to.listing?.();
   for await (const { items, metadata } of pagesOf<ApiObject>(client, place, options)) {
-    to.page(items);
+    await to.page(items);
     revision = Number(metadata.resourceVersion);
   }
-  to.listed(revision);
+  await to.listed(revision);
   return revision;
 }
 

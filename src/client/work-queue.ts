@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, isStatus } from '../meta/index.ts';
+import { type Clock, isStatus, scheduler } from '../meta/index.ts';
 import { consoleLog } from './console-log.ts';
 import type { Log } from './log.ts';
 import { systemClock } from './system.ts';
@@ -45,6 +45,9 @@ export interface WorkQueueOptions {
   /** Its metrics; none by default. */
   readonly observe?: (queue: QueueState) => QueueObserver;
 }
+
+/** Whose time begins reconciles: in the order in which keys became due, whatever queue they are in. */
+const owner = 'work queues';
 
 const defaults = {
   clock: systemClock,
@@ -160,6 +163,8 @@ export class WorkQueue {
     const { clock, reconcile } = this.#options;
     // Changes that arrive together are reconciled together, and requests in between.
     await nextTurn();
+    const turns = scheduler.turns(owner);
+    if (turns.over) await turns.next();
     const began = clock.monotonic();
     this.#processing.set(key, began);
     this.#observer.started((began - added) / 1000);

@@ -1,15 +1,14 @@
-import { type JsonObject, selectorFromObject } from '../meta/index.ts';
 import type { ClusterRole, PolicyRule } from '../types/rbac-v1.ts';
 import type { Named } from './kind.ts';
 import { kinds } from './kinds.ts';
+import { selectorIn } from './selection.ts';
 import type { Controller } from './types.ts';
 
 type Role = ClusterRole & Named;
 
 const nameOf = ({ metadata: { name = '' } }: Named): string => name;
 
-const selectorsOf = ({ aggregationRule }: Role) =>
-  (aggregationRule?.clusterRoleSelectors ?? []).map((selector) => selectorFromObject(selector as JsonObject));
+const selectorsOf = ({ aggregationRule }: Role) => (aggregationRule?.clusterRoleSelectors ?? []).map(selectorIn);
 
 /** The rules of the other roles that an aggregated role selects: by selector and name, each rule once. */
 export function aggregatedRules(role: Role, roles: readonly Role[]): PolicyRule[] {

@@ -16,7 +16,7 @@ export const revisionLabel = 'controller-revision-hash';
 
 /** The revisions of an owner, orphans that it selects adopted, the oldest first. */
 export async function revisionsOf<O extends Named>(
-  { client, names }: ControllerContext,
+  { client, names, turns }: ControllerContext,
   kind: Kind<O>,
   owner: O,
   selector: LabelSelector,
@@ -24,7 +24,7 @@ export async function revisionsOf<O extends Named>(
 ): Promise<Revision[]> {
   const { uid = '', namespace = '' } = owner.metadata;
   const candidates = [...byOwner.get(uid), ...byOwner.get(orphansIn(namespace))];
-  const found = await claim({ client, names, kind, owner, selector }, kinds.controllerRevisions, candidates);
+  const found = await claim({ client, names, turns, kind, owner, selector }, kinds.controllerRevisions, candidates);
   return found.sort(byNumber);
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   type Client,
   EventRecorder,
@@ -5,9 +6,12 @@ import {
   type Log,
   type QueueObserver,
   type QueueState,
+  type RequestRate,
+  rateLimited,
+  type Transport,
   WorkQueue,
 } from '../client/index.ts';
-import type { Clock, Names, Random } from '../meta/index.ts';
+import { type Clock, inTurns, type Names, type Random, type Steps, scheduler, type Turns } from '../meta/index.ts';
 import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
@@ -23,7 +27,9 @@ export interface ManagerOptions {
   /** The client of the manager: reads everything, for the informers. */
   readonly reader: Client;
   /** The client of a controller's service account, or of the user that it is instead. */
-  readonly clientOf: (account: string, user?: ControllerUser) => Client;
+  readonly clientOf: (account: string, user?: ControllerUser, limit?: (transport: Transport) => Transport) => Client;
+  /** Of the requests of each service account; none: without a limit. Informers, and other users, have none. */
+  readonly rate?: RequestRate | undefined;
   /** The metrics of a queue. */
   readonly observe: (queue: QueueState) => QueueObserver;
 }
@@ -43,20 +49,30 @@ const defaultWorkers = 5;
 
 /** Starts controllers over one set of informers. */
 export function startControllers(options: ManagerOptions): RunningControllers {
-  const { controllers, settings, names, clock, random, log, reader, clientOf, observe } = options;
+  const { controllers, settings, names, clock, random, log, reader, clientOf, rate, observe } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Every request that waits for its turn listens to it.
+  setMaxListeners(0, signal);
   const informers = new Informers({ client: reader, clock, log });
   const metadata = new MetadataFeed({ client: reader, names, clock, log, signal });
   const queues: WorkQueue[] = [];
   const recorders: EventRecorder[] = [];
   const tasks: PeriodicTask[] = [];
-  for (const { name, account, user, eventSource = account ?? name, start } of controllers) {
-    const api = account === undefined ? reader : clientOf(account, user);
+  const long = new LongWork();
+  for (const { name, account, user, rate: times = {}, eventSource = account ?? name, start } of controllers) {
+    const limit = (transport: Transport): Transport =>
+      rate === undefined || user !== undefined
+        ? transport
+        : rateLimited(transport, timesRate(rate, times), clock, signal);
+    const api = account === undefined ? reader : clientOf(account, user, limit);
     const client = createObjectClient(api, informers);
     const events = new EventRecorder({ client: api, clock, log, component: eventSource });
     recorders.push(events);
+    const turns = scheduler.turns(name);
     const context: ControllerContext = {
+      turns,
+      background: (steps) => long.run(steps, turns),
       ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
       queue: (name, reconcile, { workers = defaultWorkers, ...backoff } = {}) => {
         const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
@@ -79,6 +95,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
     informers,
     isIdle: () =>
       metadata.isIdle &&
+      long.isIdle &&
       queues.every((queue) => queue.isIdle) &&
       recorders.every((recorder) => recorder.isIdle) &&
       tasks.every((task) => task.isIdle),
@@ -89,10 +106,37 @@ export function startControllers(options: ManagerOptions): RunningControllers {
         ...tasks.map((task) => task.stop()),
         ...recorders.map((recorder) => recorder.stop()),
         informers.stop(),
+        long.ended(),
         metadata.stopped(),
       ]);
     },
   };
+}
+
+const timesRate = (rate: RequestRate, { perSecond = 1, burst = 1 }: Partial<RequestRate>): RequestRate => ({
+  perSecond: rate.perSecond * perSecond,
+  burst: rate.burst * burst,
+});
+
+/** Work of controllers that goes on in turns. */
+class LongWork {
+  readonly #running = new Set<Promise<void>>();
+
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  run(steps: Steps<void>, turns: Turns): void {
+    if (steps.next().done === true) return;
+    const running = inTurns(steps, turns).then(() => {
+      this.#running.delete(running);
+    });
+    this.#running.add(running);
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#running);
+  }
 }
 
 /** A task that runs again and again, one run at a time. */

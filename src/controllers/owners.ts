@@ -1,7 +1,15 @@
 import { type Index, type Informer, type KindPlace, controllerReference as referenceTo } from '../client/index.ts';
-import { isStatus, type LabelSelector, type Names, type OwnerReference, StatusError } from '../meta/index.ts';
+import {
+  isStatus,
+  type LabelSelector,
+  type Names,
+  type OwnerReference,
+  StatusError,
+  type Turns,
+} from '../meta/index.ts';
 import { apiVersionOf, type Kind, type Named } from './kind.ts';
 import type { ObjectClient } from './object-client.ts';
+import { Evaluation } from './selection.ts';
 
 /** The owner reference with `controller: true`; an object has one at most. */
 export const controllerOf = ({ metadata }: Named): OwnerReference | undefined =>
@@ -28,6 +36,7 @@ export function findController<T extends Named>(informer: Informer<T>, object: N
 export interface Claimant<O extends Named> {
   readonly client: ObjectClient;
   readonly names: Names;
+  readonly turns: Turns;
   readonly kind: Kind<O>;
   readonly owner: O;
   readonly selector: LabelSelector;
@@ -42,14 +51,17 @@ export interface Claimant<O extends Named> {
  * that it no longer selects are released, unless it is being deleted.
  */
 export async function claim<T extends Named, O extends Named>(
-  { client, names, kind, owner, selector, isMember = () => true, finalizer }: Claimant<O>,
+  { client, names, turns, kind, owner, selector, isMember = () => true, finalizer }: Claimant<O>,
   dependents: Kind<T>,
   candidates: readonly T[],
 ): Promise<T[]> {
   const { uid = '', namespace = '', name = '', deletionTimestamp } = owner.metadata;
   const claimed: T[] = [];
   let mayAdopt: Promise<boolean> | undefined;
+  const evaluation = new Evaluation(turns);
   for (const object of candidates) {
+    const turn = evaluation.evaluated(selector);
+    if (turn !== undefined) await turn;
     const matches = selector.matches(object.metadata.labels) && isMember(object);
     const reference = controllerOf(object);
     if (reference !== undefined) {

@@ -1,5 +1,14 @@
-import type { Client, EventRecorder, Informers, Log, Reconcile, WorkQueue, WorkQueueOptions } from '../client/index.ts';
-import type { Clock, Names, Random } from '../meta/index.ts';
+import type {
+  Client,
+  EventRecorder,
+  Informers,
+  Log,
+  Reconcile,
+  RequestRate,
+  WorkQueue,
+  WorkQueueOptions,
+} from '../client/index.ts';
+import type { Clock, Names, Random, Steps, Turns } from '../meta/index.ts';
 import type { MetadataFeed } from './metadata/feed.ts';
 import type { ObjectClient } from './object-client.ts';
 import type { ControllerSettings } from './settings.ts';
@@ -25,6 +34,8 @@ export interface Controller {
    * as the manager itself.
    */
   readonly account?: string;
+  /** How often the rate of requests of other controllers it has, where it differs. */
+  readonly rate?: Partial<RequestRate>;
   /** The user that it acts as, in place of its service account. */
   readonly user?: ControllerUser;
   /** The component that its events name as their source; the account by default. */
@@ -58,6 +69,10 @@ export interface ControllerContext {
   ) => WorkQueue;
   /** Runs a task when all informers have been synced, and then again `ms` after it has ended. Errors are logged. */
   readonly every: (ms: number, task: () => void | Promise<void>) => void;
+  /** The turns of its long work. */
+  readonly turns: Turns;
+  /** Runs the first step at once, and what is left of them in turns. No step throws. */
+  readonly background: (steps: Steps<void>) => void;
   /** Aborted when the controller stops. */
   readonly signal: AbortSignal;
 }

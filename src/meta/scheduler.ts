@@ -82,10 +82,11 @@ export class Scheduler {
     if (!this.#open) this.#begin();
     const { waiting } = owner;
     return new Promise((resume) => {
+      // Work of the same age goes on in the order in which it waits.
       let place = 0;
       for (let end = waiting.length; place < end; ) {
         const middle = (place + end) >> 1;
-        if ((waiting[middle] as Waiting).age < age) place = middle + 1;
+        if ((waiting[middle] as Waiting).age <= age) place = middle + 1;
         else end = middle;
       }
       waiting.splice(place, 0, { age, resume });

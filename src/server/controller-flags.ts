@@ -1,4 +1,4 @@
-import { jitterFactor, type LeaderElectionSettings } from '../client/index.ts';
+import { jitterFactor, type LeaderElectionSettings, type RequestRate } from '../client/index.ts';
 import { controllerNames, defaultControllers } from './controllers.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
@@ -12,6 +12,18 @@ export const controllerFlags = {
     type.controllers,
     defaultControllers,
     `Controllers that run: names, \`-name\` for all but one, \`*\` for all that are on by default, \`-*\` for none; what is named first counts. They are ${known}.`,
+  ),
+  kubeApiQps: flag(
+    'Controllers',
+    type.integer(0, 1_000_000),
+    20,
+    'Requests that each controller sends in a second at most; 0: no limit. Those of a server that is embedded in a program have no limit unless this is set. The garbage collector may send twice as many, the namespace controller twenty times as many. Informers, and the nodes of `--fake-nodes`, have no limit.',
+  ),
+  kubeApiBurst: flag(
+    'Controllers',
+    type.integer(1, 1_000_000),
+    30,
+    'Requests that a controller may send at once after a time without any.',
   ),
   leaderElect: flag(
     'Controllers',
@@ -38,6 +50,10 @@ export const controllerFlags = {
     'Time between two attempts to acquire or renew the lease; 1.2 of it are shorter than `--leader-elect-renew-deadline`.',
   ),
 };
+
+/** The requests that each controller may send; undefined: as many as it likes. */
+export const requestRate = (settings: ControllerSettings): RequestRate | undefined =>
+  settings.kubeApiQps === 0 ? undefined : { perSecond: settings.kubeApiQps, burst: settings.kubeApiBurst };
 
 type ControllerSettings = { readonly [K in keyof typeof controllerFlags]: (typeof controllerFlags)[K]['default'] };
 

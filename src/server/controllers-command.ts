@@ -12,7 +12,7 @@ import { allControllers, componentName, defaultSettings, startControllers } from
 import { type Names, namesFor } from '../meta/index.ts';
 import { accountTokens } from './account-tokens.ts';
 import { systemClock } from './clock.ts';
-import { leaseSettings } from './controller-flags.ts';
+import { leaseSettings, requestRate } from './controller-flags.ts';
 import { type Log, logOf } from './dependencies.ts';
 import { createLog } from './log.ts';
 import { type ManagerSettings, managerTable } from './manager-flags.ts';
@@ -60,7 +60,8 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
       controllers: allControllers.filter(({ name }) => settings.controllers.has(name)),
       settings: { ...defaultSettings, rootCertificates: () => ca ?? server.ca },
       reader: over(whileHeld(holds, transport)),
-      clientOf: (account) => over(whileHeld(holds, transportOf(account))),
+      clientOf: (account, _, limit = (sent) => sent) => over(limit(whileHeld(holds, transportOf(account)))),
+      rate: requestRate(settings),
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
     });
   process.stdout.write(`orch ${version} runs controllers for ${server.server}\n`);

@@ -257,6 +257,12 @@ const flags = {
   ),
 
   ...controllerFlags,
+  controllersThread: flag(
+    'Controllers',
+    type.boolean,
+    true,
+    'Controllers run in a thread of their own, so that requests do not wait for them. Those of a server that is embedded in a program run in its thread unless this is set.',
+  ),
   fakeNodes: flag(
     'Controllers',
     type.integer(0, maxFakeNodes),
@@ -348,12 +354,14 @@ export const flagList = listOf(flags);
 /** The defaults of a server process. */
 export const defaultSettings = defaultsOf(flags);
 
-/** The defaults of an embedded server: memory store, no log. */
+/** The defaults of an embedded server: memory store, no log; controllers in its thread, whose requests have no limit. */
 export const programSettings: ServerSettings = {
   ...defaultSettings,
   store: 'memory',
   dataDir: undefined,
   logLevel: undefined,
+  controllersThread: false,
+  kubeApiQps: 0,
 };
 
 /** Flags that must be set together. */

@@ -6,6 +6,7 @@ import {
   type InProcessHandler,
   inProcessTransport,
   LeaderElection,
+  type Transport,
   whileHeld,
 } from '../client/index.ts';
 import {
@@ -16,13 +17,13 @@ import {
   componentName,
   defaultSettings,
   fakeNodeControllers,
-  type RunningControllers,
   settle,
   startControllers,
 } from '../controllers/index.ts';
 import type { Metrics } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
-import { leaseSettings } from './controller-flags.ts';
+import { leaseSettings, requestRate } from './controller-flags.ts';
+import { ControllerThread } from './controller-thread/controller-thread.ts';
 import { fakeNodesOf } from './demo.ts';
 import type { Dependencies } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
@@ -53,7 +54,7 @@ const firstMs = 50;
 /** Turns of the event loop in which the controllers are started after an attempt to be elected. */
 const electionTurns = 10;
 
-/** The controllers that run in the process of a server. */
+/** The controllers of a server. */
 interface ServerControllers {
   /** Resolves when they have nothing to do until the clock moves; begins with them if that is still to come. */
   readonly settled: () => Promise<void>;
@@ -71,35 +72,70 @@ function controllersOf(settings: ServerSettings): Controller[] {
 /** Makes clients in the same process for users, which send requests only while `holds`. */
 const clientsOf =
   (handler: InProcessHandler, { domain }: Names) =>
-  (holds: () => boolean, commonName: string, organizations: readonly string[] = [], agent: string = componentName) => {
+  (
+    holds: () => boolean,
+    commonName: string,
+    organizations: readonly string[] = [],
+    agent: string = componentName,
+    limit = (transport: Transport) => transport,
+  ) => {
     const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
     return createClient({
-      transport: whileHeld(holds, transport),
+      transport: limit(whileHeld(holds, transport)),
       baseHeaders: { 'user-agent': `${agent}/${version}` },
       apiDomain: domain,
     });
   };
 
-/** Runs the controllers that are on in the process of the server. */
+const managerUser = `system:${componentName}`;
+
+/** Starts the controllers in the thread of the server. */
+function inProcess(options: Options, controllers: readonly Controller[], holds: () => boolean): ServerControllers {
+  const { settings, names, handler, metrics, clock, random, log } = options;
+  const as = clientsOf(handler, names);
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
+  const running = startControllers({
+    ...{ controllers, names, clock, random, log },
+    settings: controllerSettings(options),
+    reader: as(holds, managerUser),
+    rate: requestRate(settings),
+    clientOf: (account, other, limit) =>
+      other === undefined
+        ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
+        : as(holds, other.name, other.groups, other.agent, limit),
+    observe: (queue) => metrics.queue(queue),
+  });
+  return { settled: () => settle(running), stop: running.stop };
+}
+
+/** Starts the controllers in a thread of their own. */
+function inThread(options: Options, holds: () => boolean): ServerControllers {
+  const { settings, names, handler, metrics, clock, log, signSecretToken, tls } = options;
+  const { features, signingMs, legacyTokenMs } = controllerSettings(options);
+  const thread = new ControllerThread({
+    ...{ handler, holds, clock, log, signSecretToken },
+    start: {
+      ...{ gitVersion, version },
+      apiDomain: names.domain,
+      controllers: [...settings.controllers],
+      fakeNodes: fakeNodesOf(settings),
+      rate: requestRate(settings),
+      settings: { features, signingMs, legacyTokenMs },
+    },
+    certificates: () => ({ rootCa: tls()?.rootCa, signing: tls()?.signing }),
+    observe: (queue) => metrics.queue(queue),
+  });
+  return { settled: () => thread.settled(), stop: () => thread.stop() };
+}
+
+/** Runs the controllers that are on: in the process of the server, in a thread of their own or in its own. */
 export function runControllers(options: Options): ServerControllers {
   const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
   const controllers = controllersOf(settings);
   if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
-  let current: RunningControllers | undefined;
-  const as = clientsOf(handler, names);
-  const user = `system:${componentName}`;
-  const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
+  let current: ServerControllers | undefined;
   const lead = (holds: () => boolean) => {
-    current = startControllers({
-      ...{ controllers, names, clock, random, log },
-      settings: controllerSettings(options),
-      reader: as(holds, user),
-      clientOf: (account, other) =>
-        other === undefined
-          ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups)
-          : as(holds, other.name, other.groups, other.agent),
-      observe: (queue) => metrics.queue(queue),
-    });
+    current = settings.controllersThread ? inThread(options, holds) : inProcess(options, controllers, holds);
     return current;
   };
   const always = () => true;
@@ -114,7 +150,7 @@ export function runControllers(options: Options): ServerControllers {
       ...{ clock, random, log, settings: leaseSettings(settings) },
       lease: { namespace: names.systemNamespace, name: componentName },
       identity: await identityOf(options),
-      client: as(always, user),
+      client: clientsOf(handler, names)(always, managerUser),
       lead: () => lead(() => election.holds),
     });
     metrics.lease(componentName, () => ({ held: election.holds, slowpath: election.slowpath }));
@@ -135,7 +171,7 @@ export function runControllers(options: Options): ServerControllers {
       if (running instanceof LeaderElection) await running.attempted();
       // Another process may have been elected: its controllers are its own affair.
       for (let turn = 0; current === undefined && turn < electionTurns; turn++) await nextTurn();
-      if (current !== undefined) await settle(current);
+      await current?.settled();
     },
     stop: async () => {
       stopped = true;

@@ -419,6 +419,20 @@ export interface ServerOptions {
    */
   readonly controllers?: string | readonly string[] | undefined;
   /**
+   * Requests that each controller sends in a second at most; 0: no limit. Those of a server that is embedded in a
+   * program have no limit unless this is set. The garbage collector may send twice as many, the namespace controller
+   * twenty times as many. Informers, and the nodes of `fakeNodes`, have no limit.
+   *
+   * A whole number from 0 to 1000000. `0` by default. The flag `--kube-api-qps`.
+   */
+  readonly kubeApiQps?: number | string | undefined;
+  /**
+   * Requests that a controller may send at once after a time without any.
+   *
+   * A whole number from 1 to 1000000. `30` by default. The flag `--kube-api-burst`.
+   */
+  readonly kubeApiBurst?: number | string | undefined;
+  /**
    * Controllers run while the lease `kube-system/kube-controller-manager` is held, so that of several processes one
    * runs them.
    *
@@ -446,6 +460,13 @@ export interface ServerOptions {
    * `--leader-elect-retry-period`.
    */
   readonly leaderElectRetryPeriod?: number | string | undefined;
+  /**
+   * Controllers run in a thread of their own, so that requests do not wait for them. Those of a server that is embedded
+   * in a program run in its thread unless this is set.
+   *
+   * True or false. `false` by default. The flag `--controllers-thread`.
+   */
+  readonly controllersThread?: boolean | undefined;
   /**
    * How many fake nodes there are: pods are bound to them, start, become ready and end there as
    * [controllers.md](controllers.md#fake-nodes) describes, and nothing is run.

@@ -298,6 +298,8 @@ describe('readOptions', () => {
       store: 'memory',
       dataDir: undefined,
       logLevel: undefined,
+      controllersThread: false,
+      kubeApiQps: 0,
     });
     expect(await readOptions({ store: undefined, securePort: undefined }, noFile)).toEqual(programSettings);
   });

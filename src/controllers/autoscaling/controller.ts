@@ -3,6 +3,7 @@ import { formatTime, jsonEqual, type LabelSelector, parseLabelSelector, parseQua
 import { kinds } from '../kinds.ts';
 import { messageOf } from '../pod-control.ts';
 import type { ScaleObject } from '../scales.ts';
+import { selected, selectsAny } from '../selection.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { limit, type Memory, remember } from './behavior.ts';
 import { type Measured, MetricError, measure, type Site } from './metric.ts';
@@ -163,7 +164,7 @@ async function propose(pass: Pass, scale: ScaleObject, memories: ReadonlyMap<str
     events.record(autoscaler, 'Warning', 'FailedComputeMetricsReplicas', text);
     return { proposal: undefined, metrics };
   };
-  const selector = selectorOf(pass, scale, memories);
+  const selector = await selectorOf(pass, scale, memories);
   if (typeof selector === 'string') return fail(selector, []);
   const site = await siteOf(pass, scale, selector);
   const metrics: MetricStatus[] = [];
@@ -195,11 +196,11 @@ async function propose(pass: Pass, scale: ScaleObject, memories: ReadonlyMap<str
 }
 
 /** The selector of the target's pods; the text of the error when they are not its alone. */
-function selectorOf(
+async function selectorOf(
   { context, autoscaler, memory, conditions, now }: Pass,
   scale: ScaleObject,
   memories: ReadonlyMap<string, Remembered>,
-): LabelSelector | string {
+): Promise<LabelSelector | string> {
   const { selector: text = '' } = scale.status ?? {};
   const refuse = (reason: string, why: string, event = reason, message = why) => {
     context.events.record(autoscaler, 'Warning', event, message);
@@ -219,29 +220,22 @@ function selectorOf(
   }
   memory.selector = selector;
   const { namespace = '' } = autoscaler.metadata;
-  const pods = context.informers
-    .of(kinds.pods)
-    .list(namespace)
-    .filter(({ metadata }) => selector.matches(metadata.labels));
-  const selecting = context.informers
-    .of(kinds.horizontalPodAutoscalers)
-    .list(namespace)
-    .filter((other) => {
-      const theirs = memories.get(keyOf(other))?.selector;
-      return theirs !== undefined && pods.some(({ metadata }) => theirs.matches(metadata.labels));
-    });
+  const { informers, turns } = context;
+  const pods = await selected(informers.of(kinds.pods).list(namespace), selector, turns);
+  const selecting: Autoscaler[] = [];
+  for (const other of informers.of(kinds.horizontalPodAutoscalers).list(namespace)) {
+    const theirs = memories.get(keyOf(other))?.selector;
+    if (theirs !== undefined && (await selectsAny(theirs, pods, turns))) selecting.push(other);
+  }
   if (selecting.length < 2) return selector;
   const names = selecting.map(({ metadata }) => `{${metadata.name} ${metadata.namespace}}`).sort();
   return refuse('AmbiguousSelector', `pods by selector ${text} are controlled by multiple HPAs: [${names.join(' ')}]`);
 }
 
 async function siteOf({ context, autoscaler, now }: Pass, scale: ScaleObject, selector: LabelSelector): Promise<Site> {
-  const { api: client, names, metadata, informers } = context;
+  const { api: client, names, metadata, informers, turns } = context;
   const { namespace = '' } = autoscaler.metadata;
-  const pods = informers
-    .of(kinds.pods)
-    .list(namespace)
-    .filter((pod) => selector.matches(pod.metadata.labels));
+  const pods = await selected(informers.of(kinds.pods).list(namespace), selector, turns);
   const basis = {
     replicas: scale.spec?.replicas ?? 0,
     current: scale.status?.replicas ?? 0,

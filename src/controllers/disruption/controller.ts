@@ -1,9 +1,10 @@
 import { keyOf } from '../../client/index.ts';
-import { formatTime, isStatus, jsonEqual, parseTime, selectorFromObject } from '../../meta/index.ts';
+import { formatTime, isStatus, jsonEqual, parseTime } from '../../meta/index.ts';
 import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import { messageOf } from '../pod-control.ts';
 import { isReady, type Pod, podCondition } from '../pods.ts';
+import { findSelecting, selected, selectorIn } from '../selection.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { type Budget, expectedPods } from './expected-pods.ts';
 
@@ -30,25 +31,23 @@ export const disruptionController: Controller = {
     const queue = context.queue('disruption', async (key) => {
       const budget = budgets.getByKey(key);
       if (budget === undefined) return undefined;
-      const selector = selectorFromObject(budget.spec?.selector as never);
-      const selected = pods.list(budget.metadata.namespace).filter(({ metadata }) => selector.matches(metadata.labels));
-      return reconcile(context, budget, selected);
+      const there = pods.list(budget.metadata.namespace);
+      return reconcile(context, budget, await selected(there, selectorOf(budget), context.turns));
     });
     const stale = context.queue('stale_pod_disruption', (key) => clearDisruption(context, pods.getByKey(key)));
     budgets.onChange((budget) => {
       if (budget !== undefined) queue.add(keyOf(budget));
     });
+    const found = (budget: Budget) => queue.add(keyOf(budget));
+    const select = findSelecting(context, { owners: budgets, selectorOf, found });
     pods.onChange((pod, old) => {
       if (pod !== undefined && staleDisruption(pod) !== undefined) stale.add(keyOf(pod));
-      for (const budget of budgets.list((pod ?? old)?.metadata.namespace)) {
-        const selector = selectorFromObject(budget.spec?.selector as never);
-        if ([pod, old].some((state) => state !== undefined && selector.matches(state.metadata.labels))) {
-          queue.add(keyOf(budget));
-        }
-      }
+      select(...[pod, old].filter((state) => state !== undefined));
     });
   },
 };
+
+const selectorOf = ({ spec }: Budget) => selectorIn(spec?.selector);
 
 async function reconcile(
   context: ControllerContext,
@@ -68,7 +67,7 @@ async function reconcile(
       },
     );
     if (unmanaged) {
-      const { text } = selectorFromObject(budget.spec?.selector as never);
+      const { text } = selectorOf(budget);
       const message = `Pods selected by this PodDisruptionBudget (selector: ${text}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
       record('Warning', 'UnmanagedPods', message);
     }

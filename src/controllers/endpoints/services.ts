@@ -6,7 +6,19 @@ import { isReady, type Pod } from '../pods.ts';
 
 export type Service = ServiceSchema & Named;
 
-export const selectorOf = ({ spec }: Service): [string, string][] => Object.entries(spec?.selector ?? {});
+type Entries = readonly (readonly [string, string])[];
+
+const entries = new WeakMap<object, Entries>();
+const none: Entries = [];
+
+/** The labels that pods of the service must have. */
+export function selectorOf({ spec }: Service): Entries {
+  const { selector } = spec ?? {};
+  if (!selector) return none;
+  const found = entries.get(selector) ?? Object.entries(selector);
+  entries.set(selector, found);
+  return found;
+}
 
 /** The controllers write endpoints of this service: it has a selector, and does not stand for a name outside. */
 export const selectsPods = (service: Service): boolean =>
@@ -20,7 +32,7 @@ export function selectedPods(pods: Informer<Pod>, service: Service): Pod[] {
   return pods.list(service.metadata.namespace).filter((pod) => hasLabels(pod, selector));
 }
 
-const hasLabels = ({ metadata: { labels } }: Pod, selector: readonly (readonly [string, string])[]): boolean =>
+const hasLabels = ({ metadata: { labels } }: Pod, selector: Entries): boolean =>
   labels !== undefined && selector.every(([key, value]) => labels[key] === value);
 
 const labelIn = (namespace: string, key: string, value: string): string => `${namespace}/${key}=${value}`;

@@ -14,6 +14,8 @@ export const garbageCollector: Controller = {
   name: 'garbage-collector-controller',
   formerNames: ['garbagecollector'],
   account: 'generic-garbage-collector',
+  // A deletion takes two requests.
+  rate: { perSecond: 2 },
   eventSource: 'garbage-collector-controller',
   start({ api, names, clock, metadata: feed, events, queue }) {
     const operations = new Operations(api, names, () => feed.served);

@@ -171,3 +171,34 @@ describe('a resource that is not served any more', () => {
     expect(graph.get('egg')?.owners).toHaveLength(1);
   });
 });
+
+describe('many owners', () => {
+  /** How often references are looked at while an object gets and loses so many owners, none of which exists. */
+  function looksFor(count: number): number {
+    const { graph, add } = setUp();
+    let looks = 0;
+    const owners = Array.from({ length: count }, (_, i) => {
+      const { uid, ...others } = ref(`owner${i}`);
+      const counted = {
+        ...others,
+        get uid() {
+          looks++;
+          return uid;
+        },
+      };
+      return counted;
+    });
+    add(object('child', owners));
+    for (let i = 0; i < count; i++) {
+      const owner = graph.get(`owner${i}`);
+      if (owner !== undefined) graph.confirmAbsent(owner.identity);
+    }
+    add(object('child', []));
+    expect(graph.size).toBe(0);
+    return looks;
+  }
+
+  it('cost an object time in proportion to their number', () => {
+    expect(looksFor(2_000)).toBeLessThan(2.5 * looksFor(1_000));
+  });
+});

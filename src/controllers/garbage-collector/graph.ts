@@ -165,9 +165,9 @@ export class Graph {
     }
   }
 
-  #report({ identity, owners }: Node, uid: string): void {
-    const ref = owners.find((owner) => owner.uid === uid);
-    if (ref !== undefined) this.#actions.reportInvalidNamespace(identity, ref);
+  #report(node: Node, uid: string): void {
+    const [ref] = node.refsTo(uid);
+    if (ref !== undefined) this.#actions.reportInvalidNamespace(node.identity, ref);
   }
 
   #setOwners(node: Node, refs: readonly OwnerReference[]): void {
@@ -190,7 +190,7 @@ export class Graph {
   #link(node: Node, uid: string, blocks: boolean, reports: boolean): boolean {
     const { namespace } = node.identity;
     const known = this.#nodes.get(uid);
-    const refs = node.owners.filter((ref) => ref.uid === uid);
+    const refs = node.refsTo(uid);
     const [first] = refs;
     if (known === undefined) {
       if (first === undefined) return true;
@@ -247,14 +247,12 @@ export class Graph {
   /** What the dependents say of the owner other than this: the next in order, from the first again after the last. */
   #alternateOf(dependents: readonly Node[], identity: Identity): Identity | undefined {
     const alternates = dependents
-      .flatMap(({ identity: { namespace }, owners }) =>
-        owners
-          .filter(({ uid }) => uid === identity.uid)
-          .map((ref) => {
-            const clusterScoped =
-              identity.namespace === '' && ref.apiVersion === identity.apiVersion && ref.kind === identity.kind;
-            return ownerIdentity(ref, clusterScoped ? '' : namespace);
-          }),
+      .flatMap((dependent) =>
+        dependent.refsTo(identity.uid).map((ref) => {
+          const clusterScoped =
+            identity.namespace === '' && ref.apiVersion === identity.apiVersion && ref.kind === identity.kind;
+          return ownerIdentity(ref, clusterScoped ? '' : dependent.identity.namespace);
+        }),
       )
       .filter((alternate) => !isSameIdentity(alternate, identity) && !this.absent.has(alternate))
       .sort(compareIdentities);
@@ -268,7 +266,7 @@ function partition(owner: Node, identity: Identity): { readonly matching: Node[]
   const others: Node[] = [];
   for (const dependent of owner.dependents) {
     const elsewhere = identity.namespace !== '' && identity.namespace !== dependent.identity.namespace;
-    const refs = dependent.owners.filter(({ uid }) => uid === identity.uid);
+    const refs = dependent.refsTo(identity.uid);
     const named = elsewhere ? [] : refs.filter((ref) => namesIdentity(ref, identity));
     if (named.length > 0) matching.push(dependent);
     if (elsewhere || named.length < refs.length) others.push(dependent);

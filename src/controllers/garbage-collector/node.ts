@@ -3,12 +3,17 @@ import type { Identity } from './identity.ts';
 
 const none: ReadonlyMap<Node, boolean> = new Map();
 
+/** From this number on, the owners of an object are found by uid. */
+const manyOwners = 16;
+
 /** An object with owners or dependents. */
 export class Node {
   identity: Identity;
   /** Seen as it is in the API; otherwise only its dependents say that there is such an owner. */
   observed = false;
-  owners: readonly OwnerReference[] = [];
+  #owners: readonly OwnerReference[] = [];
+  /** The references to owners by uid, once they have been asked for. */
+  #refs: ReadonlyMap<string, readonly OwnerReference[]> | undefined;
   /** It has a deletion timestamp. */
   beingDeleted = false;
   /** It is being deleted, after its blocking dependents. */
@@ -24,6 +29,22 @@ export class Node {
 
   constructor(identity: Identity) {
     this.identity = identity;
+  }
+
+  get owners(): readonly OwnerReference[] {
+    return this.#owners;
+  }
+
+  set owners(refs: readonly OwnerReference[]) {
+    this.#owners = refs;
+    this.#refs = undefined;
+  }
+
+  /** The references to the owner with this uid. */
+  refsTo(uid: string): readonly OwnerReference[] {
+    if (this.#owners.length < manyOwners) return this.#owners.filter((ref) => ref.uid === uid);
+    this.#refs ??= byOwner(this.#owners);
+    return this.#refs.get(uid) ?? [];
   }
 
   get dependents(): Iterable<Node> {
@@ -50,6 +71,17 @@ export class Node {
 /** Whether it is needed as long as nothing else is known: the node of any other object is dropped. */
 export const isNeeded = (node: Node): boolean =>
   node.owners.length > 0 || node.dependentCount > 0 || node.deletingDependents || node.orphaning;
+
+/** The references by the uids of the owners. */
+function byOwner(refs: readonly OwnerReference[]): Map<string, OwnerReference[]> {
+  const found = new Map<string, OwnerReference[]>();
+  for (const ref of refs) {
+    const same = found.get(ref.uid);
+    if (same === undefined) found.set(ref.uid, [ref]);
+    else same.push(ref);
+  }
+  return found;
+}
 
 /** By the uid of each owner, whether the object blocks its deletion in the foreground. */
 export function blockedOwners(refs: readonly OwnerReference[]): Map<string, boolean> {

@@ -1,5 +1,5 @@
 import { type Client, type Log, metadataOnly, reflect } from '../../client/index.ts';
-import type { Clock, Names, ObjectMeta } from '../../meta/index.ts';
+import { type Clock, type Names, type ObjectMeta, scheduler } from '../../meta/index.ts';
 import { placeOf } from '../kind.ts';
 import { Discovery, type ServedResource, type ServedResources } from './discovery.ts';
 
@@ -53,7 +53,7 @@ export class MetadataFeed {
   /** By group and plural name. */
   readonly #monitors = new Map<string, Monitor>();
   readonly #running = new Set<Promise<void>>();
-  readonly #lists = new Turns(maxLists);
+  readonly #lists = new Places(maxLists);
   /** Those who wait for the first lists. */
   readonly #waiting: (() => void)[] = [];
   /** What the monitors are made after. */
@@ -178,6 +178,7 @@ export class MetadataFeed {
     const signal = AbortSignal.any([all, stopping.signal]);
     const monitor = { resource, stop: () => stopping.abort(), tried: false };
     const handlers = this.#handlers;
+    const turns = scheduler.turns(`metadata of ${resource.resource}`);
     const tell = (type: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta) => {
       if (signal.aborted) return;
       delete metadata.managedFields;
@@ -199,8 +200,11 @@ export class MetadataFeed {
         listing: () => {
           for (const { listing } of handlers) listing?.(resource);
         },
-        page: (objects) => {
-          for (const { metadata } of objects) tell('ADDED', metadata);
+        page: async (objects) => {
+          for (const { metadata } of objects) {
+            if (turns.over) await turns.next();
+            tell('ADDED', metadata);
+          }
         },
         listed: () => {
           if (!signal.aborted) for (const { listed } of handlers) listed?.(resource);
@@ -236,7 +240,7 @@ const isSame = (a: ServedResource, b: ServedResource): boolean =>
   a.apiVersion === b.apiVersion && a.kind === b.kind && a.namespaced === b.namespaced;
 
 /** Lets a number of tasks run at a time. */
-class Turns {
+class Places {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

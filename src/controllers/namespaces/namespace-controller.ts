@@ -19,6 +19,8 @@ export const namespaceController: Controller = {
   name: 'namespace-controller',
   formerNames: ['namespace'],
   account: 'namespace-controller',
+  // It empties a namespace of all types of objects.
+  rate: { perSecond: 20, burst: 100 },
   start({ api, client, clock, names, informers, metadata: feed, queue }) {
     const content = new Content({ api, client, names, now: () => clock.now() });
     const terminate = async (name: string) => {

@@ -1,5 +1,5 @@
-import { selectorFromObject } from '../../meta/index.ts';
 import { kinds } from '../kinds.ts';
+import { selectorIn, selectorOfLabels } from '../selection.ts';
 import type { Controller } from '../types.ts';
 import { keepReplicas } from './replicas.ts';
 
@@ -11,7 +11,7 @@ export const replicaSetController: Controller = {
     keepReplicas(context, {
       kind: kinds.replicaSets,
       queue: 'replicaset',
-      selectorOf: ({ spec }) => selectorFromObject(spec?.selector as never),
+      selectorOf: ({ spec }) => selectorIn(spec?.selector),
       countsTerminating: true,
     }),
 };
@@ -24,7 +24,7 @@ export const replicationController: Controller = {
     keepReplicas(context, {
       kind: kinds.replicationControllers,
       queue: 'replicationmanager',
-      selectorOf: ({ spec }) => selectorFromObject({ matchLabels: spec?.selector ?? {} }),
+      selectorOf: ({ spec }) => selectorOfLabels(spec?.selector),
       countsTerminating: false,
     }),
 };

@@ -1,4 +1,4 @@
-import { type Informer, keyOf } from '../../client/index.ts';
+import { keyOf } from '../../client/index.ts';
 import { annotationOf, isStatus, jsonEqual, type LabelSelector, type Names } from '../../meta/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
 import { setCondition, withoutCondition } from '../conditions.ts';
@@ -23,6 +23,7 @@ import {
   type Pod,
   untilAvailable,
 } from '../pods.ts';
+import { findSelecting } from '../selection.ts';
 import type { ControllerContext } from '../types.ts';
 
 /** What replica sets and replication controllers have in common. */
@@ -66,7 +67,8 @@ export function keepReplicas<T extends ReplicaOwner>(context: ControllerContext,
     const { uid = '', namespace = '' } = owner.metadata;
     const selector = of.selectorOf(owner);
     const candidates = [...byOwner.get(uid), ...byOwner.get(orphansIn(namespace))];
-    const claimant = { client: context.client, names: context.names, kind: of.kind, owner, selector };
+    const { client, names, turns } = context;
+    const claimant = { client, names, turns, kind: of.kind, owner, selector };
     const active = await claim(claimant, kinds.pods, candidates.filter(isActive));
     const related = () => relatedPods(owner, siblings.get(controllerOf(owner)?.uid ?? uid), byOwner.get.bind(byOwner));
     const failure =
@@ -90,25 +92,15 @@ export function keepReplicas<T extends ReplicaOwner>(context: ControllerContext,
     return { requeueAfterMs: untilAvailable(active, minReadySeconds, context.clock.now()) ?? minReadySeconds * 1000 };
   });
   owners.onChange((owner, old) => queue.add(keyOf(owner ?? (old as T))));
+  const { selectorOf } = of;
+  const select = findSelecting(context, { owners, selectorOf, found: (owner) => queue.add(keyOf(owner)) });
   pods.onChange((pod, old) => {
-    for (const key of concerned(of, owners, pod, old)) queue.add(key);
+    for (const state of [old, pod]) {
+      const owner = state && findController(owners, state);
+      if (owner !== undefined) queue.add(keyOf(owner));
+    }
+    if (pod !== undefined && controllerOf(pod) === undefined) select(pod);
   });
-}
-
-/** The keys of the owners that a change of a pod concerns: its controllers, or those that may adopt it. */
-function* concerned<T extends ReplicaOwner>(
-  { selectorOf }: ReplicaKind<T>,
-  owners: Informer<T>,
-  pod: Pod | undefined,
-  old: Pod | undefined,
-): Generator<string> {
-  for (const state of [old, pod]) {
-    const owner = state && findController(owners, state);
-    if (owner !== undefined) yield keyOf(owner);
-  }
-  if (pod === undefined || controllerOf(pod) !== undefined) return;
-  const { labels, namespace = '' } = pod.metadata;
-  for (const owner of owners.list(namespace)) if (selectorOf(owner).matches(labels)) yield keyOf(owner);
 }
 
 /** The active pods of the owner and of those with the same controller. */

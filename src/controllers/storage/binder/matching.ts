@@ -1,8 +1,9 @@
 /** Which volume a claim can be bound to. */
-import { compareQuantities, type Names, parseQuantity, selectorFromObject } from '../../../meta/index.ts';
+import { compareQuantities, type Names, parseQuantity } from '../../../meta/index.ts';
 import type { PersistentVolume as VolumeSchema } from '../../../types/core-v1.ts';
 import { storageClassOf } from '../../../types/storage-class.ts';
 import type { Named } from '../../kind.ts';
+import { selectorIn } from '../../selection.ts';
 import type { Claim } from '../pod-claims.ts';
 
 export type PersistentVolume = VolumeSchema & Named;
@@ -54,7 +55,7 @@ interface Volumes {
  */
 export function bestVolume(claim: Claim, { reserved, available }: Volumes): PersistentVolume | undefined {
   const { selector } = claim.spec ?? {};
-  const selected = selector ? selectorFromObject(selector as never) : undefined;
+  const selected = selector ? selectorIn(selector) : undefined;
   const suits = (volume: PersistentVolume) =>
     isLargeEnough(volume, claim) &&
     sameVolumeMode(volume, claim) &&

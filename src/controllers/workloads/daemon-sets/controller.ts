@@ -1,5 +1,5 @@
 import { type Index, keyOf } from '../../../client/index.ts';
-import { isStatus, selectorFromObject } from '../../../meta/index.ts';
+import { isStatus } from '../../../meta/index.ts';
 import {
   createRevision,
   hasData,
@@ -15,6 +15,7 @@ import { type NodeObject, nodeChanged } from '../../node-selection.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../pod-control.ts';
 import { byNode, type Pod } from '../../pods.ts';
+import { findSelecting, selectorIn } from '../../selection.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
 import { Backoff } from './backoff.ts';
 import { type DaemonSet, fitOf, isRolling, templateFor } from './model.ts';
@@ -49,15 +50,14 @@ export const daemonSetController: Controller = {
       return reconcile(context, set, nodes.list(), podsByOwner, revisions, backoff);
     });
     sets.onChange((set, old) => queue.add(keyOf(set ?? (old as DaemonSet))));
+    const found = (set: DaemonSet) => queue.add(keyOf(set));
+    const select = findSelecting(context, { owners: sets, selectorOf, found });
     pods.onChange((pod, old) => {
       for (const state of [old, pod]) {
         const set = state && findController(sets, state);
         if (set !== undefined) queue.add(keyOf(set));
       }
-      if (pod === undefined || controllerOf(pod) !== undefined) return;
-      for (const set of sets.list(pod.metadata.namespace)) {
-        if (selectorFromObject(set.spec?.selector as never).matches(pod.metadata.labels)) queue.add(keyOf(set));
-      }
+      if (pod !== undefined && controllerOf(pod) === undefined) select(pod);
     });
     nodes.onChange((node, old) => {
       if (!nodeChanged(node, old)) return;
@@ -77,6 +77,8 @@ export const daemonSetController: Controller = {
 const selectsAll = ({ spec }: DaemonSet): boolean =>
   spec?.selector !== undefined && Object.keys(spec.selector).length === 0;
 
+const selectorOf = ({ spec }: DaemonSet) => selectorIn(spec?.selector);
+
 async function reconcile(
   context: ControllerContext,
   set: DaemonSet,
@@ -85,15 +87,15 @@ async function reconcile(
   revisionsByOwner: Index<Revision>,
   backoff: Backoff,
 ): Promise<{ readonly requeueAfterMs: number } | undefined> {
-  const { client, names } = context;
+  const { client, names, turns } = context;
   const { uid = '', namespace = '' } = set.metadata;
-  const selector = selectorFromObject(set.spec?.selector as never);
+  const selector = selectorOf(set);
   const revisions = await revisionsOf(context, kinds.daemonSets, set, selector, revisionsByOwner);
   const current = await currentRevision(context, set, revisions);
   const pass = newPass(context, set, current.metadata.labels?.[revisionLabel] ?? '', nodes);
   const own = async () => {
     const candidates = [...podsByOwner.get(uid), ...podsByOwner.get(orphansIn(namespace))];
-    return claim({ client, names, kind: kinds.daemonSets, owner: set, selector }, kinds.pods, candidates);
+    return claim({ client, names, turns, kind: kinds.daemonSets, owner: set, selector }, kinds.pods, candidates);
   };
   let retryAfter: number | undefined;
   let failure: unknown;

@@ -1,8 +1,8 @@
 import { keyOf } from '../../../client/index.ts';
-import { selectorFromObject } from '../../../meta/index.ts';
 import { kinds } from '../../kinds.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import type { Pod } from '../../pods.ts';
+import { findSelecting, selectorIn } from '../../selection.ts';
 import type { Controller } from '../../types.ts';
 import { allOf, type Deployment, type ReplicaSet, type Sync } from './model.ts';
 import { syncRevision } from './replica-sets.ts';
@@ -17,7 +17,7 @@ export const deploymentController: Controller = {
   formerNames: ['deployment'],
   account: 'deployment-controller',
   start(context) {
-    const { client, names, informers } = context;
+    const { client, names, turns, informers } = context;
     const deployments = informers.of(kinds.deployments);
     const sets = informers.of(kinds.replicaSets);
     const pods = informers.of(kinds.pods);
@@ -30,8 +30,8 @@ export const deploymentController: Controller = {
       const sync = { context, deployment: structuredClone(found) };
       const { spec, metadata } = sync.deployment;
       if (selectsAll(spec?.selector)) return refuseSelector(sync);
-      const selector = selectorFromObject(spec?.selector as never);
-      const claimant = { client, names, kind: kinds.deployments, owner: found, selector };
+      const selector = selectorOf(found);
+      const claimant = { client, names, turns, kind: kinds.deployments, owner: found, selector };
       const candidates = [
         ...setsByOwner.get(metadata.uid ?? ''),
         ...setsByOwner.get(orphansIn(metadata.namespace ?? '')),
@@ -41,16 +41,14 @@ export const deploymentController: Controller = {
       return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
     });
     deployments.onChange((deployment, old) => queue.add(keyOf(deployment ?? (old as Deployment))));
+    const found = (deployment: Deployment) => queue.add(keyOf(deployment));
+    const select = findSelecting(context, { owners: deployments, selectorOf, found });
     sets.onChange((set, old) => {
       for (const state of [old, set]) {
         const owner = state && findController(deployments, state);
         if (owner !== undefined) queue.add(keyOf(owner));
       }
-      if (set === undefined || controllerOf(set) !== undefined) return;
-      for (const deployment of deployments.list(set.metadata.namespace)) {
-        const { selector } = deployment.spec ?? {};
-        if (selectorFromObject(selector as never).matches(set.metadata.labels)) queue.add(keyOf(deployment));
-      }
+      if (set !== undefined && controllerOf(set) === undefined) select(set);
     });
     // A recreation goes on when the last old pod is gone.
     pods.onChange((pod, old) => {
@@ -61,6 +59,8 @@ export const deploymentController: Controller = {
     });
   },
 };
+
+const selectorOf = ({ spec }: Deployment) => selectorIn(spec?.selector);
 
 const selectsAll = (selector: NonNullable<Deployment['spec']>['selector']): boolean =>
   selector !== undefined && Object.keys(selector).length === 0;

@@ -1,9 +1,10 @@
 import { type Index, type Informer, keyOf, type WorkQueue } from '../../../client/index.ts';
-import { formatTime, selectorFromObject } from '../../../meta/index.ts';
+import { formatTime } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
 import { kinds } from '../../kinds.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import type { Pod } from '../../pods.ts';
+import { findSelecting, selectorIn } from '../../selection.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
 import type { Backoff } from './backoff.ts';
 import { deletePods, type Managed, managePods, removeFinalizer } from './manage.ts';
@@ -61,11 +62,22 @@ export const jobController: Controller = {
         for (const pod of left) if (hasFinalizer(pod, names)) orphans.add(keyOf(pod));
       } else queue.addAfter(keyOf(job), old?.metadata.generation === generation ? batchMs : 0);
     });
-    pods.onChange((pod, old) => podChanged(context, pod, old, jobs, queue, orphans));
+    const found = (job: Job) => {
+      if (!isFinished(job)) queue.addAfter(keyOf(job), batchMs);
+    };
+    const select = findSelecting(context, { owners: jobs, selectorOf, found });
+    pods.onChange((pod, old) => {
+      podChanged(context, pod, old, jobs, queue, orphans);
+      if (pod !== undefined && controllerOf(pod) === undefined && pod.metadata.deletionTimestamp === undefined) {
+        select(pod);
+      }
+    });
   },
 };
 
-/** Adds the jobs that a change of a pod concerns, and the pod itself when no job counts it any more. */
+const selectorOf = ({ spec }: Job) => selectorIn(spec?.selector);
+
+/** Adds the job of a pod that has changed, and the pod itself when no job counts it any more. */
 function podChanged(
   { names }: ControllerContext,
   pod: Pod | undefined,
@@ -85,13 +97,6 @@ function podChanged(
   if (hasFinalizer(pod, names) && (reference === undefined || (isDeleted && (job === undefined || isFinished(job))))) {
     orphans.add(keyOf(pod));
   }
-  if (reference !== undefined || isDeleted) return;
-  const { labels, namespace } = pod.metadata;
-  for (const job of jobs.list(namespace)) {
-    if (!isFinished(job) && selectorFromObject(job.spec?.selector as never).matches(labels)) {
-      queue.addAfter(keyOf(job), batchMs);
-    }
-  }
 }
 
 /** No job of this controller counts the pod. */
@@ -104,12 +109,12 @@ function isAbandoned({ names, settings }: ControllerContext, pod: Pod, jobs: Inf
 }
 
 /** The pods of the job, with those that it adopts. */
-function podsOf({ client, names }: ControllerContext, job: Job, podsByOwner: Index<Pod>): Promise<Pod[]> {
+function podsOf({ client, names, turns }: ControllerContext, job: Job, podsByOwner: Index<Pod>): Promise<Pod[]> {
   const { uid = '', namespace = '' } = job.metadata;
-  const selector = selectorFromObject(job.spec?.selector as never);
+  const selector = selectorOf(job);
   const candidates = [...podsByOwner.get(uid), ...podsByOwner.get(orphansIn(namespace))];
   const finalizer = trackingFinalizer(names);
-  return claim({ client, names, kind: kinds.jobs, owner: job, selector, finalizer }, kinds.pods, candidates);
+  return claim({ client, names, turns, kind: kinds.jobs, owner: job, selector, finalizer }, kinds.pods, candidates);
 }
 
 async function reconcile(

@@ -1,5 +1,5 @@
 import { keyOf } from '../../../client/index.ts';
-import { isStatus, selectorFromObject } from '../../../meta/index.ts';
+import { isStatus } from '../../../meta/index.ts';
 import {
   createRevision,
   hasData,
@@ -13,6 +13,7 @@ import {
 import { kinds } from '../../kinds.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import { type Pod, untilAvailable } from '../../pods.ts';
+import { findSelecting, selectorIn } from '../../selection.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
 import { isMember, replicasOf, revisionOf, type StatefulSet } from './identity.ts';
 import { countsOf, type Pass, sortPods, stepForward } from './pass.ts';
@@ -25,7 +26,7 @@ export const statefulSetController: Controller = {
   formerNames: ['statefulset'],
   account: 'statefulset-controller',
   start(context) {
-    const { client, names, informers } = context;
+    const { client, names, turns, informers } = context;
     const sets = informers.of(kinds.statefulSets);
     const pods = informers.of(kinds.pods);
     const podsByOwner = byController(pods);
@@ -35,26 +36,27 @@ export const statefulSetController: Controller = {
       const set = sets.getByKey(key);
       if (set === undefined) return undefined;
       const { uid = '', namespace = '' } = set.metadata;
-      const selector = selectorFromObject(set.spec?.selector as never);
+      const selector = selectorOf(set);
       const revisions = await revisionsOf(context, kinds.statefulSets, set, selector, revisionsByOwner);
-      const owner = { client, names, kind: kinds.statefulSets, owner: set, selector };
+      const owner = { client, names, turns, kind: kinds.statefulSets, owner: set, selector };
       const candidates = [...podsByOwner.get(uid), ...podsByOwner.get(orphansIn(namespace))];
       const own = await claim({ ...owner, isMember: (pod) => isMember(set, pod) }, kinds.pods, candidates);
       return reconcile(context, set, revisions, own);
     });
     sets.onChange((set, old) => queue.add(keyOf(set ?? (old as StatefulSet))));
+    const found = (set: StatefulSet) => queue.add(keyOf(set));
+    const select = findSelecting(context, { owners: sets, selectorOf, found });
     pods.onChange((pod, old) => {
       for (const state of [old, pod]) {
         const set = state && findController(sets, state);
         if (set !== undefined) queue.add(keyOf(set));
       }
-      if (pod === undefined || controllerOf(pod) !== undefined) return;
-      for (const set of sets.list(pod.metadata.namespace)) {
-        if (selectorFromObject(set.spec?.selector as never).matches(pod.metadata.labels)) queue.add(keyOf(set));
-      }
+      if (pod !== undefined && controllerOf(pod) === undefined) select(pod);
     });
   },
 };
+
+const selectorOf = ({ spec }: StatefulSet) => selectorIn(spec?.selector);
 
 async function reconcile(
   context: ControllerContext,

@@ -77,7 +77,7 @@ function* write(value: Json, parts: string[], pace: Pace): Steps<void> {
 }
 
 /** Texts in the order of their UTF-16 code units. */
-function* sortedTexts(texts: readonly string[]): Steps<string[]> {
+export function* sortedTexts(texts: readonly string[]): Steps<string[]> {
   if (texts.length <= sortedPerStep) return [...texts].sort();
   const middle = texts.length >> 1;
   const left = yield* sortedTexts(texts.slice(0, middle));

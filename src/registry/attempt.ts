@@ -1,6 +1,6 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
-import { stringifyJson } from '../codec/index.ts';
+import { stringifyJsonInSteps } from '../codec/index.ts';
 import {
   type ApiObject,
   accessDenied,
@@ -77,7 +77,9 @@ async function attempt(
   const mutated = await runMutating(registry.admission, pending.generated ? { ...attributes, name: '' } : attributes);
   stages?.enter(Stage.validation);
   pending.admitted = true;
-  keepToPart(request, pending, old);
+  const keeping = keepToPart(request, pending, old);
+  if (turns) await inTurns(keeping, turns);
+  else atOnce(keeping);
   if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
   // Plugins may have added what needs defaults.
   if (mutated) strategy.defaults?.(pending.object, context);
@@ -85,7 +87,9 @@ async function attempt(
   if (check !== undefined) await check(checkedWrite(request, pending, old));
   if (turns?.over) await turns.next();
   completeProjection(request, pending);
-  completePendingObject(request, pending, old);
+  const completing = completePendingObject(request, pending, old);
+  if (turns) await inTurns(completing, turns);
+  else atOnce(completing);
   if (turns?.over) await turns.next();
   const isWhole = pending.remove || (!deletes && partialWriteOf(target) === undefined);
   const allocates = isWhole && strategy.allocate !== undefined;
@@ -102,9 +106,12 @@ async function attempt(
   stages?.enter(Stage.store);
   // A dry run does not check it, as the reference server does not.
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
-  if (held !== undefined && old !== undefined && !pending.remove && isUnchanged(pending.object, old)) {
-    const rewrites = !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
-    if (!rewrites) return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
+  if (held !== undefined && old !== undefined && !pending.remove) {
+    const comparing = isUnchanged(pending.object, old);
+    const unchanged = turns ? await inTurns(comparing, turns) : atOnce(comparing);
+    const rewrites = unchanged && !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
+    if (unchanged && !rewrites)
+      return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
   }
   if (turns?.over) await turns.next();
   return commit(request, pending, old, held, allocations, turns);
@@ -180,7 +187,7 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   yield;
   // An object that is too large is refused before managed fields are computed, which takes longer than its encoding.
   if (size > registry.store.maxValueBytes) {
-    checkSize(registry, pending.object, Buffer.byteLength(stringifyJson(pending.object)));
+    checkSize(registry, pending.object, Buffer.byteLength(yield* stringifyJsonInSteps(pending.object)));
     yield;
   }
   yield* trackManagedFields(request, pending, old);

@@ -187,6 +187,7 @@ function* writeParts(value: Json, parts: string[]): Steps<void> {
     parts.push(stringifyJson(value));
     return;
   }
+  yield;
   const isList = Array.isArray(value);
   const [open, close] = isList ? '[]' : '{}';
   let separator = open as string;

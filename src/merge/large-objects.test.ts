@@ -36,7 +36,7 @@ const podOf = (keys: readonly number[], value: string, order: 1 | -1): JsonObjec
   };
 };
 
-const keys = fc.uniqueArray(fc.integer({ min: 0, max: 900 }), { minLength: 550, maxLength: 800, size: 'max' });
+const keys = fc.uniqueArray(fc.integer({ min: 0, max: 1_800 }), { minLength: 1_100, maxLength: 1_500, size: 'max' });
 const pods = fc
   .tuple(keys, fc.constantFrom('a', 'b'), fc.constantFrom<1 | -1>(1, -1))
   .map(([found, value, order]) => podOf(found, value, order));

@@ -2,8 +2,11 @@ import { type Json, type JsonObject, jsonCopy, setKey } from './json.ts';
 import { Pace } from './json-steps.ts';
 import type { Steps } from './steps.ts';
 
-/** From so many values on, work on a value is done in steps. */
-export const largeWeight = 500;
+/**
+ * From so many values on, work on a value is done in steps. A walk that has counted a large value ends its step: to begin
+ * iterating over an object takes time linear in its members.
+ */
+export const largeWeight = 1_000;
 
 /** How many values a value holds, itself included; counted no further than to {@link largeWeight}. */
 export function weigh(value: Json | undefined): number {

@@ -1,10 +1,10 @@
 import {
   type ApiObject,
+  equalInSteps,
   isJsonObject,
   type Json,
   type JsonObject,
   jsonCopyInSteps,
-  jsonEqualInSteps,
   parseGroupVersion,
   StatusError,
   type Steps,
@@ -114,7 +114,7 @@ export function* settleApply(request: Apply, merged: MergedApply, normalized: Ap
   const { type, live, applyConfig, writer, force } = request;
   const { before, applier, others, lastApplied } = merged;
   const { manager, apiVersion, now } = writer;
-  const after = live !== undefined && (yield* jsonEqualInSteps(normalized, live)) ? live : normalized;
+  const after = live !== undefined && (yield* equalInSteps(normalized, live)) ? live : normalized;
   yield;
   const actual = new Comparisons(type, apiVersion, before, after);
   yield* compared(actual, others);

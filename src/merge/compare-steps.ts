@@ -1,10 +1,10 @@
 /** The comparison of large objects, in steps. Gives the result of `compare`, which does the small parts. */
 import {
   isJsonObject,
-  isLarge,
   type Json,
   type JsonObject,
   jsonEqualInSteps,
+  largeWeight,
   Pace,
   type Steps,
   weigh,
@@ -30,8 +30,9 @@ type Side = Json | undefined;
 
 function* walkInSteps(shape: Shape, before: Side, after: Side, work: Work): Steps<void> {
   const { differences, pace } = work;
-  if (pace.over(weigh(before) + weigh(after))) yield;
-  if (!isLarge(before) && !isLarge(after)) {
+  const [was, is] = [weigh(before), weigh(after)];
+  if (pace.over(was + is)) yield;
+  if (was < largeWeight && is < largeWeight) {
     walk(shape, before, after, differences);
   } else if (before === undefined) {
     differences.put(differences.added, yield* wholeOfInSteps(shape, after as Json, pace));

@@ -56,8 +56,9 @@ export const toFieldsV1InSteps = (set: FieldSet): Steps<FieldSet> => sortedInSte
 
 function* joinedInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet> {
   if (a === b) return a;
-  if (pace.over(weightOf(a) + weightOf(b))) yield;
-  if (!isLargeSet(a) && !isLargeSet(b)) return joined(a, b);
+  const [mine, theirs] = [weightOf(a), weightOf(b)];
+  if (pace.over(mine + theirs)) yield;
+  if (mine < largeWeight && theirs < largeWeight) return joined(a, b);
   if (isNothing(a)) return withItself(b);
   if (isNothing(b)) return withItself(a);
   let out: FieldSetDraft | undefined;
@@ -105,8 +106,9 @@ function* sharedInSteps(a: FieldSet, b: FieldSet, pace: Pace): Steps<FieldSet | 
 
 function* restInSteps(a: FieldSet, b: FieldSet, below: boolean, pace: Pace): Steps<FieldSet | undefined> {
   if (a === b) return undefined;
-  if (pace.over(weightOf(a))) yield;
-  if (!isLargeSet(a)) return rest(a, b, below);
+  const weight = weightOf(a);
+  if (pace.over(weight)) yield;
+  if (weight < largeWeight) return rest(a, b, below);
   if (below && includesItself(b)) return undefined;
   const without = isNothing(b) ? { [itself]: leaf } : b;
   const changed: Changes = new Map();
@@ -135,8 +137,9 @@ export function* changedByInSteps(node: FieldSet, changes: Changes, pace: Pace):
 }
 
 function* sortedInSteps(node: FieldSet, pace: Pace): Steps<FieldSet> {
-  if (pace.over(weightOf(node))) yield;
-  if (!isLargeSet(node)) return sorted(node);
+  const weight = weightOf(node);
+  if (pace.over(weight)) yield;
+  if (weight < largeWeight) return sorted(node);
   let inOrder = true;
   let last = '';
   const changed = new Map<string, FieldSet>();

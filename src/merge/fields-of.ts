@@ -1,4 +1,4 @@
-import { isJsonObject, isLarge, type Json, type JsonObject, Pace, type Steps, weigh } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, largeWeight, Pace, type Steps, weigh } from '../meta/index.ts';
 import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
 import { entryElement, fieldElement, type PathElement, valueElement } from './path.ts';
 import { type ListShape, type MapShape, type Shape, type StructShape, type UntypedShape, untyped } from './shape.ts';
@@ -37,8 +37,9 @@ interface NodeOptions {
 
 function* nodeOfInSteps(shape: Shape, value: Json, options: NodeOptions, pace: Pace): Steps<FieldSet | undefined> {
   const { self, whole, known } = options;
-  if (pace.over(weigh(value))) yield;
-  if (!isLarge(value)) return nodeOf(shape, value, self, whole, known);
+  const weight = weigh(value);
+  if (pace.over(weight)) yield;
+  if (weight < largeWeight) return nodeOf(shape, value, self, whole, known);
   if (shape.kind === 'list' && shape.listType !== 'atomic' && Array.isArray(value)) {
     const list = new ListBuilder(shape, value, self, known);
     for (const entry of value) {

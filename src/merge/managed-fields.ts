@@ -1,4 +1,5 @@
 import {
+  equalInSteps,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -200,7 +201,7 @@ export function* admittedManagedFields(
   before: Json[] | undefined,
 ): Steps<{ readonly entries: Json[] | undefined } | undefined> {
   if (given === before) return { entries: before };
-  if (given !== undefined && before !== undefined && (yield* jsonEqualInSteps(given, before))) {
+  if (given !== undefined && before !== undefined && (yield* equalInSteps(given, before))) {
     return { entries: before };
   }
   if (given === undefined || (Array.isArray(given) && given.length === 0)) return { entries: undefined };

@@ -1,10 +1,10 @@
 import {
   isJsonObject,
-  isLarge,
   type Json,
   type JsonObject,
   jsonEqual,
   jsonEqualInSteps,
+  largeWeight,
   Pace,
   type Steps,
   setKey,
@@ -28,12 +28,12 @@ export function* mergeInSteps(shape: StructShape, live: JsonObject, applyConfig:
 }
 
 function* mergedInSteps(shape: Shape, live: Json | undefined, applyConfig: Json, pace: Pace): Steps<Json> {
-  if (pace.over(weigh(live) + weigh(applyConfig))) yield;
-  if (!isLarge(live) && !isLarge(applyConfig)) return merged(shape, live, applyConfig);
+  const [before, wanted] = [weigh(live), weigh(applyConfig)];
+  if (pace.over(before + wanted)) yield;
+  if (before < largeWeight && wanted < largeWeight) return merged(shape, live, applyConfig);
   if (shape.kind === 'list' && shape.listType !== 'atomic') {
     const old = Array.isArray(live) ? live : [];
-    const wanted = Array.isArray(applyConfig) ? applyConfig : [];
-    return yield* mergedListInSteps(shape, old, wanted, pace);
+    return yield* mergedListInSteps(shape, old, Array.isArray(applyConfig) ? applyConfig : [], pace);
   }
   const granular = shape.kind === 'untyped' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
   if (granular && isJsonObject(applyConfig)) {

@@ -1,4 +1,4 @@
-import { Pace, type Steps } from '../meta/index.ts';
+import { largeWeight, Pace, type Steps } from '../meta/index.ts';
 import {
   type Changes,
   changedBy,
@@ -9,7 +9,7 @@ import {
   itself,
   leaf,
 } from './field-set.ts';
-import { changedByInSteps, isLargeSet, weightOf } from './field-set-steps.ts';
+import { changedByInSteps, weightOf } from './field-set-steps.ts';
 import { type FieldShape, memberShape, type Shape, type StructShape, untyped } from './shape.ts';
 
 /**
@@ -54,8 +54,9 @@ function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
 }
 
 function* reconciledInSteps(shape: Shape, node: FieldSet, pace: Pace): Steps<FieldSet | undefined> {
-  if (pace.over(weightOf(node))) yield;
-  const shapeAt = isLargeSet(node) ? shapesBelow(shape) : undefined;
+  const weight = weightOf(node);
+  if (pace.over(weight)) yield;
+  const shapeAt = weight < largeWeight ? undefined : shapesBelow(shape);
   if (shapeAt === undefined) return reconciled(shape, node);
   const changed: Changes = new Map();
   for (const element in node) {

@@ -1,4 +1,4 @@
-import { type ApiObject, isJsonObject, type Json, jsonEqualInSteps, StatusError, type Steps } from '../meta/index.ts';
+import { type ApiObject, equalInSteps, isJsonObject, type Json, StatusError, type Steps } from '../meta/index.ts';
 import { isEmpty } from './field-set.ts';
 import { differenceInSteps, unionInSteps } from './field-set-steps.ts';
 import {
@@ -71,7 +71,7 @@ function* writerEntry(
 function* initialEntries(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Steps<ManagedEntry[]> {
   const stored = before?.metadata.managedFields;
   const given = after.metadata.managedFields;
-  if (!subresource && given !== undefined && !(yield* jsonEqualInSteps(given, stored))) {
+  if (!subresource && given !== undefined && !(yield* equalInSteps(given, stored))) {
     if (resetsManagedFields(given)) return [];
     const entries = yield* decodeSentManagedFields(given);
     if (entries !== undefined) return entries;

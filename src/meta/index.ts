@@ -59,7 +59,7 @@ export {
   setKey,
 } from './json.ts';
 export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedTexts } from './json-steps.ts';
-export { isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
+export { equalInSteps, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
 export {
   buildMetric,

@@ -61,6 +61,7 @@ function* settle(errors: readonly FieldError[], found: FieldError[], checked: { 
       found.push(error);
       continue;
     }
+    yield;
     for (const more of error.find()) {
       if (more.length > 0) yield* settle(more, found, checked);
       if (++checked.items % itemsAtOnce === 0) yield;

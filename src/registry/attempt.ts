@@ -30,7 +30,7 @@ import {
 } from './prepare.ts';
 import { admissionRequest } from './read-request.ts';
 import { wouldStore } from './stored/convert.ts';
-import { isCorrupt, readObject, unreadable } from './stored/read.ts';
+import { isCorrupt, readObject, readObjectInSteps, unreadable } from './stored/read.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
 /** One attempt of a write. Undoes the side effects of admission unless the object was, or may have been, stored. */
@@ -65,7 +65,13 @@ async function attempt(
   const { strategy } = target.resource.definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   if (turns?.over) await turns.next();
-  const old = held === undefined ? undefined : readObject(target.resource.format, held);
+  const { format } = target.resource;
+  const old =
+    held === undefined
+      ? undefined
+      : turns
+        ? await inTurns(readObjectInSteps(format, held), turns)
+        : readObject(format, held);
   const deletes = change.verb === 'delete';
   if (turns?.over) await turns.next();
   const preparing = preparePending(request, old);

@@ -16,13 +16,13 @@ import {
 import {
   type ApiObject,
   atOnce,
+  equalInSteps,
   formatGroupResource,
   formatTime,
   isJsonObject,
   type Json,
   type JsonObject,
   jsonCopyInSteps,
-  jsonEqualInSteps,
   type Steps,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
@@ -205,11 +205,11 @@ export function trackServerUpdate(
 
 /** Whether a write sets other managed fields than the stored ones. */
 function* setsManagedFields({ metadata: { managedFields } }: ApiObject, old: ApiObject): Steps<boolean> {
-  return managedFields !== undefined && !(yield* jsonEqualInSteps(managedFields, old.metadata.managedFields));
+  return managedFields !== undefined && !(yield* equalInSteps(managedFields, old.metadata.managedFields));
 }
 
 const sameButManagedFields = (object: ApiObject, old: ApiObject): Steps<boolean> =>
-  jsonEqualInSteps(withManagedFields(object, undefined), withManagedFields(old, undefined));
+  equalInSteps(withManagedFields(object, undefined), withManagedFields(old, undefined));
 
 /**
  * Whether a write leaves the object unchanged. Managed fields that differ in their times alone count as unchanged, and are
@@ -219,7 +219,7 @@ export function* isUnchanged(object: ApiObject, old: ApiObject): Steps<boolean> 
   const { managedFields } = object.metadata;
   const before = old.metadata.managedFields;
   if (!(yield* sameButManagedFields(object, old))) return false;
-  if (managedFields === before || (yield* jsonEqualInSteps(managedFields, before))) return true;
+  if (managedFields === before || (yield* equalInSteps(managedFields, before))) return true;
   if (!(yield* sameManagedFields(managedFields, before))) return false;
   setManagedFields(object, before);
   return true;

@@ -3,13 +3,13 @@ import {
   type ApiObject,
   allErrors,
   atOnce,
+  equalInSteps,
   fieldError,
   formatTime,
   isJsonObject,
   type Json,
   type JsonObject,
   jsonCopyInSteps,
-  jsonEqualInSteps,
   type ObjectMeta,
   type Random,
   StatusError,
@@ -314,7 +314,7 @@ export function* completePendingObject(
 function* specChanged(object: ApiObject, old: ApiObject): Steps<boolean> {
   const skipped = (key: string) => key === 'metadata' || key === 'status' || key === 'kind' || key === 'apiVersion';
   for (const key of Object.keys(object)) {
-    if (!skipped(key) && !(yield* jsonEqualInSteps(object[key], old[key]))) return true;
+    if (!skipped(key) && !(yield* equalInSteps(object[key], old[key]))) return true;
   }
   for (const key of Object.keys(old)) if (!skipped(key) && !Object.hasOwn(object, key)) return true;
   return false;

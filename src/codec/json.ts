@@ -176,6 +176,7 @@ export function stringifyJson(value: Json): string {
 
 /** The same, made in steps for a large value. */
 export function* stringifyJsonInSteps(value: Json): Steps<string> {
+  if (!isLarge(value)) return stringifyJson(value);
   const parts: string[] = [];
   yield* writeParts(value, parts);
   return parts.join('');

@@ -1,7 +1,8 @@
-import { type ApiObject, type JsonObject, type Names, Pace, type Steps } from '../meta/index.ts';
+import { type ApiObject, isLarge, type JsonObject, type Names, Pace, type Steps } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
+import { type Comparison, compare } from './compare.ts';
 import { compareInSteps } from './compare-steps.ts';
-import { type FieldFilter, type FieldSet, isEmpty } from './field-set.ts';
+import { type FieldFilter, type FieldSet, filterFields, isEmpty, union } from './field-set.ts';
 import { differenceInSteps, filterFieldsInSteps, unionInSteps } from './field-set-steps.ts';
 import { entryVisits, type ManagedEntry, withFields } from './managed-fields.ts';
 import { reconcileInSteps } from './reconcile.ts';
@@ -80,12 +81,22 @@ export class Comparisons {
     const convert = (object: JsonObject) =>
       apiVersion === this.#apiVersion ? object : version.convert(object as ApiObject);
     const before = this.#before === undefined ? zeroObject(version.schema, names) : convert(this.#before);
-    const found = yield* compareInSteps(objectShape(version.schema, names), before, convert(this.#after));
+    const shape = objectShape(version.schema, names);
+    const after = convert(this.#after);
+    if (!isLarge(before) && !isLarge(after)) return changesAtOnce(fieldFilter, compare(shape, before, after));
+    const found = yield* compareInSteps(shape, before, after);
     const removed = yield* filterFieldsInSteps(fieldFilter, found.removed);
     const modified = yield* filterFieldsInSteps(fieldFilter, found.modified);
     const assigned = yield* unionInSteps(modified, yield* filterFieldsInSteps(fieldFilter, found.added));
     return { assigned, removed, changed: yield* unionInSteps(assigned, removed) };
   }
+}
+
+/** The changes of small objects. */
+function changesAtOnce(filter: FieldFilter, found: Comparison): FieldChanges {
+  const removed = filterFields(filter, found.removed);
+  const assigned = union(filterFields(filter, found.modified), filterFields(filter, found.added));
+  return { assigned, removed, changed: union(assigned, removed) };
 }
 
 /** Reconciles entries with the current schemas, and drops those of versions that are no longer served. */

@@ -11,6 +11,7 @@ import { roleScenarios } from './roles.ts';
 import type { Scenario } from './scenario.ts';
 import { selectorScenarios } from './selectors.ts';
 import { storedScenarios } from './stored.ts';
+import { writeScenarios } from './writes.ts';
 
 /** All scenarios of attacks against a server. */
 export const scenarios: readonly Scenario[] = [
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   ...connectionScenarios,
   ...bodyScenarios,
   ...objectScenarios,
+  ...writeScenarios,
   ...definitionScenarios,
   ...customScenarios,
   ...otherScenarios,

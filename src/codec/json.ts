@@ -225,6 +225,7 @@ export function stringifyJson(value: Json): string {
 
 /** The same, made in steps for a large value. */
 export function* stringifyJsonInSteps(value: Json): Steps<string> {
+  if (!isLarge(value)) return stringifyJson(value);
   const parts: string[] = [];
   yield* writeParts(value, parts);
   return parts.join('');
@@ -236,6 +237,7 @@ function* writeParts(value: Json, parts: string[]): Steps<void> {
     parts.push(stringifyJson(value));
     return;
   }
+  yield;
   const isList = Array.isArray(value);
   const [open, close] = isList ? '[]' : '{}';
   let separator = open as string;

@@ -1,10 +1,10 @@
 import {
   type ApiObject,
+  equalInSteps,
   isJsonObject,
   type Json,
   type JsonObject,
-  jsonCopy,
-  jsonEqual,
+  jsonCopyInSteps,
   parseGroupVersion,
   StatusError,
   type Steps,
@@ -13,8 +13,9 @@ import {
 } from '../meta/index.ts';
 import { type LastApplied, lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
-import { filterFields, isEmpty } from './field-set.ts';
-import { fieldsOf } from './fields-of.ts';
+import { isEmpty } from './field-set.ts';
+import { filterFieldsInSteps } from './field-set-steps.ts';
+import { fieldsOfInSteps } from './fields-of.ts';
 import {
   decodeManagedFields,
   encodeManagedFields,
@@ -23,7 +24,7 @@ import {
   withFields,
   withTime,
 } from './managed-fields.ts';
-import { merge } from './merge.ts';
+import { mergeInSteps } from './merge.ts';
 import { prune } from './prune.ts';
 import { objectShape, zeroObject } from './shape.ts';
 import {
@@ -84,19 +85,21 @@ export function* mergeApply(request: Apply): Steps<MergedApply> {
   const errors = validateApplyConfig(shape, applyConfig);
   if (errors.length > 0) throw invalidConfigError(applyConfig, apiVersion, errors);
   yield;
-  const entries = entriesBeforeApply(type, version, live, writer);
+  const entries = yield* entriesBeforeApply(type, version, live, writer);
   const lastApplied = live && lastAppliedTo(live, shape, manager, apiVersion, type.names);
   yield;
   const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const last = entries.find((entry) => sameManager(entry, id));
   const others = entries.filter((entry) => entry !== last);
-  const fields = filterFields(type.fieldFilter, fieldsOf(shape, applyConfig, last?.fields));
+  const sent = yield* fieldsOfInSteps(shape, applyConfig, last?.fields);
+  const fields = yield* filterFieldsInSteps(type.fieldFilter, sent);
   yield;
   const before = live ?? zeroObject(version.schema, type.names);
-  let object = merge(shape, before, applyConfig);
+  let object = yield* mergeInSteps(shape, before, applyConfig);
   yield;
-  const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);
-  if (last !== undefined && applier !== last) object = prune(type, object, apiVersion, last, [...others, applier]);
+  const applier = last === undefined ? { ...id, time: undefined, fields } : yield* withFields(last, fields, apiVersion);
+  if (last !== undefined && applier !== last)
+    object = yield* prune(type, object, apiVersion, last, [...others, applier]);
   return { object, before, applier, others, lastApplied };
 }
 
@@ -111,26 +114,27 @@ export function* settleApply(request: Apply, merged: MergedApply, normalized: Ap
   const { type, live, applyConfig, writer, force } = request;
   const { before, applier, others, lastApplied } = merged;
   const { manager, apiVersion, now } = writer;
-  const after = live !== undefined && jsonEqual(normalized, live) ? live : normalized;
+  const after = live !== undefined && (yield* equalInSteps(normalized, live)) ? live : normalized;
   yield;
   const actual = new Comparisons(type, apiVersion, before, after);
   yield* compared(actual, others);
   if (!force && after !== before) {
     const requested = new Comparisons(type, apiVersion, before, merged.object);
     yield* compared(requested, others);
-    const conflicts = conflictsBeyond(conflictsWith(others, requested, actual), lastApplied?.unchanged ?? {});
+    const conflicts = conflictsBeyond(yield* conflictsWith(others, requested, actual), lastApplied?.unchanged ?? {});
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
-  const left = stripChangedFields(others, actual);
+  const left = yield* stripChangedFields(others, actual);
   // An apply that changes no value keeps the time of its entry; a new entry then has none.
   const self = after === before ? applier : withTime(applier, now);
   const applied = isEmpty(self.fields) ? left : [...left, self];
   yield;
-  const entries = lastApplied === undefined ? applied : migrateLastApplied(applied, self, lastApplied, type.names);
+  const entries =
+    lastApplied === undefined ? applied : yield* migrateLastApplied(applied, self, lastApplied, type.names);
   const object = withLastApplied(after, applyConfig, manager, type.names);
-  const managedFields = encodeManagedFields(entries, live?.metadata.managedFields);
+  const managedFields = yield* encodeManagedFields(entries, live?.metadata.managedFields);
   if (object === live && managedFields === live.metadata.managedFields) return live;
-  return withManagedFields(after === live ? jsonCopy(object) : object, managedFields);
+  return withManagedFields(after === live ? yield* jsonCopyInSteps(object) : object, managedFields);
 }
 
 function invalidConfigError(applyConfig: JsonObject, apiVersion: string, errors: readonly string[]): StatusError {
@@ -143,16 +147,17 @@ function invalidConfigError(applyConfig: JsonObject, apiVersion: string, errors:
 }
 
 /** The entries of the live object. Without any, the manager `before-first-apply` owns all of its fields. */
-function entriesBeforeApply(
+function* entriesBeforeApply(
   type: ManagedType,
   version: ManagedVersion,
   live: ApiObject | undefined,
   writer: Writer,
-): ManagedEntry[] {
-  const entries = reconcileEntries(type, decodeManagedFields(live?.metadata.managedFields));
+): Steps<ManagedEntry[]> {
+  const entries = yield* reconcileEntries(type, decodeManagedFields(live?.metadata.managedFields));
   if (live === undefined || entries.length > 0) return entries;
   const { apiVersion, subresource = '', now } = writer;
-  const all = new Comparisons({ ...type, version: () => version }, apiVersion, undefined, live).in(apiVersion);
+  const comparisons = new Comparisons({ ...type, version: () => version }, apiVersion, undefined, live);
+  const all = yield* comparisons.in(apiVersion);
   if (all === undefined || isEmpty(all.assigned)) return entries;
   const fields = all.assigned;
   return [{ manager: beforeFirstApply, operation: 'Update', apiVersion, subresource, time: now, fields }];
@@ -161,7 +166,7 @@ function entriesBeforeApply(
 /** Runs the comparisons of all versions of the entries, each in a step. */
 function* compared(transition: Comparisons, entries: readonly ManagedEntry[]): Steps<void> {
   for (const version of new Set(entries.map(({ apiVersion }) => apiVersion))) {
-    transition.in(version);
+    yield* transition.in(version);
     yield;
   }
 }

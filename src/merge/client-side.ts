@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type Names,
   readJsonText,
+  type Steps,
   setKey,
 } from '../meta/index.ts';
 import { compare } from './compare.ts';
@@ -54,22 +55,27 @@ export function lastAppliedTo(
  * the fields that the applier now owns, and the defaulted fields beside them. It keeps the annotation and the fields
  * that were applied then and are not applied now.
  */
-export function migrateLastApplied(
+export function* migrateLastApplied(
   entries: readonly ManagedEntry[],
   applier: ManagedEntry,
   last: LastApplied,
   names: Names,
-): ManagedEntry[] {
-  return entries.map((entry) => {
-    const { manager, operation, subresource } = entry;
-    if (manager !== clientSideManager || operation !== 'Update') return entry;
-    if (subresource !== applier.subresource || entry.apiVersion !== applier.apiVersion) return entry;
+): Steps<ManagedEntry[]> {
+  const migrated: ManagedEntry[] = [];
+  for (const entry of entries) {
+    const { manager, operation, subresource, apiVersion } = entry;
+    const isClientSide = manager === clientSideManager && operation === 'Update';
+    if (!isClientSide || subresource !== applier.subresource || apiVersion !== applier.apiVersion) {
+      migrated.push(entry);
+      continue;
+    }
     const annotations = fieldPath('metadata', 'annotations');
     const annotation = fieldElement(annotationOf(names));
     const path = [...annotations, annotation];
     const kept = nodeAt(entry.fields, path) === undefined ? last.fields : withAnnotation(last.fields, path);
-    return withFields(entry, keptNode(entry.fields, applier.fields, kept) ?? {});
-  });
+    migrated.push(yield* withFields(entry, keptNode(entry.fields, applier.fields, kept) ?? {}));
+  }
+  return migrated;
 }
 
 const withAnnotation = (fields: FieldSet, [element = '', ...below]: readonly string[]): FieldSet => ({

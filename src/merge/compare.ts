@@ -21,7 +21,7 @@ export function compare(shape: StructShape, before: JsonObject, after: JsonObjec
   return differences;
 }
 
-class Differences implements Comparison {
+export class Differences implements Comparison {
   readonly added: FieldSetDraft = {};
   readonly removed: FieldSetDraft = {};
   readonly modified: FieldSetDraft = {};
@@ -46,7 +46,7 @@ class Differences implements Comparison {
   }
 }
 
-function walk(shape: Shape, before: Json | undefined, after: Json | undefined, differences: Differences): void {
+export function walk(shape: Shape, before: Json | undefined, after: Json | undefined, differences: Differences): void {
   if (before === after) return;
   if (before === undefined) {
     differences.put(differences.added, wholeOf(shape, after as Json));
@@ -107,7 +107,7 @@ function walkObject(shape: ObjectShape, before: Json, after: Json, differences: 
   if (empty) walkLeaf(before, after, differences);
 }
 
-const nothing: JsonObject = {};
+export const nothing: JsonObject = {};
 
 function walkMember(
   shape: ObjectShape,
@@ -150,7 +150,7 @@ function walkList(shape: ListShape, before: Json, after: Json, differences: Diff
   walkEntries(shape, was, is, differences);
 }
 
-type Entries = ReadonlyMap<string, Json[]>;
+export type Entries = ReadonlyMap<string, Json[]>;
 
 function walkEntries(shape: ListShape, was: Entries, is: Entries, differences: Differences): void {
   for (const [identity, entries] of was) walkEntry(shape, entries, is.get(identity) ?? [], differences);
@@ -175,12 +175,19 @@ function walkEntry(shape: ListShape, was: Json[], is: Json[], differences: Diffe
     walk(shape.element, was[0], is[0], differences);
   } else if (was.length >= 2 && is.length >= 2) {
     walkLeaf(was, is, differences);
-  } else if (was.length >= 2) {
+  } else {
+    walkRepeated(shape, was, is, differences);
+  }
+  differences.path.pop();
+}
+
+/** An entry that is repeated on one side only. */
+export function walkRepeated(shape: ListShape, was: Json[], is: Json[], differences: Differences): void {
+  if (was.length >= 2) {
     differences.put(differences.removed, leaf);
     if (is.length === 1) walk(shape.element, undefined, is[0], differences);
   } else {
     if (was.length === 1) walk(shape.element, was[0], undefined, differences);
     differences.put(differences.added, leaf);
   }
-  differences.path.pop();
 }

@@ -1,5 +1,6 @@
-import { boundedCauses, type StatusCause, StatusError } from '../meta/index.ts';
-import { countPaths, difference, type FieldSet, intersection, isEmpty, leaf, pathsOf } from './field-set.ts';
+import { boundedCauses, type StatusCause, StatusError, type Steps } from '../meta/index.ts';
+import { countPaths, difference, type FieldSet, isEmpty, leaf, pathsOf } from './field-set.ts';
+import { intersectionInSteps } from './field-set-steps.ts';
 import { entryKey, type ManagedEntry } from './managed-fields.ts';
 import { pathText } from './path.ts';
 import type { Comparisons } from './transition.ts';
@@ -14,21 +15,23 @@ export interface Conflict {
  * The conflicts of an apply, ordered by manager: fields of an entry that the applied configuration assigns
  * (`requested`) and that the normalized result changes or removes (`actual`).
  */
-export function conflictsWith(
+export function* conflictsWith(
   entries: readonly ManagedEntry[],
   requested: Comparisons,
   actual: Comparisons,
-): Conflict[] {
+): Steps<Conflict[]> {
   const contested = new Map<string, FieldSet>();
   const found: (Conflict & { readonly key: string })[] = [];
   for (const entry of entries) {
     const { apiVersion } = entry;
     let sought = contested.get(apiVersion);
     if (sought === undefined) {
-      sought = intersection(requested.in(apiVersion)?.assigned ?? leaf, actual.in(apiVersion)?.changed ?? leaf);
+      const { assigned = leaf } = (yield* requested.in(apiVersion)) ?? {};
+      const { changed = leaf } = (yield* actual.in(apiVersion)) ?? {};
+      sought = yield* intersectionInSteps(assigned, changed);
       contested.set(apiVersion, sought);
     }
-    const fields = intersection(sought, entry.fields);
+    const fields = yield* intersectionInSteps(sought, entry.fields);
     if (!isEmpty(fields)) found.push({ entry, fields, key: entryKey(entry) });
   }
   return found.sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -133,7 +133,7 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return extra === 0;
 }
 
-/** The union of two sets. */
+/** The union of two sets: see `field-set-steps.ts` for large ones. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
   return isEmpty(a) ? b : joined(a, b);
@@ -169,7 +169,7 @@ function joinedOf(nodes: readonly FieldSet[]): FieldSet {
   return finished(out, members) ?? leaf;
 }
 
-function joined(a: FieldSet, b: FieldSet): FieldSet {
+export function joined(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   if (isEmpty(a)) return withItself(b);
   if (isEmpty(b)) return withItself(a);
@@ -185,14 +185,14 @@ function joined(a: FieldSet, b: FieldSet): FieldSet {
   return out ?? a;
 }
 
-const withItself = (node: FieldSet): FieldSet => (includesItself(node) ? node : { [itself]: leaf, ...node });
+export const withItself = (node: FieldSet): FieldSet => (includesItself(node) ? node : { [itself]: leaf, ...node });
 
 /** The intersection of two sets, in time linear in the smaller node at each path. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return shared(a, b) ?? leaf;
 }
 
-function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
+export function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
   if (a === b) return a;
   const [size, other] = [extent(a), extent(b)];
   if (size === 'none') return other === 'none' || b[itself] !== undefined ? leaf : undefined;
@@ -231,7 +231,7 @@ export const filterFields = (filter: FieldFilter, set: FieldSet): FieldSet =>
   'include' in filter ? within(set, filter.include) : recursiveDifference(set, filter.exclude);
 
 /** `b` is a node and not a root: without members it is in the set. */
-function rest(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
+export function rest(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
   if (a === b) return undefined;
   const other = extent(b);
   const included = other === 'none' || b[itself] !== undefined;

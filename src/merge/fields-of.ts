@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, largeWeight, Pace, type Steps, weigh } from '../meta/index.ts';
 import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
 import { entryElement, fieldElement, type PathElement, valueElement } from './path.ts';
-import { type ListShape, type MapShape, type Shape, type StructShape, untyped } from './shape.ts';
+import { type ListShape, type MapShape, type Shape, type StructShape, type UntypedShape, untyped } from './shape.ts';
 
 /**
  * The field set of an applied configuration: its scalar fields, its atomic values, the entries of its granular maps and
@@ -19,6 +19,61 @@ export function wholeOf(shape: Shape, value: Json): FieldSet | undefined {
 }
 
 type Known = FieldSet | undefined;
+
+/** The same as {@link fieldsOf} in steps, for a large object. */
+export function* fieldsOfInSteps(shape: StructShape, object: JsonObject, known?: FieldSet): Steps<FieldSet> {
+  return (yield* nodeOfInSteps(shape, object, { self: false, whole: false, known }, new Pace())) ?? leaf;
+}
+
+/** The same as {@link wholeOf} in steps, for a large value. */
+export const wholeOfInSteps = (shape: Shape, value: Json, pace: Pace): Steps<FieldSet | undefined> =>
+  nodeOfInSteps(shape, value, { self: true, whole: true, known: undefined }, pace);
+
+interface NodeOptions {
+  readonly self: boolean;
+  readonly whole: boolean;
+  readonly known: Known;
+}
+
+function* nodeOfInSteps(shape: Shape, value: Json, options: NodeOptions, pace: Pace): Steps<FieldSet | undefined> {
+  const { self, whole, known } = options;
+  const weight = weigh(value);
+  if (pace.over(weight)) yield;
+  if (weight < largeWeight) return nodeOf(shape, value, self, whole, known);
+  if (shape.kind === 'list' && shape.listType !== 'atomic' && Array.isArray(value)) {
+    const list = new ListBuilder(shape, value, self, known);
+    for (const entry of value) {
+      const knownChild = list.next(entry);
+      const node = yield* nodeOfInSteps(shape.element, entry, { self: true, whole, known: knownChild }, pace);
+      list.put(node, knownChild);
+    }
+    return list.node();
+  }
+  const isMap = shape.kind === 'untyped' || (shape.kind === 'map' && !shape.atomic);
+  if (!isJsonObject(value) || !(isMap || (shape.kind === 'struct' && !shape.atomic))) {
+    return nodeOf(shape, value, self, whole, known);
+  }
+  const bare = shape.kind === 'struct' && shape.bare;
+  const members = new NodeBuilder(self && !bare, known);
+  for (const name in value) {
+    const place = placeOf(shape, name);
+    if (place === undefined) continue;
+    const knownChild = known?.[place.element];
+    const inner = { self: isMap || whole || !place.declared, whole, known: knownChild };
+    const node = yield* nodeOfInSteps(place.shape, value[name] as Json, inner, pace);
+    if (node !== undefined || isMap) members.put(place.element, node ?? leaf, knownChild);
+  }
+  return members.node() ?? (isMap ? leaf : undefined);
+}
+
+/** Where a member of an object belongs in a field set; undefined for a field that nobody owns. */
+function placeOf(shape: MapShape | UntypedShape | StructShape, name: string) {
+  if (shape.kind === 'untyped') return { element: fieldElement(name), shape: untyped, declared: true };
+  if (shape.kind === 'map') return { element: fieldElement(name), shape: shape.value, declared: true };
+  const field = shape.fields.get(name);
+  if (field !== undefined) return { element: field.element, shape: field.shape, declared: true };
+  return shape.open ? { element: fieldElement(name), shape: untyped, declared: false } : undefined;
+}
 
 /** `self`: the value is in the set; `whole`: so are structs, maps and lists below it. Undefined for an empty node. */
 function nodeOf(shape: Shape, value: Json, self: boolean, whole: boolean, known: Known): FieldSet | undefined {
@@ -81,22 +136,57 @@ function listNode(
   whole: boolean,
   known: Known,
 ): FieldSet | undefined {
-  const members = new NodeBuilder(self, known);
-  const knownElements = known && elementsOf(known, shape);
-  for (let i = 0; i < list.length; i++) {
-    const entry = list[i] as Json;
-    const knownElement = knownElements?.[i];
-    const again = knownElement !== undefined && knownElement.identity === identityOf(shape, entry);
-    const element = again ? knownElement.element : elementOf(shape, entry);
-    const knownChild = known?.[element];
-    members.put(element, nodeOf(shape.element, entry, true, whole, knownChild) ?? leaf, knownChild);
+  const builder = new ListBuilder(shape, list, self, known);
+  for (const entry of list) {
+    const knownChild = builder.next(entry);
+    builder.put(nodeOf(shape.element, entry, true, whole, knownChild), knownChild);
   }
-  const node = members.node();
-  if (node !== undefined && node === known && knownElements === undefined && list.length >= longList) {
-    const entries = list.map((entry) => ({ identity: identityOf(shape, entry), element: elementOf(shape, entry) }));
-    listElements.set(node, { shape, entries });
+  return builder.node();
+}
+
+/** Collects the entries of an associative list, one after the other. */
+class ListBuilder {
+  readonly #shape: ListShape;
+  readonly #list: readonly Json[];
+  readonly #known: Known;
+  readonly #members: NodeBuilder;
+  readonly #knownElements: ListElements['entries'] | undefined;
+  #element: PathElement = '';
+  #index = 0;
+
+  constructor(shape: ListShape, list: readonly Json[], self: boolean, known: Known) {
+    this.#shape = shape;
+    this.#list = list;
+    this.#known = known;
+    this.#members = new NodeBuilder(self, known);
+    this.#knownElements = known && elementsOf(known, shape);
   }
-  return node;
+
+  /** The known node of the next entry. */
+  next(entry: Json): Known {
+    const knownElement = this.#knownElements?.[this.#index++];
+    const again = knownElement !== undefined && knownElement.identity === identityOf(this.#shape, entry);
+    this.#element = again ? knownElement.element : elementOf(this.#shape, entry);
+    return this.#known?.[this.#element];
+  }
+
+  put(node: FieldSet | undefined, knownChild: Known): void {
+    this.#members.put(this.#element, node ?? leaf, knownChild);
+  }
+
+  node(): FieldSet | undefined {
+    const node = this.#members.node();
+    const again = node !== undefined && node === this.#known && this.#knownElements === undefined;
+    if (again && this.#list.length >= longList) {
+      const shape = this.#shape;
+      const entries = this.#list.map((entry) => ({
+        identity: identityOf(shape, entry),
+        element: elementOf(shape, entry),
+      }));
+      listElements.set(node, { shape, entries });
+    }
+    return node;
+  }
 }
 
 /** The path elements of the entries of a list, kept so that applying the same list again does not encode them anew. */

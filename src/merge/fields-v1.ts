@@ -1,4 +1,13 @@
-import { isJsonObject, type Json, type JsonObject, type StatusError, statusError } from '../meta/index.ts';
+import {
+  atOnce,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  Pace,
+  type StatusError,
+  type Steps,
+  statusError,
+} from '../meta/index.ts';
 import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
 import { canonicalElement } from './path.ts';
 
@@ -11,7 +20,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return sorted(set) as JsonObject;
 }
 
-function sorted(node: FieldSet): FieldSet {
+export function sorted(node: FieldSet): FieldSet {
   let inOrder = true;
   let last = '';
   let changed: Map<string, FieldSet> | undefined;
@@ -37,12 +46,23 @@ function sorted(node: FieldSet): FieldSet {
  * Parses `fieldsV1` of a request.
  * @throws StatusError 400 when it is invalid, or larger or deeper than the limits.
  */
-export function parseFieldsV1(wire: Json | undefined): FieldSet {
-  return parseNode(wire, { left: maxFieldSetElements }, 0) ?? leaf;
+export const parseFieldsV1 = (wire: Json | undefined): FieldSet => atOnce(parseFieldsV1InSteps(wire));
+
+/** The same in steps. */
+export function* parseFieldsV1InSteps(wire: Json | undefined): Steps<FieldSet> {
+  return (yield* parseNode(wire, { left: maxFieldSetElements }, 0, new Pace())) ?? leaf;
 }
 
+/** Whether it is the node of most fields. */
+const isEmptyNode = (wire: Json | undefined): boolean => isJsonObject(wire) && isEmpty(wire as FieldSet);
+
 /** Undefined for an empty node. */
-function parseNode(wire: Json | undefined, budget: { left: number }, depth: number): FieldSet | undefined {
+function* parseNode(
+  wire: Json | undefined,
+  budget: { left: number },
+  depth: number,
+  pace: Pace,
+): Steps<FieldSet | undefined> {
   if (!isJsonObject(wire)) throw malformed('a node is no object');
   if (depth > maxFieldSetDepth) throw malformed(`it is deeper than ${maxFieldSetDepth} levels`);
   const out: FieldSetDraft = {};
@@ -50,6 +70,7 @@ function parseNode(wire: Json | undefined, budget: { left: number }, depth: numb
   for (const text in wire) {
     const below = wire[text];
     members++;
+    if (pace.over()) yield;
     if (budget.left-- === 0) throw malformed(`it has more than ${maxFieldSetElements} elements`);
     if (text === itself) {
       if (depth === 0) throw malformed('the outermost node cannot be a member');
@@ -60,7 +81,10 @@ function parseNode(wire: Json | undefined, budget: { left: number }, depth: numb
     const element = canonicalElement(text);
     if (element === undefined) throw malformed(`${JSON.stringify(text.slice(0, 100))} is no path element`);
     if (out[element] !== undefined) throw malformed(`${JSON.stringify(element.slice(0, 100))} is there twice`);
-    out[element] = parseNode(below, budget, depth + 1) ?? leaf;
+    out[element] =
+      depth < maxFieldSetDepth && isEmptyNode(below)
+        ? leaf
+        : ((yield* parseNode(below, budget, depth + 1, pace)) ?? leaf);
   }
   return finished(out, members);
 }

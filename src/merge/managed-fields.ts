@@ -1,6 +1,16 @@
-import { isJsonObject, type Json, type JsonObject, jsonEqual, StatusError } from '../meta/index.ts';
+import {
+  equalInSteps,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEqualInSteps,
+  Pace,
+  StatusError,
+  type Steps,
+} from '../meta/index.ts';
 import { equalSets, type FieldSet, isEmpty, unionOf } from './field-set.ts';
-import { parseFieldsV1, toFieldsV1 } from './fields-v1.ts';
+import { isLargeSet, toFieldsV1InSteps } from './field-set-steps.ts';
+import { parseFieldsV1InSteps } from './fields-v1.ts';
 
 /** An entry of `metadata.managedFields`: a field manager, its operation and version, and the fields that it owns. */
 export interface ManagedEntry {
@@ -41,9 +51,14 @@ export const sameManager = (
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
 /** The entry with other fields, and optionally in another version; the entry itself when nothing changes. */
-export function withFields(entry: ManagedEntry, fields: FieldSet, apiVersion = entry.apiVersion): ManagedEntry {
-  if (entry.apiVersion === apiVersion && (entry.fields === fields || equalSets(entry.fields, fields))) return entry;
-  return { ...entry, apiVersion, fields };
+export function* withFields(entry: ManagedEntry, fields: FieldSet, apiVersion = entry.apiVersion): Steps<ManagedEntry> {
+  const same = entry.apiVersion === apiVersion && (entry.fields === fields || (yield* equal(entry.fields, fields)));
+  return same ? entry : { ...entry, apiVersion, fields };
+}
+
+function* equal(a: FieldSet, b: FieldSet): Steps<boolean> {
+  if (!isLargeSet(a) || !isLargeSet(b)) return equalSets(a, b);
+  return yield* jsonEqualInSteps(a as JsonObject, b as JsonObject);
 }
 
 export const withTime = (entry: ManagedEntry, time: string): ManagedEntry => ({ ...entry, time });
@@ -53,17 +68,23 @@ export const withTime = (entry: ManagedEntry, time: string): ManagedEntry => ({ 
  * @throws StatusError 500 when this server cannot have written them.
  */
 export function decodeManagedFields(entries: Json | undefined): ManagedEntry[] {
-  return decodeEntries(entries, (fields) => {
-    if (!isJsonObject(fields)) throw undecodable('fieldsV1 is no object');
-    return fields as FieldSet;
+  return entriesOf(entries).map((entry) => {
+    const { fieldsV1, ...decoded } = decodeEntry(entry);
+    if (!isJsonObject(fieldsV1)) throw undecodable('fieldsV1 is no object');
+    return { ...decoded, fields: fieldsV1 as FieldSet };
   });
 }
 
 /** Decodes the `metadata.managedFields` of a request; undefined when they are empty or invalid. */
-export function decodeSentManagedFields(entries: Json | undefined): ManagedEntry[] | undefined {
+export function* decodeSentManagedFields(entries: Json | undefined): Steps<ManagedEntry[] | undefined> {
+  const pace = new Pace();
   try {
     const byKey = new Map<string, ManagedEntry>();
-    for (const entry of decodeEntries(entries, parseFieldsV1)) byKey.set(entryKey(entry), entry);
+    for (const entry of entriesOf(entries)) {
+      if (pace.over(entryVisits)) yield;
+      const { fieldsV1, ...decoded } = decodeEntry(entry);
+      byKey.set(entryKey(decoded), { ...decoded, fields: yield* parseFieldsV1InSteps(fieldsV1) });
+    }
     return byKey.size === 0 ? undefined : [...byKey.values()];
   } catch (error) {
     if (error instanceof StatusError) return undefined;
@@ -71,19 +92,25 @@ export function decodeSentManagedFields(entries: Json | undefined): ManagedEntry
   }
 }
 
-function decodeEntries(entries: Json | undefined, fieldsOf: (wire: Json | undefined) => FieldSet): ManagedEntry[] {
+/** What an entry with few fields costs, in visits of a walk. */
+export const entryVisits = 20;
+
+function entriesOf(entries: Json | undefined): Json[] {
   if (entries === undefined || entries === null) return [];
   if (!Array.isArray(entries)) throw undecodable('managedFields is no list');
-  return entries.map((entry) => {
-    if (!isJsonObject(entry)) throw undecodable('an entry is no object');
-    const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } = entry;
-    if (operation !== 'Apply' && operation !== 'Update') throw undecodable('operation must be `Apply` or `Update`');
-    if (typeof apiVersion !== 'string' || apiVersion === '') throw undecodable('apiVersion must not be empty');
-    if (fieldsType !== 'FieldsV1') throw undecodable('fieldsType must be `FieldsV1`');
-    if (typeof manager !== 'string' || typeof subresource !== 'string') throw undecodable('an entry has no manager');
-    const at = typeof time === 'string' ? time : undefined;
-    return { manager, operation, apiVersion, subresource, time: at, fields: fieldsOf(fieldsV1 ?? {}), wire: entry };
-  });
+  return entries;
+}
+
+/** An entry whose fields are yet to be decoded. */
+function decodeEntry(entry: Json): Omit<ManagedEntry, 'fields'> & { readonly fieldsV1: Json } {
+  if (!isJsonObject(entry)) throw undecodable('an entry is no object');
+  const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') throw undecodable('operation must be `Apply` or `Update`');
+  if (typeof apiVersion !== 'string' || apiVersion === '') throw undecodable('apiVersion must not be empty');
+  if (fieldsType !== 'FieldsV1') throw undecodable('fieldsType must be `FieldsV1`');
+  if (typeof manager !== 'string' || typeof subresource !== 'string') throw undecodable('an entry has no manager');
+  const at = typeof time === 'string' ? time : undefined;
+  return { manager, operation, apiVersion, subresource, time: at, fieldsV1: fieldsV1 ?? {}, wire: entry };
 }
 
 const undecodable = (why: string): StatusError =>
@@ -93,16 +120,21 @@ const undecodable = (why: string): StatusError =>
  * Encodes entries as `metadata.managedFields`, sorted; undefined when no entry owns a field. Returns the list `before`
  * itself when its entries are the same.
  */
-export function encodeManagedFields(managers: readonly ManagedEntry[], before: Json[] | undefined): Json[] | undefined {
-  const entries = managers
-    .filter(({ fields }) => !isEmpty(fields))
-    .sort(byOperationAndTime)
-    .map(encodeEntry);
+export function* encodeManagedFields(
+  managers: readonly ManagedEntry[],
+  before: Json[] | undefined,
+): Steps<Json[] | undefined> {
+  const pace = new Pace();
+  const entries: JsonObject[] = [];
+  for (const entry of managers.filter(({ fields }) => !isEmpty(fields)).sort(byOperationAndTime)) {
+    if (pace.over(entryVisits)) yield;
+    entries.push(yield* encodeEntry(entry));
+  }
   if (entries.length === before?.length && entries.every((entry, i) => entry === before[i])) return before;
   return entries.length === 0 ? undefined : entries;
 }
 
-function encodeEntry(entry: ManagedEntry): JsonObject {
+function* encodeEntry(entry: ManagedEntry): Steps<JsonObject> {
   const { manager, operation, apiVersion, time, fields, subresource, wire } = entry;
   const kept = wire?.['fieldsV1'] === fields;
   if (kept && wire['apiVersion'] === apiVersion && (wire['time'] ?? undefined) === time) return wire;
@@ -112,7 +144,7 @@ function encodeEntry(entry: ManagedEntry): JsonObject {
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: kept ? fields : toFieldsV1(fields),
+    fieldsV1: (kept ? fields : yield* toFieldsV1InSteps(fields)) as JsonObject,
     ...(subresource === '' ? {} : { subresource }),
   };
 }
@@ -164,25 +196,31 @@ export function capUpdateManagers(entries: ManagedEntry[]): ManagedEntry[] {
 }
 
 /** The managedFields of an object that admission has replaced, in their normal form; undefined when they are invalid. */
-export function admittedManagedFields(
+export function* admittedManagedFields(
   given: Json | undefined,
   before: Json[] | undefined,
-): { readonly entries: Json[] | undefined } | undefined {
-  if (given === before || (given !== undefined && before !== undefined && jsonEqual(given, before)))
+): Steps<{ readonly entries: Json[] | undefined } | undefined> {
+  if (given === before) return { entries: before };
+  if (given !== undefined && before !== undefined && (yield* equalInSteps(given, before))) {
     return { entries: before };
+  }
   if (given === undefined || (Array.isArray(given) && given.length === 0)) return { entries: undefined };
-  const managers = decodeSentManagedFields(given);
-  return managers && { entries: encodeManagedFields(managers, undefined) };
+  const managers = yield* decodeSentManagedFields(given);
+  return managers && { entries: yield* encodeManagedFields(managers, undefined) };
 }
 
 /** Whether two lists of managedFields are equal except for their times. */
-export function sameManagedFields(a: Json | undefined, b: Json | undefined): boolean {
+export function* sameManagedFields(a: Json | undefined, b: Json | undefined): Steps<boolean> {
   if (a === b) return true;
   const [before, after] = [decodeManagedFields(a), decodeManagedFields(b)];
   if (before.length !== after.length) return false;
   const byKey = new Map(after.map((entry) => [entryKey(entry), entry]));
-  return before.every((entry) => {
+  const pace = new Pace();
+  for (const entry of before) {
+    if (pace.over(entryVisits)) yield;
     const other = byKey.get(entryKey(entry));
-    return other !== undefined && other.apiVersion === entry.apiVersion && equalSets(entry.fields, other.fields);
-  });
+    if (other === undefined || other.apiVersion !== entry.apiVersion) return false;
+    if (!(yield* equal(entry.fields, other.fields))) return false;
+  }
+  return true;
 }

@@ -1,4 +1,15 @@
-import { isJsonObject, type Json, type JsonObject, jsonEqual, setKey } from '../meta/index.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEqual,
+  jsonEqualInSteps,
+  largeWeight,
+  Pace,
+  type Steps,
+  setKey,
+  weigh,
+} from '../meta/index.ts';
 import { identityOf } from './fields-of.ts';
 import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
@@ -9,6 +20,80 @@ import { type ListShape, memberShape, type ObjectShape, type Shape, type StructS
  */
 export function merge(shape: StructShape, live: JsonObject, applyConfig: JsonObject): JsonObject {
   return merged(shape, live, applyConfig) as JsonObject;
+}
+
+/** The same in steps, for large objects. */
+export function* mergeInSteps(shape: StructShape, live: JsonObject, applyConfig: JsonObject): Steps<JsonObject> {
+  return (yield* mergedInSteps(shape, live, applyConfig, new Pace())) as JsonObject;
+}
+
+function* mergedInSteps(shape: Shape, live: Json | undefined, applyConfig: Json, pace: Pace): Steps<Json> {
+  const [before, wanted] = [weigh(live), weigh(applyConfig)];
+  if (pace.over(before + wanted)) yield;
+  if (before < largeWeight && wanted < largeWeight) return merged(shape, live, applyConfig);
+  if (shape.kind === 'list' && shape.listType !== 'atomic') {
+    const old = Array.isArray(live) ? live : [];
+    return yield* mergedListInSteps(shape, old, Array.isArray(applyConfig) ? applyConfig : [], pace);
+  }
+  const granular = shape.kind === 'untyped' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
+  if (granular && isJsonObject(applyConfig)) {
+    return yield* mergedObjectInSteps(shape, isJsonObject(live) ? live : undefined, applyConfig, pace);
+  }
+  if (applyConfig === null) return merged(shape, live, applyConfig);
+  return live !== undefined && (yield* jsonEqualInSteps(live, applyConfig, pace)) ? live : applyConfig;
+}
+
+function* mergedObjectInSteps(
+  shape: ObjectShape,
+  live: JsonObject | undefined,
+  applyConfig: JsonObject,
+  pace: Pace,
+): Steps<JsonObject> {
+  const changed = new Map<string, Json>();
+  for (const key in applyConfig) {
+    if (pace.over()) yield;
+    const before = live !== undefined && Object.hasOwn(live, key) ? live[key] : undefined;
+    const wanted = applyConfig[key] as Json;
+    const inner = memberShape(shape, key);
+    const after = inner === undefined ? wanted : yield* mergedInSteps(inner, before, wanted, pace);
+    if (after !== before) changed.set(key, after);
+  }
+  if (live !== undefined && changed.size === 0) return live;
+  const out: JsonObject = {};
+  for (const key in live) {
+    if (pace.over()) yield;
+    setKey(out, key, live[key] as Json);
+  }
+  for (const [key, value] of changed) {
+    if (pace.over()) yield;
+    setKey(out, key, value);
+  }
+  return out;
+}
+
+function* mergedListInSteps(shape: ListShape, live: Json[], applyConfig: Json[], pace: Pace): Steps<Json[]> {
+  if (applyConfig.length === 0) return live;
+  const old = yield* identitiesOf(shape, live, pace);
+  const order = yield* identitiesOf(shape, applyConfig, pace);
+  const inStep = old.length === order.length && old.every((element, i) => element === order[i]);
+  const known = inStep ? undefined : entriesOf(live, old);
+  yield;
+  const entries: Json[] = [];
+  for (const [i, entry] of applyConfig.entries()) {
+    const before = known === undefined ? live[i] : known.get(order[i] as string);
+    entries.push(yield* mergedInSteps(shape.element, before, entry, pace));
+  }
+  yield;
+  return arranged(live, old, entries, inStep ? undefined : order);
+}
+
+function* identitiesOf(shape: ListShape, list: readonly Json[], pace: Pace): Steps<string[]> {
+  const identities: string[] = [];
+  for (const entry of list) {
+    if (pace.over()) yield;
+    identities.push(identityOf(shape, entry));
+  }
+  return identities;
 }
 
 function merged(shape: Shape, live: Json | undefined, applyConfig: Json): Json {
@@ -57,26 +142,39 @@ function mergedList(shape: ListShape, live: Json[], applyConfig: Json[]): Json[]
   const old = live.map((entry) => identityOf(shape, entry));
   const order = applyConfig.map((entry) => identityOf(shape, entry));
   const inStep = old.length === order.length && old.every((element, i) => element === order[i]);
-  const out = inStep
-    ? applyConfig.map((entry, i) => merged(shape.element, live[i], entry))
-    : interleaved(shape, live, old, applyConfig, order);
+  const known = inStep ? undefined : entriesOf(live, old);
+  const entries = applyConfig.map((entry, i) =>
+    merged(shape.element, known === undefined ? live[i] : known.get(order[i] as string), entry),
+  );
+  return arranged(live, old, entries, inStep ? undefined : order);
+}
+
+/** The entries of the live list by their identities. Duplicates are replaced, not merged. */
+function entriesOf(live: Json[], old: readonly string[]): ReadonlyMap<string, Json | undefined> {
+  const known = new Map<string, Json | undefined>();
+  for (const [i, element] of old.entries()) known.set(element, known.has(element) ? undefined : live[i]);
+  return known;
+}
+
+/**
+ * The merged `entries` among those of the live list alone. `old` and `order` are the identities of the live and the
+ * merged entries; without `order` they are the same.
+ */
+function arranged(live: Json[], old: readonly string[], entries: Json[], order: readonly string[] | undefined): Json[] {
+  const out = order === undefined ? entries : interleaved(live, old, entries, order);
   return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
 }
 
-/** `old` and `order` are the identities of the live and the applied entries. */
-function interleaved(shape: ListShape, live: Json[], old: string[], applyConfig: Json[], order: string[]): Json[] {
+function interleaved(live: Json[], old: readonly string[], entries: Json[], order: readonly string[]): Json[] {
   const wanted = new Set(order);
-  const known = new Map<string, Json | undefined>();
-  // Duplicates of the live list are replaced, not merged.
-  for (const [i, element] of old.entries()) known.set(element, known.has(element) ? undefined : live[i]);
+  const known = new Set(old);
   const sharedOrder = order.filter((element) => known.has(element));
   const out: Json[] = [];
   let next = 0;
   let shared = 0;
   const takeWanted = () => {
-    const element = order[next] as string;
-    if (element === sharedOrder[shared]) shared++;
-    out.push(merged(shape.element, known.get(element), applyConfig[next] as Json));
+    if (order[next] === sharedOrder[shared]) shared++;
+    out.push(entries[next] as Json);
     next++;
   };
   old.forEach((element, i) => {

@@ -1,3 +1,4 @@
+import { largeWeight, Pace, type Steps } from '../meta/index.ts';
 import {
   type Changes,
   changedBy,
@@ -8,6 +9,7 @@ import {
   itself,
   leaf,
 } from './field-set.ts';
+import { changedByInSteps, weightOf } from './field-set-steps.ts';
 import { type FieldShape, memberShape, type Shape, type StructShape, untyped } from './shape.ts';
 
 /**
@@ -19,6 +21,14 @@ import { type FieldShape, memberShape, type Shape, type StructShape, untyped } f
 export function reconcile(shape: StructShape, set: FieldSet): FieldSet {
   if (isEmpty(set) || reconciledSets.get(set) === shape) return set;
   const after = reconciled(shape, set) ?? leaf;
+  reconciledSets.set(after, shape);
+  return after;
+}
+
+/** The same in steps, for a large set. */
+export function* reconcileInSteps(shape: StructShape, set: FieldSet): Steps<FieldSet> {
+  if (isEmpty(set) || reconciledSets.get(set) === shape) return set;
+  const after = (yield* reconciledInSteps(shape, set, new Pace())) ?? leaf;
   reconciledSets.set(after, shape);
   return after;
 }
@@ -35,24 +45,54 @@ function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
     case 'scalar':
       if (isEmpty(node)) return node;
       return includesItself(node) ? leaf : undefined;
-    case 'list':
-      if (isEmpty(node)) return node;
-      if (shape.listType === 'atomic') return leaf;
-      return below(node, (element) =>
-        element.startsWith(shape.listType === 'map' ? 'k:' : 'v:') ? shape.element : undefined,
-      );
-    case 'map':
-      if (isEmpty(node)) return node;
-      if (shape.atomic) return leaf;
-      return below(node, (element) => (element.startsWith('f:') ? shape.value : undefined));
-    default:
-      if (isEmpty(node)) return shape.bare ? undefined : node;
-      if (shape.atomic) return leaf;
-      return below(node, (element) => (element.startsWith('f:') ? memberShape(shape, element.slice(2)) : undefined));
+    default: {
+      if (isEmpty(node)) return shape.kind === 'struct' && shape.bare ? undefined : node;
+      const shapeAt = shapesBelow(shape);
+      return shapeAt === undefined ? leaf : below(node, shapeAt);
+    }
   }
 }
 
-function below(node: FieldSet, shapeAt: (element: string) => Shape | undefined): FieldSet | undefined {
+function* reconciledInSteps(shape: Shape, node: FieldSet, pace: Pace): Steps<FieldSet | undefined> {
+  const weight = weightOf(node);
+  if (pace.over(weight)) yield;
+  const shapeAt = weight < largeWeight ? undefined : shapesBelow(shape);
+  if (shapeAt === undefined) return reconciled(shape, node);
+  const changed: Changes = new Map();
+  for (const element in node) {
+    if (pace.over()) yield;
+    if (element === itself) continue;
+    const before = node[element] as FieldSet;
+    const inner = shapeAt(element);
+    const after = inner === undefined ? undefined : yield* reconciledInSteps(inner, before, pace);
+    if (after !== before) changed.set(element, after);
+  }
+  return changed.size === 0 ? node : yield* changedByInSteps(node, changed, pace);
+}
+
+type ShapeAt = (element: string) => Shape | undefined;
+
+/** The shapes of the elements below a granular value; undefined for others. */
+function shapesBelow(shape: Shape): ShapeAt | undefined {
+  switch (shape.kind) {
+    case 'list': {
+      const start = shape.listType === 'map' ? 'k:' : 'v:';
+      return shape.listType === 'atomic'
+        ? undefined
+        : (element) => (element.startsWith(start) ? shape.element : undefined);
+    }
+    case 'map':
+      return shape.atomic ? undefined : (element) => (element.startsWith('f:') ? shape.value : undefined);
+    case 'struct':
+      return shape.atomic
+        ? undefined
+        : (element) => (element.startsWith('f:') ? memberShape(shape, element.slice(2)) : undefined);
+    default:
+      return undefined;
+  }
+}
+
+function below(node: FieldSet, shapeAt: ShapeAt): FieldSet | undefined {
   let changed: Changes | undefined;
   for (const element in node) {
     if (element === itself) continue;

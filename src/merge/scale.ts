@@ -1,4 +1,4 @@
-import type { Json } from '../meta/index.ts';
+import { atOnce, type Json } from '../meta/index.ts';
 import { difference, equalSets, has, isEmpty, setOf } from './field-set.ts';
 import { decodeManagedFields, encodeManagedFields, entryKey, type ManagedEntry, withFields } from './managed-fields.ts';
 import { fieldPath, type Path } from './path.ts';
@@ -17,9 +17,9 @@ export function toScaleManagedFields(
   const entries = decodeManagedFields(parent).flatMap((entry) => {
     const path = replicas(entry.apiVersion);
     const owns = path !== undefined && has(entry.fields, path);
-    return owns ? [withFields(entry, setOf(scaleReplicas), scaleApiVersion)] : [];
+    return owns ? [atOnce(withFields(entry, setOf(scaleReplicas), scaleApiVersion))] : [];
   });
-  return encodeManagedFields(entries, undefined);
+  return atOnce(encodeManagedFields(entries, undefined));
 }
 
 /**
@@ -41,7 +41,7 @@ export function toParentManagedFields(
     if (path === undefined) continue;
     const holds = has(entry.fields, path);
     const left = holds && !inScale.has(keyInScale(entry)) ? difference(entry.fields, setOf(path)) : entry.fields;
-    if (!isEmpty(left)) entries.push(withFields(entry, left));
+    if (!isEmpty(left)) entries.push(atOnce(withFields(entry, left)));
   }
   const path = replicas(apiVersion);
   const known = new Set(entries.map(entryKey));
@@ -52,7 +52,7 @@ export function toParentManagedFields(
     if (!known.has(key)) entries.push(entry);
     known.add(key);
   }
-  return encodeManagedFields(entries, parent);
+  return atOnce(encodeManagedFields(entries, parent));
 }
 
 /** The identity of an entry without its version, which differs between parent and scale. */

@@ -1,9 +1,11 @@
-import type { ApiObject, JsonObject, Names } from '../meta/index.ts';
+import { type ApiObject, isLarge, type JsonObject, type Names, Pace, type Steps } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
-import { compare } from './compare.ts';
-import { difference, type FieldFilter, type FieldSet, filterFields, isEmpty, union } from './field-set.ts';
-import { type ManagedEntry, withFields } from './managed-fields.ts';
-import { reconcile } from './reconcile.ts';
+import { type Comparison, compare } from './compare.ts';
+import { compareInSteps } from './compare-steps.ts';
+import { type FieldFilter, type FieldSet, filterFields, isEmpty, union } from './field-set.ts';
+import { differenceInSteps, filterFieldsInSteps, unionInSteps } from './field-set-steps.ts';
+import { entryVisits, type ManagedEntry, withFields } from './managed-fields.ts';
+import { reconcileInSteps } from './reconcile.ts';
 import { objectShape, type StructShape, zeroObject } from './shape.ts';
 
 /** A type as managed fields need it, for one endpoint: the main resource or a subresource. */
@@ -67,39 +69,58 @@ export class Comparisons {
   }
 
   /** The changes in a version, filtered by the field filter; undefined when there is no such version. */
-  in(apiVersion: string): FieldChanges | undefined {
-    if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, this.#compare(apiVersion));
+  *in(apiVersion: string): Steps<FieldChanges | undefined> {
+    if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, yield* this.#compare(apiVersion));
     return this.#compared.get(apiVersion);
   }
 
-  #compare(apiVersion: string): FieldChanges | undefined {
+  *#compare(apiVersion: string): Steps<FieldChanges | undefined> {
     const version = this.#type.version(apiVersion);
     if (version === undefined) return undefined;
     const { names, fieldFilter } = this.#type;
     const convert = (object: JsonObject) =>
       apiVersion === this.#apiVersion ? object : version.convert(object as ApiObject);
     const before = this.#before === undefined ? zeroObject(version.schema, names) : convert(this.#before);
-    const found = compare(objectShape(version.schema, names), before, convert(this.#after));
-    const removed = filterFields(fieldFilter, found.removed);
-    const assigned = union(filterFields(fieldFilter, found.modified), filterFields(fieldFilter, found.added));
-    return { assigned, removed, changed: union(assigned, removed) };
+    const shape = objectShape(version.schema, names);
+    const after = convert(this.#after);
+    if (!isLarge(before) && !isLarge(after)) return changesAtOnce(fieldFilter, compare(shape, before, after));
+    const found = yield* compareInSteps(shape, before, after);
+    const removed = yield* filterFieldsInSteps(fieldFilter, found.removed);
+    const modified = yield* filterFieldsInSteps(fieldFilter, found.modified);
+    const assigned = yield* unionInSteps(modified, yield* filterFieldsInSteps(fieldFilter, found.added));
+    return { assigned, removed, changed: yield* unionInSteps(assigned, removed) };
   }
 }
 
+/** The changes of small objects. */
+function changesAtOnce(filter: FieldFilter, found: Comparison): FieldChanges {
+  const removed = filterFields(filter, found.removed);
+  const assigned = union(filterFields(filter, found.modified), filterFields(filter, found.added));
+  return { assigned, removed, changed: union(assigned, removed) };
+}
+
 /** Reconciles entries with the current schemas, and drops those of versions that are no longer served. */
-export function reconcileEntries(type: ManagedType, entries: readonly ManagedEntry[]): ManagedEntry[] {
-  return entries.flatMap((entry) => {
+export function* reconcileEntries(type: ManagedType, entries: readonly ManagedEntry[]): Steps<ManagedEntry[]> {
+  const pace = new Pace();
+  const left: ManagedEntry[] = [];
+  for (const entry of entries) {
+    if (pace.over(entryVisits)) yield;
     const shape = shapeIn(type, entry.apiVersion);
-    return shape === undefined ? [] : [withFields(entry, reconcile(shape, entry.fields))];
-  });
+    if (shape !== undefined) left.push(yield* withFields(entry, yield* reconcileInSteps(shape, entry.fields)));
+  }
+  return left;
 }
 
 /** Removes the fields that a write changes or removes from the entries of other managers. */
-export function stripChangedFields(entries: readonly ManagedEntry[], transition: Comparisons): ManagedEntry[] {
-  return entries.flatMap((entry) => {
-    const changes = transition.in(entry.apiVersion);
-    if (changes === undefined) return [];
-    const left = difference(entry.fields, changes.changed);
-    return isEmpty(left) ? [] : [withFields(entry, left)];
-  });
+export function* stripChangedFields(entries: readonly ManagedEntry[], transition: Comparisons): Steps<ManagedEntry[]> {
+  const pace = new Pace();
+  const stripped: ManagedEntry[] = [];
+  for (const entry of entries) {
+    if (pace.over(entryVisits)) yield;
+    const changes = yield* transition.in(entry.apiVersion);
+    if (changes === undefined) continue;
+    const left = yield* differenceInSteps(entry.fields, changes.changed);
+    if (!isEmpty(left)) stripped.push(yield* withFields(entry, left));
+  }
+  return stripped;
 }

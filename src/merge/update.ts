@@ -1,5 +1,6 @@
-import { type ApiObject, isJsonObject, type Json, jsonEqual, StatusError, type Steps } from '../meta/index.ts';
-import { difference, isEmpty, union } from './field-set.ts';
+import { type ApiObject, equalInSteps, isJsonObject, type Json, StatusError, type Steps } from '../meta/index.ts';
+import { isEmpty } from './field-set.ts';
+import { differenceInSteps, unionInSteps } from './field-set-steps.ts';
 import {
   capUpdateManagers,
   decodeManagedFields,
@@ -37,37 +38,42 @@ export interface Update {
  */
 export function* updateManagedFields({ type, writer, before, after }: Update): Steps<Json[] | undefined> {
   const { manager, apiVersion, subresource = '', now } = writer;
-  const entries = reconcileEntries(type, initialEntries(before, after, subresource !== ''));
+  const entries = yield* reconcileEntries(type, yield* initialEntries(before, after, subresource !== ''));
   yield;
   const transition = new Comparisons(type, apiVersion, before, after);
-  const changes = transition.in(apiVersion);
+  const changes = yield* transition.in(apiVersion);
   yield;
   const stored = before?.metadata.managedFields;
-  if (changes === undefined) return encodeManagedFields(entries, stored);
+  if (changes === undefined) return yield* encodeManagedFields(entries, stored);
   const writerId = { manager, operation: 'Update', apiVersion, subresource } as const;
   const mine = entries.find((entry) => sameManager(entry, writerId));
   const others = mine === undefined ? entries : entries.filter((entry) => entry !== mine);
-  const left = stripChangedFields(others, transition);
+  const left = yield* stripChangedFields(others, transition);
   yield;
-  const self = writerEntry(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
+  const self = yield* writerEntry(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
   yield;
   if (self !== undefined) left.push(self);
-  return encodeManagedFields(capUpdateManagers(left), stored);
+  return yield* encodeManagedFields(capUpdateManagers(left), stored);
 }
 
 /** The writer's entry; undefined when it owns no field. Its time changes when the write assigns a field. */
-function writerEntry(mine: ManagedEntry, { assigned, removed }: FieldChanges, now: string): ManagedEntry | undefined {
-  const fields = union(difference(mine.fields, removed), assigned);
+function* writerEntry(
+  mine: ManagedEntry,
+  { assigned, removed }: FieldChanges,
+  now: string,
+): Steps<ManagedEntry | undefined> {
+  const fields = yield* unionInSteps(yield* differenceInSteps(mine.fields, removed), assigned);
   if (isEmpty(fields)) return undefined;
-  return isEmpty(assigned) ? withFields(mine, fields) : withTime(withFields(mine, fields), now);
+  const entry = yield* withFields(mine, fields);
+  return isEmpty(assigned) ? entry : withTime(entry, now);
 }
 
-function initialEntries(before: ApiObject | undefined, after: ApiObject, subresource: boolean): ManagedEntry[] {
+function* initialEntries(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Steps<ManagedEntry[]> {
   const stored = before?.metadata.managedFields;
   const given = after.metadata.managedFields;
-  if (!subresource && given !== undefined && !jsonEqual(given, stored)) {
+  if (!subresource && given !== undefined && !(yield* equalInSteps(given, stored))) {
     if (resetsManagedFields(given)) return [];
-    const entries = decodeSentManagedFields(given);
+    const entries = yield* decodeSentManagedFields(given);
     if (entries !== undefined) return entries;
   }
   return decodedOrNone(stored);

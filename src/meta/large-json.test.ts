@@ -16,7 +16,7 @@ it('values are counted, no further than is needed', () => {
   expect(weigh({ a: [1, 2], b: { c: null } })).toBe(6);
   expect(weigh(list(10))).toBe(21);
   expect(weigh(list(100_000))).toBe(largeWeight);
-  expect([isLarge(list(200)), isLarge(list(300))]).toEqual([false, true]);
+  expect([isLarge(list(400)), isLarge(list(600))]).toEqual([false, true]);
 });
 
 it('a copy is equal and shares nothing', () => {

@@ -1,9 +1,12 @@
-import { type Json, type JsonObject, jsonCopy, setKey } from './json.ts';
-import { Pace } from './json-steps.ts';
+import { type Json, type JsonObject, jsonCopy, jsonEqual, setKey } from './json.ts';
+import { jsonEqualInSteps, Pace } from './json-steps.ts';
 import type { Steps } from './steps.ts';
 
-/** From so many values on, work on a value is done in steps. */
-export const largeWeight = 500;
+/**
+ * From so many values on, work on a value is done in steps. A walk that has counted a large value ends its step: to begin
+ * iterating over an object takes time linear in its members.
+ */
+export const largeWeight = 1_000;
 
 /** How many values a value holds, itself included; counted no further than to {@link largeWeight}. */
 export function weigh(value: Json | undefined): number {
@@ -31,6 +34,12 @@ function left(value: Json[] | JsonObject, weight: number): number {
 
 /** Whether work on a value is done in steps. */
 export const isLarge = (value: Json | undefined): boolean => weigh(value) >= largeWeight;
+
+/** Whether two values are equal, compared in steps where both are large. */
+export function* equalInSteps(a: Json | undefined, b: Json | undefined): Steps<boolean> {
+  if (a === b) return true;
+  return isLarge(a) && isLarge(b) ? yield* jsonEqualInSteps(a, b) : jsonEqual(a, b);
+}
 
 /** A deep copy, made in steps. */
 export function* jsonCopyInSteps<T extends Json>(value: T, pace = new Pace()): Steps<T> {

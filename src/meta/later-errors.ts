@@ -1,4 +1,4 @@
-import { type FieldError, type FieldErrorReason, fieldErrorsInSteps } from './field-error.ts';
+import { type FieldError, type FieldErrorReason, fieldErrors, fieldErrorsInSteps, maxErrors } from './field-error.ts';
 import type { Steps } from './steps.ts';
 
 /** The errors of so many items are found at once. */
@@ -43,13 +43,14 @@ export const errorsNow = (errors: readonly FieldError[]): FieldError[] =>
 
 /** The errors of a validation, also those that it leaves for later: so many items are checked in one step. */
 export function* allErrors(validation: () => readonly FieldError[]): Steps<readonly FieldError[]> {
-  return yield* fieldErrorsInSteps(settled(validation));
-}
-
-function* settled(validation: () => readonly FieldError[]): Steps<readonly FieldError[]> {
-  const errors = validation();
+  const errors = fieldErrors(validation);
   if (!errors.some((error) => error instanceof LaterErrors)) return errors;
   yield;
+  const found = yield* fieldErrorsInSteps(settled(errors));
+  return found.length > maxErrors ? found.slice(0, maxErrors) : found;
+}
+
+function* settled(errors: readonly FieldError[]): Steps<readonly FieldError[]> {
   const found: FieldError[] = [];
   yield* settle(errors, found, { items: 0 });
   return found;
@@ -61,6 +62,7 @@ function* settle(errors: readonly FieldError[], found: FieldError[], checked: { 
       found.push(error);
       continue;
     }
+    yield;
     for (const more of error.find()) {
       if (more.length > 0) yield* settle(more, found, checked);
       if (++checked.items % itemsAtOnce === 0) yield;

@@ -188,7 +188,7 @@ function validateManagedEntry(entry: Json, at: string): FieldError[] {
   if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
     errors.push(fieldError.invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
   }
-  errors.push(...validateManager(textOf(manager), `${at}.manager`));
+  for (const error of validateManager(textOf(manager), `${at}.manager`)) errors.push(error);
   if (Buffer.byteLength(textOf(subresource)) > MAX_SUBRESOURCE_BYTES) {
     errors.push(fieldError.tooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
   }

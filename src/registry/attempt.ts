@@ -1,6 +1,6 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
-import { stringifyJson } from '../codec/index.ts';
+import { stringifyJsonInSteps } from '../codec/index.ts';
 import {
   type ApiObject,
   accessDenied,
@@ -30,7 +30,7 @@ import {
 } from './prepare.ts';
 import { admissionRequest } from './read-request.ts';
 import { wouldStore } from './stored/convert.ts';
-import { isCorrupt, readObject, unreadable } from './stored/read.ts';
+import { isCorrupt, readObject, readObjectInSteps, unreadable } from './stored/read.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
 /** One attempt of a write. Undoes the side effects of admission unless the object was, or may have been, stored. */
@@ -65,7 +65,13 @@ async function attempt(
   const { strategy } = target.resource.definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   if (turns?.over) await turns.next();
-  const old = held === undefined ? undefined : readObject(target.resource.format, held);
+  const { format } = target.resource;
+  const old =
+    held === undefined
+      ? undefined
+      : turns
+        ? await inTurns(readObjectInSteps(format, held), turns)
+        : readObject(format, held);
   const deletes = change.verb === 'delete';
   if (turns?.over) await turns.next();
   const preparing = preparePending(request, old);
@@ -77,7 +83,9 @@ async function attempt(
   const mutated = await runMutating(registry.admission, pending.generated ? { ...attributes, name: '' } : attributes);
   stages?.enter(Stage.validation);
   pending.admitted = true;
-  keepToPart(request, pending, old);
+  const keeping = keepToPart(request, pending, old);
+  if (turns) await inTurns(keeping, turns);
+  else atOnce(keeping);
   if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
   // Plugins may have added what needs defaults.
   if (mutated) strategy.defaults?.(pending.object, context);
@@ -85,7 +93,9 @@ async function attempt(
   if (check !== undefined) await check(checkedWrite(request, pending, old));
   if (turns?.over) await turns.next();
   completeProjection(request, pending);
-  completePendingObject(request, pending, old);
+  const completing = completePendingObject(request, pending, old);
+  if (turns) await inTurns(completing, turns);
+  else atOnce(completing);
   if (turns?.over) await turns.next();
   const isWhole = pending.remove || (!deletes && partialWriteOf(target) === undefined);
   const allocates = isWhole && strategy.allocate !== undefined;
@@ -102,9 +112,12 @@ async function attempt(
   stages?.enter(Stage.store);
   // A dry run does not check it, as the reference server does not.
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
-  if (held !== undefined && old !== undefined && !pending.remove && isUnchanged(pending.object, old)) {
-    const rewrites = !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
-    if (!rewrites) return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
+  if (held !== undefined && old !== undefined && !pending.remove) {
+    const comparing = isUnchanged(pending.object, old);
+    const unchanged = turns ? await inTurns(comparing, turns) : atOnce(comparing);
+    const rewrites = unchanged && !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
+    if (unchanged && !rewrites)
+      return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
   }
   if (turns?.over) await turns.next();
   return commit(request, pending, old, held, allocations, turns);
@@ -181,7 +194,7 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   yield;
   // An object that is too large is refused before managed fields are computed, which takes longer than its encoding.
   if (size > registry.store.maxValueBytes) {
-    checkSize(registry, pending.object, Buffer.byteLength(stringifyJson(pending.object)));
+    checkSize(registry, pending.object, Buffer.byteLength(yield* stringifyJsonInSteps(pending.object)));
     yield;
   }
   yield* trackManagedFields(request, pending, old);

@@ -16,13 +16,13 @@ import {
 import {
   type ApiObject,
   atOnce,
+  equalInSteps,
   formatGroupResource,
   formatTime,
   isJsonObject,
   type Json,
   type JsonObject,
-  jsonCopy,
-  jsonEqual,
+  jsonCopyInSteps,
   type Steps,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
@@ -175,7 +175,7 @@ export function* trackManagedFields(
     return;
   }
   if (change.verb === 'patch' && change.format === 'apply') return;
-  if (old !== undefined && sameButManagedFields(object, old) && !setsManagedFields(object, old)) {
+  if (old !== undefined && (yield* sameButManagedFields(object, old)) && !(yield* setsManagedFields(object, old))) {
     setManagedFields(object, old.metadata.managedFields);
     return;
   }
@@ -204,22 +204,23 @@ export function trackServerUpdate(
 }
 
 /** Whether a write sets other managed fields than the stored ones. */
-const setsManagedFields = ({ metadata: { managedFields } }: ApiObject, old: ApiObject): boolean =>
-  managedFields !== undefined && !jsonEqual(managedFields, old.metadata.managedFields);
+function* setsManagedFields({ metadata: { managedFields } }: ApiObject, old: ApiObject): Steps<boolean> {
+  return managedFields !== undefined && !(yield* equalInSteps(managedFields, old.metadata.managedFields));
+}
 
-const sameButManagedFields = (object: ApiObject, old: ApiObject): boolean =>
-  jsonEqual(withManagedFields(object, undefined), withManagedFields(old, undefined));
+const sameButManagedFields = (object: ApiObject, old: ApiObject): Steps<boolean> =>
+  equalInSteps(withManagedFields(object, undefined), withManagedFields(old, undefined));
 
 /**
  * Whether a write leaves the object unchanged. Managed fields that differ in their times alone count as unchanged, and are
  * set back to the stored ones.
  */
-export function isUnchanged(object: ApiObject, old: ApiObject): boolean {
+export function* isUnchanged(object: ApiObject, old: ApiObject): Steps<boolean> {
   const { managedFields } = object.metadata;
   const before = old.metadata.managedFields;
-  if (!sameButManagedFields(object, old)) return false;
-  if (managedFields === before || jsonEqual(managedFields, before)) return true;
-  if (!sameManagedFields(managedFields, before)) return false;
+  if (!(yield* sameButManagedFields(object, old))) return false;
+  if (managedFields === before || (yield* equalInSteps(managedFields, before))) return true;
+  if (!(yield* sameManagedFields(managedFields, before))) return false;
   setManagedFields(object, before);
   return true;
 }
@@ -232,8 +233,9 @@ function replicasIn(target: Target): ReplicasPath {
 }
 
 /** A deep copy, except for the managed fields, which are never changed in place. */
-export function copyOf(object: ApiObject): ApiObject {
-  return withManagedFields(jsonCopy(withManagedFields(object, undefined)), object.metadata.managedFields);
+export function* copyOf(object: ApiObject): Steps<ApiObject> {
+  const copy = yield* jsonCopyInSteps(withManagedFields(object, undefined));
+  return withManagedFields(copy, object.metadata.managedFields);
 }
 
 function setManagedFields({ metadata }: ApiObject, managedFields: Json[] | undefined): void {

@@ -106,7 +106,7 @@ export function* applied(request: WriteRequest, old: ApiObject | undefined): Ste
   const object = yield* settleApply(apply, merged, normalized);
   reportStrictErrors(findings, options, 'error strict decoding YAML');
   yield;
-  return toStorage(target, object === live ? copyOf(object) : object);
+  return toStorage(target, object === live ? yield* copyOf(object) : object);
 }
 
 /** An apply configuration must name kind and apiVersion of the target. @throws StatusError 400 */

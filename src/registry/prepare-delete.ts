@@ -1,4 +1,4 @@
-import { type ApiObject, formatTime, parseTime } from '../meta/index.ts';
+import { type ApiObject, atOnce, formatTime, parseTime } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import type { Strategy, StrategyContext } from './definition.ts';
 import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
@@ -86,7 +86,7 @@ const after = (time: number, seconds: number): string => formatTime(Math.min(tim
 
 /** A copy of the object with these metadata; the first mark increments the generation. */
 function marked(old: ApiObject, fields: Partial<ApiObject['metadata']>): ApiObject {
-  const { metadata, ...rest } = copyOf(old);
+  const { metadata, ...rest } = atOnce(copyOf(old));
   const { generation, deletionTimestamp } = metadata;
   const counted = deletionTimestamp === undefined && generation !== undefined && generation > 0;
   const { finalizers = metadata.finalizers ?? [] } = fields;

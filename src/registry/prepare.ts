@@ -3,13 +3,13 @@ import {
   type ApiObject,
   allErrors,
   atOnce,
+  equalInSteps,
   fieldError,
   formatTime,
   isJsonObject,
   type Json,
   type JsonObject,
-  jsonCopy,
-  jsonEqual,
+  jsonCopyInSteps,
   type ObjectMeta,
   type Random,
   StatusError,
@@ -41,7 +41,7 @@ export function* preparePendingObject(request: WriteRequest, old: ApiObject | un
       checkNamespaceAndName(target, body.metadata);
       if (old !== undefined) {
         if (projectionOf(target) === undefined) checkUid(target, body.metadata, old);
-        return prepareUpdate(request, body, old);
+        return yield* prepareUpdate(request, body, old);
       }
       if (target.resource.definition.strategy.createOnUpdate !== true || target.subresource !== '')
         throw absent(target);
@@ -56,7 +56,7 @@ export function* preparePendingObject(request: WriteRequest, old: ApiObject | un
       yield;
       const body = yield* decodePatched(registry, target, patched, change, options);
       checkNamespaceAndName(target, body.metadata);
-      return prepareUpdate(request, body, old);
+      return yield* prepareUpdate(request, body, old);
     }
     default:
       if (old === undefined || request.deletion === undefined) throw absent(target);
@@ -70,7 +70,7 @@ function* prepareApply(request: WriteRequest, old: ApiObject | undefined): Steps
   const body = yield* applied(request, old);
   const { metadata } = body;
   checkNamespaceAndName(target, metadata);
-  if (old !== undefined) return prepareUpdate(request, body, old);
+  if (old !== undefined) return yield* prepareUpdate(request, body, old);
   const { uid = '' } = metadata;
   if (uid !== '') {
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
@@ -163,11 +163,15 @@ function setField(object: JsonObject, field: string, value: Json | undefined): v
   else object[field] = value;
 }
 
-function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObject, old: ApiObject): PendingObject {
+function* prepareUpdate(
+  { target, change, context }: WriteRequest,
+  sent: ApiObject,
+  old: ApiObject,
+): Steps<PendingObject> {
   const { metadata } = sent;
   const before = old.metadata;
   const pending = { remove: false, generated: false };
-  if (projectionOf(target) !== undefined) return { ...pending, object: copyOf(old), projection: sent };
+  if (projectionOf(target) !== undefined) return { ...pending, object: yield* copyOf(old), projection: sent };
   checkVersion(target, change, metadata, before);
   const after = metadataOf(metadata, {
     uid: metadata.uid || before.uid,
@@ -180,7 +184,7 @@ function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObjec
   });
   const partial = partialWriteOf(target);
   if (partial !== undefined) {
-    const object = copyOf(old);
+    const object = yield* copyOf(old);
     object.metadata = partialMetadata(partial, after, object.metadata);
     if (partial.type === 'status') setField(object, 'status', sent['status']);
     else partial.partialUpdate.apply(object, sent, context);
@@ -188,7 +192,7 @@ function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObjec
   }
   sent.metadata = after;
   if (hasStatus(target)) {
-    setField(sent, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
+    setField(sent, 'status', old['status'] === undefined ? undefined : yield* jsonCopyInSteps(old['status']));
   }
   return { ...pending, object: sent };
 }
@@ -213,27 +217,27 @@ const invalidManagers =
  * Undoes what mutating admission has written beyond the part of the object that the request writes.
  * @throws StatusError 400 for another namespace
  */
-export function keepToPart(
+export function* keepToPart(
   { target, context, options }: WriteRequest,
   { object, rewritten }: PendingObject,
   old: ApiObject | undefined,
-): void {
+): Steps<void> {
   if (rewritten === undefined) return;
   const { definition, storageVersion } = target.resource;
   defaultNamespace(target, object.metadata);
-  const admitted = admittedManagedFields(object.metadata.managedFields, rewritten.managedFields);
+  const admitted = yield* admittedManagedFields(object.metadata.managedFields, rewritten.managedFields);
   if (admitted === undefined) options.warnings.add(invalidManagers);
   const { entries: managedFields } = admitted ?? { entries: rewritten.managedFields };
   object.metadata = metadataOf(object.metadata, { managedFields });
   const partial = partialWriteOf(target);
   if (partial !== undefined && old !== undefined) {
-    const kept = copyOf(old);
+    const kept = yield* copyOf(old);
     kept.metadata = partialMetadata(partial, object.metadata, kept.metadata);
     if (partial.type === 'status') setField(kept, 'status', object['status']);
     else partial.partialUpdate.apply(kept, object, context);
     replaceContent(object, kept);
   } else if (hasStatus(target) && old !== undefined) {
-    setField(object, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
+    setField(object, 'status', old['status'] === undefined ? undefined : yield* jsonCopyInSteps(old['status']));
   } else if (hasStatus(target) && definition.strategy.createsWithStatus !== true && object['status'] !== undefined) {
     setField(object, 'status', storageVersion.type.decode({}).value['status']);
   }
@@ -277,11 +281,11 @@ function checkVersion(target: Target, change: Change, { resourceVersion = '' }: 
 }
 
 /** Runs the strategy's preparation after mutating admission; increments the generation when the spec has changed. */
-export function completePendingObject(
+export function* completePendingObject(
   { target, change, context }: WriteRequest,
   pending: PendingObject,
   old: ApiObject | undefined,
-): void {
+): Steps<void> {
   const { definition, gated } = target.resource;
   const { strategy } = definition;
   const { object } = pending;
@@ -294,7 +298,7 @@ export function completePendingObject(
   const partial = partialWriteOf(target);
   if (partial === undefined) strategy.prepareUpdate?.(object, old, context);
   else if (partial.type === 'status') strategy.prepareStatusUpdate?.(object, old, context);
-  if (strategy.generation === true && specChanged(object, old)) {
+  if (strategy.generation === true && (yield* specChanged(object, old))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
@@ -307,9 +311,11 @@ export function completePendingObject(
 }
 
 /** Whether two objects differ in more than metadata and status. */
-function specChanged(object: ApiObject, old: ApiObject): boolean {
+function* specChanged(object: ApiObject, old: ApiObject): Steps<boolean> {
   const skipped = (key: string) => key === 'metadata' || key === 'status' || key === 'kind' || key === 'apiVersion';
-  for (const key of Object.keys(object)) if (!skipped(key) && !jsonEqual(object[key], old[key])) return true;
+  for (const key of Object.keys(object)) {
+    if (!skipped(key) && !(yield* equalInSteps(object[key], old[key]))) return true;
+  }
   for (const key of Object.keys(old)) if (!skipped(key) && !Object.hasOwn(object, key)) return true;
   return false;
 }

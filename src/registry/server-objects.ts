@@ -157,7 +157,7 @@ export function newEntry(
   const pending = atOnce(preparePendingObject(request, undefined));
   resource.definition.strategy.defaults?.(pending.object, request.context);
   atOnce(trackManagedFields(request, pending, undefined));
-  completePendingObject(request, pending, undefined);
+  atOnce(completePendingObject(request, pending, undefined));
   const { name = '' } = pending.object.metadata;
   return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, pending.object)) };
 }

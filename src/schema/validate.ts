@@ -213,7 +213,7 @@ function checkLater<T>(walk: Walk, items: readonly T[], check: (item: T, i: numb
     check(item, i, inner);
     return inner.errors;
   });
-  errors.push(...found);
+  for (const error of found) errors.push(error);
 }
 
 function listCheck(check: Check | undefined): Check | undefined {

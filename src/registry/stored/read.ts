@@ -7,6 +7,7 @@ import {
   type Json,
   quote,
   type StatusError,
+  type Steps,
   statusError,
 } from '../../meta/index.ts';
 import type { ObjectFormat } from './format.ts';
@@ -40,8 +41,32 @@ export function readObject({ shared }: ObjectFormat, held: CachedObject): ApiObj
   }
 }
 
+/** Longer objects are parsed in two steps (characters). */
+const largeObject = 256 * 1024;
+
+/** The same in steps, for a large object: its metadata, which include the managedFields, and all other fields. */
+export function* readObjectInSteps(format: ObjectFormat, held: CachedObject): Steps<ApiObject> {
+  const { key, bytes } = held;
+  if (bytes.length < largeObject || !bytes.startsWith(format.head)) return readObject(format, held);
+  const cut = format.shared.managedFields.splice(key, bytes);
+  const text = cut?.rest ?? bytes;
+  const end = format.head.length - 1 + metadataText(format, { bytes: text }).length;
+  try {
+    const object = readOwnJson(`${decodeText(text.slice(0, end) as ByteString)}}`) as ApiObject;
+    if (cut !== undefined) {
+      if ((object.metadata.managedFields as Json | undefined) !== 0) return readObject(format, held);
+      object.metadata.managedFields = cut.entries;
+    }
+    yield;
+    if (text[end] === '}') return object;
+    return Object.assign(object, readOwnJson(`{${decodeText(text.slice(end + 1) as ByteString)}`));
+  } catch (error) {
+    throw unreadable(held, error);
+  }
+}
+
 /** The text of the metadata, cut out of the bytes of an object that is not corrupt. */
-export function metadataText(format: ObjectFormat, { bytes }: CachedObject): ByteString {
+export function metadataText(format: ObjectFormat, { bytes }: Pick<CachedObject, 'bytes'>): ByteString {
   const start = bytes.startsWith(format.head) ? format.head.length - 1 : bytes.indexOf('"metadata":{') + 11;
   let depth = 0;
   for (let i = start; i < bytes.length; i++) {

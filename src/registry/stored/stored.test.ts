@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, encodeText, type Json, type JsonObject } from '../../meta/index.ts';
+import { type ApiObject, atOnce, encodeText, type Json, type JsonObject } from '../../meta/index.ts';
 import { note } from '../testing/fixtures.ts';
 import { describeDeleted, describe as describeEntry, describeText } from './describe.ts';
 import { formatOf } from './format.ts';
-import { isCorrupt, metadataText, readObject } from './read.ts';
+import { isCorrupt, metadataText, readObject, readObjectInSteps } from './read.ts';
 import { announced, storedText } from './write.ts';
 
 const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
@@ -184,5 +184,33 @@ describe('the stored form and the cached form of an object', () => {
   it('are UTF-8 with one character for each byte', () => {
     const cached = describeText(format, 'k', storedText(format, note('ü', { ä: '€' }) as ApiObject), 0);
     expect(cached.bytes).toBe(encodeText(storedText(format, note('ü', { ä: '€' }) as ApiObject)));
+  });
+});
+
+describe('a large object', () => {
+  const fieldsV1 = { 'f:data': Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f:k${i}`, {}])) };
+  const managedFields = [{ manager: 'm', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1 }];
+  const large = note('one', { a: '"}{é€'.repeat(80_000), b: 'x' }) as ApiObject;
+  large.metadata = { ...large.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
+
+  it.each([
+    ['with data', large],
+    [
+      'without',
+      {
+        kind: large.kind,
+        apiVersion: large.apiVersion,
+        metadata: { ...large.metadata, annotations: { a: 'x'.repeat(300_000) } },
+      },
+    ],
+  ])('is read in steps as it is at once: %s', (_, object) => {
+    const cached = describeEntry(format, entryOf(storedText(format, object as ApiObject)));
+    for (const known of [undefined, managedFields]) {
+      format.shared.managedFields.remember(cached.key, known);
+      const reading = readObjectInSteps(format, cached);
+      expect(reading.next().done).toBe(false);
+      expect(atOnce(reading)).toEqual(readObject(format, cached));
+    }
+    format.shared.managedFields.remember(cached.key, undefined);
   });
 });

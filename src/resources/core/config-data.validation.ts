@@ -12,12 +12,16 @@ interface Bag {
 export const validateKeys = (bag: Bag | undefined, path: string): FieldError[] =>
   errorsOfEach(Object.keys(bag ?? {}), (key) => byRule(`${path}[${key}]`, key, configMapKey));
 
-export const textSize = (bag: Bag | undefined): number =>
-  Object.values(bag ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+export const textSize = (bag: Bag | undefined): number => sizeOf(bag, 'utf8');
 
 /** The decoded size of base64 values, in bytes. */
-export const bytesSize = (bag: Bag | undefined): number =>
-  Object.values(bag ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
+export const bytesSize = (bag: Bag | undefined): number => sizeOf(bag, 'base64');
+
+function sizeOf(bag: Bag = {}, encoding: 'utf8' | 'base64'): number {
+  let size = 0;
+  for (const key in bag) size += Buffer.byteLength(bag[key] as string, encoding);
+  return size;
+}
 
 interface ImmutableData {
   readonly immutable?: boolean;

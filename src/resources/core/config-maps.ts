@@ -1,4 +1,4 @@
-import { type FieldError, fieldError } from '../../meta/index.ts';
+import { errorsAfter, type FieldError, fieldError } from '../../meta/index.ts';
 import { ConfigMap } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
@@ -22,13 +22,15 @@ export const configMaps = resource({
 });
 
 function validateConfigMap({ data, binaryData }: ObjectOf<typeof ConfigMap>): FieldError[] {
-  const twice = Object.keys(data ?? {}).filter((key) => Object.hasOwn(binaryData ?? {}, key));
+  const twice = binaryData === undefined ? [] : Object.keys(data ?? {}).filter((key) => Object.hasOwn(binaryData, key));
   const found = [
     ...validateKeys(data, 'data'),
     ...twice.map((key) => fieldError.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
     ...validateKeys(binaryData, 'binaryData'),
   ];
   // The limit applies to the object as a whole: the error names no field.
-  if (textSize(data) + bytesSize(binaryData) > MAX_DATA_BYTES) found.push(fieldError.tooLong('[]', MAX_DATA_BYTES));
-  return found;
+  const ofSize = errorsAfter(found, () =>
+    textSize(data) + bytesSize(binaryData) > MAX_DATA_BYTES ? [fieldError.tooLong('[]', MAX_DATA_BYTES)] : [],
+  );
+  return [...found, ...ofSize];
 }

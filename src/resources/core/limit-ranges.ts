@@ -1,4 +1,11 @@
-import { type FieldError, fieldError, type Names, parseQuantity, qualifiedName } from '../../meta/index.ts';
+import {
+  errorsOfEach,
+  type FieldError,
+  fieldError,
+  type Names,
+  parseQuantity,
+  qualifiedName,
+} from '../../meta/index.ts';
 import { LimitRange, type LimitRangeItem } from '../../types/core-v1.ts';
 import { compareQuantityTexts, type ResourceList } from '../../types/resource-list.ts';
 import { isOvercommittable } from '../../types/resource-names.ts';
@@ -63,15 +70,15 @@ function validateItem(item: LimitRangeItem, path: string, names: Names): FieldEr
   const named = { max, min, ...(isPod ? {} : { default: limit, defaultRequest }), maxLimitRequestRatio };
   const resources = new Set<string>();
   for (const [field, amounts] of Object.entries(named)) {
-    for (const name in amounts) {
-      resources.add(name);
+    const ofContainers = isPod || type === 'Container';
+    const faults = errorsOfEach(Object.keys(amounts), (name) => {
       const at = `${path}.${field}[${name}]`;
-      const ofContainers = isPod || type === 'Container';
-      found.push(...(ofContainers ? validateContainerResourceName(name, at, names) : validateResourceName(name, at)));
-    }
+      return ofContainers ? validateContainerResourceName(name, at, names) : validateResourceName(name, at);
+    });
+    found.push(...faults);
+    for (const name in amounts) resources.add(name);
   }
-  for (const name of resources) found.push(...validateResource(item, name, path, names));
-  return found;
+  return [...found, ...errorsOfEach([...resources], (name) => validateResource(item, name, path, names))];
 }
 
 const own = (amounts: ResourceList | undefined, name: string): string | undefined =>

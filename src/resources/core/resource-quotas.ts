@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, immutable, type Names } from '../../meta/index.ts';
+import { errorsOfEach, type FieldError, fieldError, immutable, type Names } from '../../meta/index.ts';
 import { ResourceQuota, type ResourceQuotaSpec } from '../../types/core-v1.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { age, name } from '../shared/columns.ts';
@@ -49,7 +49,7 @@ const validateAmounts = (
   path: string,
   names: Names,
 ): FieldError[] =>
-  Object.entries(amounts ?? {}).flatMap(([resource, amount]) =>
+  errorsOfEach(Object.entries(amounts ?? {}), ([resource, amount]) =>
     validateQuotaAmount(resource, amount, `${path}[${resource}]`, names),
   );
 

@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { errorsAfter, type FieldError, fieldError, getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
 import { Secret } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
@@ -42,8 +42,10 @@ function foldText(secret: ObjectOf<typeof Secret>): void {
 function validateSecret(secret: ObjectOf<typeof Secret>, names: Names): FieldError[] {
   const { data = {}, type = '', metadata } = secret;
   const found = validateKeys(data, 'data');
-  if (bytesSize(data) > MAX_DATA_BYTES) found.push(fieldError.tooLong('data', MAX_DATA_BYTES));
-  return [...found, ...(validators[type.replace(`${names.labels}/`, '')]?.(data, metadata, names) ?? [])];
+  const ofSize = errorsAfter(found, () =>
+    bytesSize(data) > MAX_DATA_BYTES ? [fieldError.tooLong('data', MAX_DATA_BYTES)] : [],
+  );
+  return [...found, ...ofSize, ...(validators[type.replace(`${names.labels}/`, '')]?.(data, metadata, names) ?? [])];
 }
 
 type Data = { readonly [key: string]: string };

@@ -1,8 +1,10 @@
 /** Warnings for services. */
+
 import type { Names } from '../../meta/index.ts';
 import type { Service, ServiceSpec } from '../../types/core-v1.ts';
 import { addressWarnings, cidrWarnings } from '../shared/addresses.ts';
 import type { ObjectOf } from '../shared/define.ts';
+import { warned } from '../shared/field-rules.ts';
 import { hasClusterIp, isHeadless } from './services.defaults.ts';
 
 /** The deprecated topology annotation and its replacement. */
@@ -19,10 +21,12 @@ export function serviceWarnings({ metadata, spec = {} }: ObjectOf<typeof Service
     ...(metadata.annotations?.[old] === undefined
       ? []
       : [`annotation ${old} is deprecated, please use ${current} instead`]),
-    ...addresses.flatMap((ip, i) => addressWarnings(`spec.clusterIPs[${i}]`, ip, names)),
-    ...externalIPs.flatMap((ip, i) => addressWarnings(`spec.externalIPs[${i}]`, ip, names)),
+    ...warned(addresses).flatMap((ip, i) => addressWarnings(`spec.clusterIPs[${i}]`, ip, names)),
+    ...warned(externalIPs).flatMap((ip, i) => addressWarnings(`spec.externalIPs[${i}]`, ip, names)),
     ...addressWarnings('spec.loadBalancerIP', loadBalancerIP, names),
-    ...loadBalancerSourceRanges.flatMap((range, i) => cidrWarnings(`spec.loadBalancerSourceRanges[${i}]`, range)),
+    ...warned(loadBalancerSourceRanges).flatMap((range, i) =>
+      cidrWarnings(`spec.loadBalancerSourceRanges[${i}]`, range),
+    ),
     ...namesWarnings(spec),
     ...(isHeadless(spec) ? headlessWarnings(spec) : []),
   ];
@@ -30,7 +34,7 @@ export function serviceWarnings({ metadata, spec = {} }: ObjectOf<typeof Service
 
 /** Warnings for the ingress points of a load balancer. */
 export const ingressPointWarnings = (points: readonly { readonly ip?: string }[] | undefined, names: Names): string[] =>
-  (points ?? []).flatMap(({ ip = '' }, i) => addressWarnings(`status.loadBalancer.ingress[${i}]`, ip, names));
+  warned(points).flatMap(({ ip = '' }, i) => addressWarnings(`status.loadBalancer.ingress[${i}]`, ip, names));
 
 function namesWarnings({ type, externalIPs = [], externalName = '' }: ServiceSpec): string[] {
   if (type === 'ExternalName') {

@@ -2,7 +2,7 @@ import { type FieldError, fieldError, portName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../../types/networking-v1.ts';
 import { cidrWarnings, isWithin, validateCidr } from '../shared/addresses.ts';
-import { byRule, eachOf, selector, within } from '../shared/field-rules.ts';
+import { byRule, eachOf, selector, warned, within } from '../shared/field-rules.ts';
 
 export function defaultPolicy(spec: NetworkPolicySpec): void {
   const { ingress = [], egress = [] } = spec;
@@ -69,16 +69,16 @@ function validateBlock(block: Infer<typeof IPBlock> | undefined, path: string): 
 /** Warnings for CIDRs of IP blocks. */
 export function networkPolicyWarnings({ ingress = [], egress = [] }: NetworkPolicySpec): string[] {
   const peerWarnings = (peers: readonly Infer<typeof NetworkPolicyPeer>[] | undefined, path: string) =>
-    (peers ?? []).flatMap(({ ipBlock }, i) => {
+    warned(peers).flatMap(({ ipBlock }, i) => {
       const at = `${path}[${i}].ipBlock`;
       if (ipBlock === undefined) return [];
       return [
         ...cidrWarnings(`${at}.cidr`, ipBlock.cidr ?? ''),
-        ...(ipBlock.except ?? []).flatMap((part, j) => cidrWarnings(`${at}.except[${j}]`, part)),
+        ...warned(ipBlock.except).flatMap((part, j) => cidrWarnings(`${at}.except[${j}]`, part)),
       ];
     });
   return [
-    ...ingress.flatMap(({ from }, i) => peerWarnings(from, `spec.ingress[${i}].from`)),
-    ...egress.flatMap(({ to }, i) => peerWarnings(to, `spec.egress[${i}].to`)),
+    ...warned(ingress).flatMap(({ from }, i) => peerWarnings(from, `spec.ingress[${i}].from`)),
+    ...warned(egress).flatMap(({ to }, i) => peerWarnings(to, `spec.egress[${i}].to`)),
   ];
 }

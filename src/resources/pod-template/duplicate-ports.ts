@@ -1,5 +1,5 @@
 import type { ContainerPort, PodSpec } from '../../types/core-v1.ts';
-import { MAX_WARNINGS } from '../shared/field-rules.ts';
+import { MAX_WARNINGS, warned } from '../shared/field-rules.ts';
 import { containersOf } from './annotations.ts';
 
 /** Warnings for container ports that are defined more than once or overlap; `path` is that of the pod spec. */
@@ -7,7 +7,7 @@ export function duplicatePortWarnings(spec: PodSpec, path: string): string[] {
   const known = new KnownPorts();
   const found: string[] = [];
   for (const [place, { ports = [] }] of containersOf(spec, path)) {
-    for (const [i, port] of ports.entries()) {
+    for (const [i, port] of warned(ports).entries()) {
       const at = `${place}.ports[${i}]`;
       const { name = '', containerPort = 0, hostPort = 0, protocol = '', hostIP = '' } = port;
       if (hostIP !== '' && hostPort === 0) {

@@ -2,6 +2,7 @@ import { dns1123Label, type Names, type ObjectMeta, parseQuantity } from '../../
 import type { Container, EphemeralContainer, PodSpec, PodTemplateSpec, Volume } from '../../types/core-v1.ts';
 import type { ResourceList } from '../../types/resource-list.ts';
 import { addressWarnings } from '../shared/addresses.ts';
+import { warned } from '../shared/field-rules.ts';
 import { annotationKeys, containersOf } from './annotations.ts';
 import { duplicatePortWarnings } from './duplicate-ports.ts';
 import { deprecatedLabelReason, nodeSelectorTermWarnings } from './node-labels.ts';
@@ -40,7 +41,7 @@ const specWarnings = (subject: Subject): string[] => [
   ...nodeLabelsWarnings(subject),
   ...annotationsWarnings(subject),
   ...volumesWarnings(subject),
-  ...(subject.spec.volumes ?? []).flatMap(overlappingPathWarnings),
+  ...warned(subject.spec.volumes).flatMap(overlappingPathWarnings),
   ...duplicatesWarnings(subject),
   ...seccompWarnings(subject),
   ...containersWarnings(subject),
@@ -58,17 +59,17 @@ function nodeLabelsWarnings({ spec, path, names }: Subject): string[] {
   const nodes = spec.affinity?.nodeAffinity;
   const at = `${path}spec.affinity.nodeAffinity`;
   return [
-    ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
+    ...warned(Object.keys(spec.nodeSelector ?? {})).flatMap((key) => {
       const reason = deprecatedLabelReason(key, names);
       return reason === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${reason}`];
     }),
-    ...(nodes?.[REQUIRED]?.nodeSelectorTerms ?? []).flatMap((term, i) =>
+    ...warned(nodes?.[REQUIRED]?.nodeSelectorTerms).flatMap((term, i) =>
       nodeSelectorTermWarnings(term, false, `${at}.${REQUIRED}.nodeSelectorTerms[${i}]`, names),
     ),
-    ...(nodes?.[PREFERRED] ?? []).flatMap(({ preference = {} }, i) =>
+    ...warned(nodes?.[PREFERRED]).flatMap(({ preference = {} }, i) =>
       nodeSelectorTermWarnings(preference, true, `${at}.${PREFERRED}[${i}].preference`, names),
     ),
-    ...(spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey = '', labelSelector }, i) => {
+    ...warned(spec.topologySpreadConstraints).flatMap(({ topologyKey = '', labelSelector }, i) => {
       const place = `${path}spec.topologySpreadConstraints[${i}]`;
       const reason = deprecatedLabelReason(topologyKey, names);
       return [
@@ -134,7 +135,7 @@ export const deprecatedSources: readonly (readonly [source: keyof Volume, why: s
 ];
 
 const volumesWarnings = ({ spec, path }: Subject): string[] =>
-  (spec.volumes ?? []).flatMap((volume, i) => {
+  warned(spec.volumes).flatMap((volume, i) => {
     const at = `${path}spec.volumes[${i}]`;
     const claim = volume.ephemeral?.volumeClaimTemplate?.spec?.resources;
     const inClaim = `${at}.ephemeral.volumeClaimTemplate.spec.resources`;
@@ -205,7 +206,7 @@ const containersWarnings = (subject: Subject): string[] =>
 function envWarnings({ env = [] }: Container | EphemeralContainer, path: string): string[] {
   const seen = new Set<string>();
   const found: string[] = [];
-  for (const [i, { name = '', value = '', valueFrom }] of env.entries()) {
+  for (const [i, { name = '', value = '', valueFrom }] of warned(env).entries()) {
     if (!seen.has(name)) {
       seen.add(name);
       continue;
@@ -222,7 +223,7 @@ function envWarnings({ env = [] }: Container | EphemeralContainer, path: string)
 function portNamesWarnings({ spec, path }: Subject): string[] {
   const known = new Map<string, string>();
   return containersOf(spec, `${path}spec`).flatMap(([place, { ports = [] }]) =>
-    ports.flatMap(({ name = '' }, i) => {
+    warned(ports).flatMap(({ name = '' }, i) => {
       const at = `${place}.ports[${i}]`;
       const first = known.get(name);
       if (first === undefined) {
@@ -240,10 +241,10 @@ function selectorsWarnings({ spec, path }: Subject): string[] {
   return Object.entries(kinds).flatMap(([kind, affinity]) => {
     const at = `${path}spec.affinity.${kind}`;
     return [
-      ...(affinity?.[REQUIRED] ?? []).flatMap(({ labelSelector }, i) =>
+      ...warned(affinity?.[REQUIRED]).flatMap(({ labelSelector }, i) =>
         labelSelector === undefined ? [matchesNothing(`${at}.${REQUIRED}[${i}]`)] : [],
       ),
-      ...(affinity?.[PREFERRED] ?? []).flatMap(({ podAffinityTerm }, i) =>
+      ...warned(affinity?.[PREFERRED]).flatMap(({ podAffinityTerm }, i) =>
         podAffinityTerm?.labelSelector === undefined
           ? [matchesNothing(`${at}.${PREFERRED}[${i}].podAffinityTerm`)]
           : [],
@@ -253,10 +254,10 @@ function selectorsWarnings({ spec, path }: Subject): string[] {
 }
 
 const addressesWarnings = ({ spec, path, names }: Subject): string[] => [
-  ...(spec.dnsConfig?.nameservers ?? []).flatMap((ip, i) =>
+  ...warned(spec.dnsConfig?.nameservers).flatMap((ip, i) =>
     addressWarnings(`${path}spec.dnsConfig.nameservers[${i}]`, ip, names),
   ),
-  ...(spec.hostAliases ?? []).flatMap(({ ip = '' }, i) =>
+  ...warned(spec.hostAliases).flatMap(({ ip = '' }, i) =>
     addressWarnings(`${path}spec.hostAliases[${i}].ip`, ip, names),
   ),
 ];

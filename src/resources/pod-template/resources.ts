@@ -2,6 +2,7 @@ import {
   compareQuantities,
   dns1123Label,
   dns1123Subdomain,
+  errorsOfEach,
   type FieldError,
   fieldError,
   formatQuantity,
@@ -108,18 +109,17 @@ function validateRequirements(
   claimNames: ReadonlySet<string>,
   names: Names,
 ): FieldError[] {
-  const found: FieldError[] = [];
-  for (const [name, amount] of Object.entries(limits)) {
+  const ofLimits = errorsOfEach(Object.entries(limits), ([name, amount]) => {
     const at = `${path}.limits[${name}]`;
-    found.push(
+    return [
       ...rule(name, at, names),
       ...validateAmount(name, amount, at, names),
       ...validateHugePages(name, amount, at),
-    );
-  }
-  for (const [name, amount] of Object.entries(requests)) {
+    ];
+  });
+  const ofRequests = errorsOfEach(Object.entries(requests), ([name, amount]) => {
     const at = `${path}.requests[${name}]`;
-    found.push(...rule(name, at, names), ...validateAmount(name, amount, at, names));
+    const found = [...rule(name, at, names), ...validateAmount(name, amount, at, names)];
     const limit = getKey(limits, name);
     const bounded = !isOvercommittable(name, names);
     if (limit === undefined) {
@@ -132,8 +132,9 @@ function validateRequirements(
         fieldError.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`),
       );
     }
-    found.push(...validateHugePages(name, amount, at));
-  }
+    return [...found, ...validateHugePages(name, amount, at)];
+  });
+  const found = [...ofLimits, ...ofRequests];
   const asked = [...Object.keys(limits), ...Object.keys(requests)];
   if (asked.some(isHugePages) && !asked.includes('cpu') && !asked.includes('memory')) {
     found.push(fieldError.forbidden(path, 'HugePages require cpu or memory'));

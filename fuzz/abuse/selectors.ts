@@ -61,7 +61,10 @@ async function openWatches({ port, ca }: TestedServer, paths: readonly string[])
   }
   const answered = () => [...statuses.values()].reduce((sum, count) => sum + count, 0);
   for (let i = 0; i < 100 && answered() < paths.length; i++) await sleep(200);
-  return { statuses, close: () => sessions.forEach((session) => void session.destroy()) };
+  const close = () => {
+    for (const session of sessions) session.destroy();
+  };
+  return { statuses, close };
 }
 
 const costlyWatches: Scenario = {

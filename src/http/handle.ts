@@ -78,23 +78,10 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.stages.enter(Stage.authorization);
       await authorized(attributes, audit, options);
       // Dispatch.
-      const call: Call = {
-        request,
-        info,
-        resource,
-        user,
-        series,
-        seat,
-        warnings,
-        audit,
-        stages: progress.stages,
-        turns,
-      };
+      const { stages } = progress;
+      const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages, turns };
       response = await (path === undefined ? nonResource(call) : verbs(call));
-      if (flowClass === 'readOnly' && isLarge(response)) {
-        if (compress) response = await compressed(response, request, user);
-        if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / seatBytes));
-      }
+      if (flowClass === 'readOnly' && isLarge(response)) response = await largeResponse(response, call, compress);
     } catch (error) {
       progress.terminated = seat?.refused === true || isGivenUp(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
@@ -200,6 +187,13 @@ const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
 
 // Smaller responses are never compressed.
 const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 * 1024;
+
+/** A large response takes more seats where it is built for one client, after compression. */
+async function largeResponse(response: ApiResponse, { request, user, seat }: Call, compress: boolean) {
+  const sent = compress ? await compressed(response, request, user) : response;
+  if (typeof sent.body === 'string') seat.enter(Math.floor(sent.body.length / seatBytes));
+  return sent;
+}
 
 async function compressed(
   response: ApiResponse,

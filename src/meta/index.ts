@@ -90,6 +90,7 @@ export {
   subtractQuantities,
 } from './quantity.ts';
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
+export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
@@ -101,10 +102,6 @@ export {
   type Labels,
   parseFieldSelector,
   parseLabelSelector,
-  type ReceivedSelector,
-  receiveSelectors,
-  type Selectors,
-  selectorBytes,
 } from './selectors.ts';
 export { type RequestTrace, type Span, Stage, Stages, stageNames } from './stages.ts';
 export {

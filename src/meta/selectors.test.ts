@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { receiveSelectors, selectorBytes } from './received-selectors.ts';
 import { selectorFromObject, validateSelectorObject } from './selector-object.ts';
-import {
-  fieldSelector,
-  type Labels,
-  labelSelector,
-  parseFieldSelector,
-  parseLabelSelector,
-  receiveSelectors,
-  selectorBytes,
-} from './selectors.ts';
+import { fieldSelector, type Labels, labelSelector, parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import { StatusError } from './status-error.ts';
 
 const refusal = (run: () => unknown): [number, string] => {

@@ -17,7 +17,7 @@ const b = parameterType('B');
 const map = mapType(a, b);
 
 /** @throws CelError for a value that is no list, map or object */
-export function contains(collection: Value, element: Value): boolean {
+function contains(collection: Value, element: Value): boolean {
   if (collection instanceof ListValue) {
     for (let i = 0; i < collection.size; i++) if (valuesEqual(element, collection.get(i))) return true;
     return false;

@@ -1,6 +1,12 @@
-import { answered, asAdmin, configMaps, type Scenario } from './scenario.ts';
+import type { Answer } from '../client.ts';
+import { asAdmin, configMaps, hold, type Scenario } from './scenario.ts';
 
 /** Writes of large objects, which take long after their bodies have been decoded. */
+
+/** Checks that a write was carried out or refused. Objects that are returned are large. */
+function answered(what: string, { status }: Answer): void {
+  hold(status >= 200 && status < 500, `${what} is answered with ${status}`);
+}
 
 const range = (length: number): readonly number[] => Array.from({ length }, (_, i) => i);
 const members = <T>(count: number, value: (i: number) => T): object =>

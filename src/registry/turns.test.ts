@@ -5,7 +5,7 @@ import { type Change, representList, type Strategy } from './index.ts';
 import { apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
 import { largeBytes, turnsOf } from './turns.ts';
 
-it('a write is long work from 16 KiB on', () => {
+it('a write is long work from 8 KiB on', () => {
   expect(turnsOf({}, largeBytes - 1, undefined)).toBeUndefined();
   const turns = new EveryStep();
   expect(turnsOf({ turns }, 0, largeBytes)).toBe(turns);

@@ -1,7 +1,7 @@
 import { serverTurns, type Turns } from '../meta/index.ts';
 
 /** From this size on (bytes) a write or an encoding is long work, which runs in turns. */
-export const largeBytes = 16 * 1024;
+export const largeBytes = 8 * 1024;
 
 /** Who carries out a request, as far as its computing time is concerned. */
 interface Timed {

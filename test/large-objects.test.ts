@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApiObject, JsonObject } from '../src/meta/index.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ApiObject, type JsonObject, scheduler } from '../src/meta/index.ts';
 import { startWorld, type World } from './support/in-process.ts';
 import { type Growing, growingNamespace, growingObjects } from './support/large-objects.ts';
 import { LoopWatcher } from './support/loop-watcher.ts';
@@ -40,6 +40,8 @@ describe('the write of a large object yields to the event loop', () => {
   ])('%s', async (name, count) => {
     const { url, make } = growingObjects.find((growing) => growing.name === name) as Growing;
     const object = make(count);
+    // Every step waits for its turn, however fast it is.
+    vi.spyOn(scheduler, 'over', 'get').mockReturnValue(true);
     const during = async (method: string, path: string, body?: JsonObject, type = 'application/json') => {
       const loop = new LoopWatcher();
       const { status } = await sendTo(world, method, path, body, type);

@@ -1,5 +1,4 @@
 import { isIPv4 } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
@@ -22,7 +21,7 @@ import {
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Names } from '../meta/index.ts';
+import { expandNames, type Names, serverTurns } from '../meta/index.ts';
 import {
   createRegistry,
   type Observer,
@@ -155,7 +154,9 @@ export async function compose(
     openId: access.openId,
     findType,
     describe,
-    pause: turn,
+    pause: async () => {
+      if (documentTurns.over) await documentTurns.next();
+    },
   });
   const yaml = new YamlThread({ clock });
   const handler = createHandler({
@@ -237,6 +238,9 @@ const maxProxied = 10_000;
 const maxReceiving = 256 * 1024 * 1024;
 /** Bytes of responses that clients have not read: one chunk of several hundred lists, which costs three times its size. */
 const maxUnread = 128 * 1024 * 1024;
+
+/** In which the documents of what is served are made. */
+const documentTurns = serverTurns();
 
 /** Bytes of the selectors of lists and watches: 400 watches with the largest, or 100,000 with a name. */
 const maxSelectors = 64 * 1024 * 1024;

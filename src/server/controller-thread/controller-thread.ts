@@ -81,6 +81,8 @@ export class ControllerThread {
     this.#cancel();
     const worker = this.#worker;
     if (worker === undefined) return;
+    // The process lives until the thread has answered.
+    worker.ref();
     await new Promise<void>((resolve) => {
       this.#resolveStopped = resolve;
       this.#cancel = this.#options.clock.after(stopMs, resolve);

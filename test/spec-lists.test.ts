@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { scheduler } from '../src/meta/index.ts';
 import { type Answer, inTime, isSettled, startWorld, turns, type World } from './support/in-process.ts';
 
 // Gets and lists as the specification has them: "Resource version semantics", "Chunked lists", "Events" and "Errors".
@@ -574,6 +575,8 @@ describe('Exact: where an old version comes from', () => {
     const old = versionOf((await read({ limit: 1 })).body);
     await change('n0', 'changed');
     world.clock.advance(160_000);
+    // Every step waits for its turn, however fast it is.
+    vi.spyOn(scheduler, 'over', 'get').mockReturnValue(true);
     let others = 0;
     let over = false;
     const parameters = { resourceVersion: old, resourceVersionMatch: 'Exact' };

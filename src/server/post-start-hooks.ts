@@ -16,6 +16,9 @@ type HookName = (typeof hookNames)[number];
 /** The name of the check of a hook. */
 const checkName = (hook: HookName) => (hook === 'autoregister-completion' ? hook : `poststarthook/${hook}`);
 
+/** How long the APIServices may take after the start (ms): requests are served without them. */
+const registrationMs = 5_000;
+
 /** Tracks which post-start hooks are done. */
 export class PostStartHooks {
   readonly #pending = new Set<HookName>(hookNames);
@@ -26,18 +29,16 @@ export class PostStartHooks {
 
   /** A health check for each hook, which fails until it is done; on `/livez` only after the grace period. */
   checks(clock: Clock, graceMs: number): HealthCheck[] {
-    const graceEnd = clock.now() + graceMs;
+    const started = clock.now();
     return hookNames.flatMap((hook): HealthCheck[] => {
       const name = checkName(hook);
-      const check = () => {
-        if (this.#pending.has(hook)) throw new Error('not finished');
-      };
-      const live = () => {
-        if (clock.now() >= graceEnd) check();
+      const least = hook === 'autoregister-completion' ? registrationMs : 0;
+      const after = (ms: number) => () => {
+        if (this.#pending.has(hook) && clock.now() >= started + Math.max(least, ms)) throw new Error('not finished');
       };
       return [
-        { name, check, endpoints: ['healthz', 'readyz'] },
-        { name, check: live, endpoints: ['livez'] },
+        { name, check: after(0), endpoints: ['healthz', 'readyz'] },
+        { name, check: after(graceMs), endpoints: ['livez'] },
       ];
     });
   }

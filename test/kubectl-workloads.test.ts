@@ -12,6 +12,7 @@ describe.skipIf(!hasKubectl())('kubectl runs workloads', { timeout: 60_000 }, ()
   let kubectl: Kubectl;
   beforeAll(async () => {
     kubectl = await startKubectl(['--controllers=*', '--fake-nodes=3']);
+    await expect.poll(() => kubectl.run('get', 'nodes', '-o', 'name'), { timeout: 20_000 }).not.toBe('');
     await kubectl.run('wait', 'nodes', '--all', '--for=condition=Ready', patience);
   });
   afterAll(() => kubectl.server.stop());

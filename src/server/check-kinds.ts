@@ -2,11 +2,13 @@
 import { customResources } from '../extensions/index.ts';
 import {
   type ApiObject,
+  atOnce,
   errorsNow,
   type FieldError,
   formatGroupResource,
   formatGroupVersion,
   type Names,
+  type User,
 } from '../meta/index.ts';
 import { keyPrefixOf, type Registry, type ResourceDefinition } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
@@ -64,6 +66,12 @@ export function customKind(definition: ApiObject, names: Names, registry: Regist
 
 function validate(versions: ReadonlyMap<string, ResourceDefinition>, object: ApiObject, names: Names) {
   const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
-  const { validate } = versions.get(version)?.strategy ?? {};
-  return errorsNow(validate?.(object, { names, now: systemClock.now() }) ?? []);
+  const { validate, validateInSteps } = versions.get(version)?.strategy ?? {};
+  const context = { names, now: systemClock.now(), requester: nobody, warnings: new Set<string>() };
+  const found = errorsNow(validate?.(object, context) ?? []);
+  const lengthy = validateInSteps?.(object, undefined, context, { found, part: 'whole' });
+  return lengthy === undefined ? found : [...found, ...errorsNow(atOnce(lengthy))];
 }
+
+/** Stored objects are nobody's request. */
+const nobody: User = { name: '', groups: [] };

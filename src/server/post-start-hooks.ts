@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../http/index.ts';
 import type { Clock } from '../meta/index.ts';
 
-/** The post-start hooks. The last one is done once the APIServices of what is served have been written. */
+/** The post-start hooks. The last one is done once the APIServices have been reconciled, or that has failed and been logged. */
 const hookNames = [
   'start-system-namespaces-controller',
   'rbac/bootstrap-roles',

@@ -18,7 +18,7 @@ export interface SelfRegistrationOptions extends RegistrationOptions {
   readonly trusted: TrustedAuthorities;
   /** True during shutdown: nothing may be written any more. */
   readonly closing: () => boolean;
-  /** Is called when the APIServices of what is served have been written. */
+  /** Is called when the APIServices have been reconciled, or that has failed. */
   readonly onRegistered: () => void;
 }
 
@@ -37,7 +37,6 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
       const { resources } = options.registry;
       if (resources !== registered) await registerApiServices(options, registered === undefined);
       registered = resources;
-      options.onRegistered();
     },
     'identity lease': renewLease,
     'client CA config map': async () => {
@@ -60,6 +59,8 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
         if (isStatus(error, 409) || logged.has(what)) continue;
         logged.add(what);
         log.warn(`failed to reconcile the ${what}`, { error });
+      } finally {
+        if (task === tasks.APIServices) options.onRegistered();
       }
     }
   };

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Kubectl, startKubectl } from './support/kubectl.ts';
 import { hasKubectl, hasProgram } from './support/requirements.ts';
 
@@ -12,7 +12,9 @@ describe.skipIf(!hasKubectl())('kubectl runs workloads', { timeout: 60_000 }, ()
   let kubectl: Kubectl;
   beforeAll(async () => {
     kubectl = await startKubectl(['--controllers=*', '--fake-nodes=3']);
-    await expect.poll(() => kubectl.run('get', 'nodes', '-o', 'name'), { timeout: 20_000 }).not.toBe('');
+    await vi.waitFor(async () => expect(await kubectl.run('get', 'nodes', '-o', 'name')).not.toBe(''), {
+      timeout: 20_000,
+    });
     await kubectl.run('wait', 'nodes', '--all', '--for=condition=Ready', patience);
   });
   afterAll(() => kubectl.server.stop());

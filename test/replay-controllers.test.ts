@@ -22,6 +22,8 @@ beforeAll(async () => {
     '--authorization-mode=Node,RBAC',
     '--enable-bootstrap-token-auth',
     '--controllers=*,bootstrap-signer-controller,token-cleaner-controller',
+    // Scenarios run side by side, and would share one budget of requests.
+    '--kube-api-qps=0',
   ]);
 });
 afterAll(() => server.stop());

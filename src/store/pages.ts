@@ -5,8 +5,8 @@ import type { ListRange, ListResult, Store } from './store.ts';
 const pageEntries = 500;
 
 /**
- * The pages of a range, all at one revision, until `range.limit` entries have been read; at least one page. A
- * page after the first may wait for its turn.
+ * The pages of a range, all at one revision, until `range.limit` entries have been read; at least one page. Each may wait
+ * for its turn.
  */
 export async function* pagesOf(
   store: Pick<Store, 'list'>,
@@ -15,12 +15,12 @@ export async function* pagesOf(
 ): AsyncGenerator<ListResult> {
   let { limit = Number.POSITIVE_INFINITY } = range;
   for (let next = range; ; ) {
+    if (turns.over) await turns.next();
     const page = await store.list({ ...next, limit: Math.min(limit, pageEntries) });
     yield page;
     const after = page.entries.at(-1)?.key;
     limit -= page.entries.length;
     if (!page.more || after === undefined || limit === 0) return;
     next = { ...range, after, revision: page.revision };
-    if (turns.over) await turns.next();
   }
 }

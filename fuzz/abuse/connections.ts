@@ -247,7 +247,7 @@ const http2Floods: Scenario = {
       const socket = await openSocket(server, 'h2');
       socket.resume();
       socket.write(Buffer.concat([preface, settings()]));
-      for (let i = 0; i < (full ? 60_000 : 2_000) && !socket.destroyed; i += 200) {
+      for (let i = 0; i < (full ? 60_000 : 400) && !socket.destroyed; i += 200) {
         const frames = Array.from({ length: 200 }, (_, j) => make(i + j));
         // Not waiting for a drain that takes longer.
         if (!socket.write(Buffer.concat(frames)))

@@ -59,7 +59,7 @@ const rewriteHelp = (): string =>
       '',
       'The embedded store: no server may be running. A new data file is written, without history and free space, is',
       'verified, and takes the place of the old one in one step. Objects keep their versions; clients that go on from',
-      'an earlier version list and watch anew.',
+      'an earlier version list and watch again.',
       '',
       'Over etcd: servers may be running, with the same configuration. Values that are encrypted otherwise are written',
       'again and get new versions. What etcd itself keeps of old values is told, with the commands that remove it.',
@@ -126,7 +126,7 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
     encryption.close();
   }
   return {
-    text: `${dataDir} is rewritten: revision ${revision}, ${number(entries)} entries, ${number(changed)} of them encrypted anew; history and free space are gone
+    text: `${dataDir} is rewritten: revision ${revision}, ${number(entries)} entries, ${number(changed)} of them encrypted again; history and free space are gone
 backups of before have the values of before: replace them with a new one (orch backup)
 `,
     json: { store: dataDir, revision, entries, changed },
@@ -169,7 +169,7 @@ async function rewriteEtcd(settings: RewriteSettings, progress: Progress): Promi
     const endpoints = `etcdctl --endpoints=${etcdServers.join(',')}`;
     const left = [`${endpoints} compact --physical ${revision}`, `${endpoints} defrag`];
     return {
-      text: `etcd below ${etcdPrefix} is rewritten: ${number(entries)} entries, ${number(changed)} of them encrypted anew
+      text: `etcd below ${etcdPrefix} is rewritten: ${number(entries)} entries, ${number(changed)} of them encrypted again
 values of before are in the history and in the free space of every member until it is compacted and defragmented:
 ${left.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snapshots and backups until these are removed: docs/encryption.md
 `,

@@ -55,7 +55,7 @@ describe('decisions', () => {
     expect(granted).toBeGreaterThan(100);
   });
 
-  it('follow changes as if the index were built anew, and nothing is left of what is gone', async () => {
+  it('follow changes as an index of the final objects does, and keep nothing of removed objects', async () => {
     await fc.assert(
       fc.asyncProperty(anyChanges, fc.array(anyRequest, { maxLength: 10 }), async (changes, requests) => {
         const stored: Stored = new Map();

@@ -118,7 +118,10 @@ export class ControllerThread {
 
   #ended(error: unknown): void {
     this.#worker = undefined;
-    for (const { stop } of this.#served.values()) stop.abort();
+    for (const { stop, wake } of this.#served.values()) {
+      stop.abort();
+      wake();
+    }
     this.#served.clear();
     this.#queues.clear();
     for (const { resolve } of this.#settling.values()) resolve();

@@ -130,8 +130,11 @@ it('rights that are granted through one server hold for the other', async () => 
 it('allocations are repaired once, although every server compares them', async () => {
   const clock = drivenClock();
   const store = openMemoryStore({ clock });
-  const warnings: string[] = [];
-  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+  const repair = 'the cluster IP of a service was not allocated to it';
+  let repairs = 0;
+  // Requests that are in flight when the clock advances are slow, or time out: their warnings do not count.
+  const warn = (message: string) => void (repairs += message === repair ? 1 : 0);
+  const log = { ...silentLog, warn };
   const [one, other] = await Promise.all([start(store, { clock, log }), start(store, { clock, log })]);
   const { spec } = await one.client.create<ApiObject>(services, service('a'));
   const { clusterIP } = spec as { clusterIP: string };
@@ -143,5 +146,5 @@ it('allocations are repaired once, although every server compares them', async (
   // The next run of both finds nothing to do.
   clock.advance(180_000);
   await expect.poll(() => one.client.get({ ...services, name: 'a' })).toMatchObject({ spec: { clusterIP } });
-  expect(warnings).toEqual(['the cluster IP of a service was not allocated to it']);
+  expect(repairs).toBe(1);
 });

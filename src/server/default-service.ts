@@ -54,9 +54,9 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): Serv
     if (!logged.has(text)) log.warn(text, fields);
     logged.add(text);
   };
-  /** The target port that the service was last corrected for: at startup and on listen; later changes by users are kept. */
-  /** The last call was refused as invalid. */
+  /** Whether the last call was refused as invalid. */
   let refused = false;
+  /** The target port that the service was last corrected for: at startup and on listen; later changes by users are kept. */
   let corrected: number | undefined;
   /** The endpoint with a lease of this server. */
   let leased: ServerEndpoint | undefined;
@@ -81,8 +81,8 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): Serv
       ]);
       corrected = target;
     } catch (error) {
-      // On a conflict another server has reconciled the object, or the next call will. A server that starts at the same
-      // time may have the address already: that the service is refused is told when it is refused again.
+      // On a conflict another server has reconciled the object, or the next call will. Another server that starts at the
+      // same time may have taken the address: a refusal is logged when it repeats.
       const isRace = isStatus(error, 409) || (isStatus(error, 422) && !refused);
       refused = isStatus(error, 422);
       if (!isRace) warn('failed to reconcile the service of the API server', { error });

@@ -133,7 +133,9 @@ it('allocations are repaired once, although every server compares them', async (
   const repair = 'the cluster IP of a service was not allocated to it';
   let repairs = 0;
   // Requests that are in flight when the clock advances are slow, or time out: their warnings do not count.
-  const warn = (message: string) => void (repairs += message === repair ? 1 : 0);
+  const warn = (message: string) => {
+    if (message === repair) repairs++;
+  };
   const log = { ...silentLog, warn };
   const [one, other] = await Promise.all([start(store, { clock, log }), start(store, { clock, log })]);
   const { spec } = await one.client.create<ApiObject>(services, service('a'));

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BackupFile, openLmdbSnapshot, writeBackup } from '../store/index.ts';
 import { systemClock } from './clock.ts';
+import { onlyDataDir } from './data-folder.ts';
 import type { LoadedCommand } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import type { Progress } from './progress.ts';
@@ -32,7 +33,10 @@ const backupHelp = (): string =>
 async function backup(args: readonly string[]): Promise<void> {
   const given = await fileAndSettings('backup', table, args);
   if (given === undefined) return;
-  await runWithProgress(given.settings, (progress) => backUp(given.settings.dataDir, given.file, progress));
+  const { file, settings } = given;
+  await runWithProgress(settings, async (progress) =>
+    backUp(settings.dataDir ?? (await onlyDataDir()), file, progress),
+  );
 }
 
 /** @throws StartError or StoreError */

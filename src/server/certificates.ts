@@ -38,17 +38,24 @@ const renewDays = 365;
 
 const authorityNameOf = ({ product }: Names) => `${product}-ca`;
 
-/** A client certificate of the server's authority, valid for a day. `now` is in milliseconds since 1970. */
+/**
+ * A client certificate of the server's authority, valid from an hour before `now` (milliseconds since 1970) for `lifeMs`
+ * after it.
+ */
 export const issueClientCertificate = (
   authority: CertKeyPair,
-  names: Names,
   subject: Pick<CertificateRequest, 'commonName' | 'organizations'>,
   now: number,
+  lifeMs = day,
 ): CertKeyPair =>
   issueCertificate(
-    { ...subject, usage: 'client', notBefore: now - day / 24, notAfter: now + day },
-    { ...authority, name: authorityNameOf(names) },
+    { ...subject, usage: 'client', notBefore: now - day / 24, notAfter: now + lifeMs },
+    { ...authority, name: commonNameOf(authority.cert) },
   );
+
+/** The common name of the subject of a certificate in PEM. */
+export const commonNameOf = (cert: string): string =>
+  new X509Certificate(cert).toLegacyObject().subject.CN?.toString() ?? '';
 
 /**
  * Loads the certificates of the folder and issues those that are missing. The key of the authority is never replaced,

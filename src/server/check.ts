@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openBackup, openEtcdSnapshot, openLmdbSnapshot, StoreError, type StoreSnapshot } from '../store/index.ts';
 import { Findings } from './check-findings.ts';
 import { type CheckedStore, checkStore } from './check-store.ts';
+import { onlyDataDir } from './data-folder.ts';
 import type { LoadedCommand } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import { settingsOf } from './process.ts';
@@ -59,7 +60,7 @@ async function check(args: readonly string[]): Promise<void> {
 /** @throws StartError or StoreError when it cannot be checked */
 async function checkSource(settings: CheckSettings, file: string | undefined, progress: Progress): Promise<Report> {
   const findings = new Findings();
-  const source = sourceOf(settings, file);
+  const source = await sourceOf(settings, file);
   let snapshot: StoreSnapshot | undefined;
   let checked: CheckedStore | undefined;
   try {
@@ -80,13 +81,15 @@ interface Source {
   open(): Promise<StoreSnapshot>;
 }
 
-function sourceOf(settings: CheckSettings, file: string | undefined): Source {
-  const { store, dataDir, etcdServers, etcdPrefix } = settings;
+/** @throws StartError */
+async function sourceOf(settings: CheckSettings, file: string | undefined): Promise<Source> {
+  const { store, etcdServers, etcdPrefix } = settings;
   if (file !== undefined) return { name: file, open: async () => (await openBackup(file)).snapshot };
   if (store === 'etcd') {
     const name = `etcd at ${etcdServers.join(',')} below ${etcdPrefix}`;
     return { name, open: async () => openEtcdSnapshot(await etcdToolOptions(settings)) };
   }
+  const dataDir = settings.dataDir ?? (await onlyDataDir());
   return { name: dataDir, open: () => openLmdbSnapshot(join(dataDir, 'store')) };
 }
 

@@ -23,6 +23,12 @@ export const commands: readonly Command[] = [
     },
   },
   {
+    name: 'demo',
+    call: 'demo [flags]',
+    summary: 'serve a small world in memory, to try kubectl on',
+    load: async () => (await import('./demo-command.ts')).demoCommand,
+  },
+  {
     name: 'controllers',
     call: 'controllers [flags]',
     summary: 'run the controllers for a server',
@@ -34,6 +40,12 @@ export const commands: readonly Command[] = [
       const run = async (args: readonly string[]) => (await import('./controllers-command.ts')).controllers(args);
       return { run, help: managerHelp, flags: managerTable.list };
     },
+  },
+  {
+    name: 'kubeconfig',
+    call: 'kubeconfig --user=NAME [flags]',
+    summary: 'make a client certificate of a user, and the kubeconfig for it',
+    load: async () => (await import('./kubeconfig-command.ts')).kubeconfigCommand,
   },
   {
     name: 'backup',

@@ -32,7 +32,7 @@ export async function controllers(args: readonly string[]): Promise<void> {
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
-    const log = logOf(await createLog({ levels: settings.logLevel, format: settings.loggingFormat }), 'controllers');
+    const log = logOf(await createLog({ levels: settings.logLevel, format: settings.logFormat }), 'controllers');
     logFailures(log);
     let lose = () => {};
     const lost = new Promise<never>((_, reject) => {

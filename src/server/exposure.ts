@@ -7,7 +7,7 @@ import { shellWord } from './shell-word.ts';
  * What to check when others can reach the server and nobody has chosen who vouches for it and its clients: lines for who
  * starts it. None when it listens on a loopback address, or has a certificate and a client CA of the user's choice.
  */
-export function exposureNotice(settings: Settings): readonly string[] {
+export function exposureNotice(settings: Settings & { readonly dataDir: string }): readonly string[] {
   const { bindAddress, tlsCertFile, clientCaFile, dataDir, authorizationMode } = settings;
   if (isLoopback(bindAddress) || (tlsCertFile !== undefined && clientCaFile !== undefined)) return [];
   const [cert, key] = ['ca.crt', 'ca.key'].map((name) => shellWord(join(dataDir, name)));

@@ -71,9 +71,10 @@ export function flagReference(): string {
   for (const section of sections) {
     lines.push('', `## ${section}`, '', '| flag | value | default | meaning |', '|---|---|---|---|');
     for (const flag of flagList.filter((f) => f.section === section)) {
-      const { name, type, help } = flag;
+      const { name, aliases = [], type, help } = flag;
       const value = type.format(flag.default);
-      const cells = [`\`--${name}\``, cell(type.placeholder), value === '' ? '' : `\`${value}\``, cell(help)];
+      const names = [name, ...aliases].map((each) => `\`--${each}\``);
+      const cells = [names.join(', '), cell(type.placeholder), value === '' ? '' : `\`${value}\``, cell(help)];
       lines.push(`| ${cells.join(' | ')} |`);
     }
   }

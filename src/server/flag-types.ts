@@ -37,6 +37,9 @@ const text: FlagType<string> = {
   format: String,
 };
 
+/** A text; undefined when not set. */
+export const optionalText: FlagType<string | undefined> = { ...text, format: optional };
+
 /** A path; undefined when not set. */
 export const file: FlagType<string | undefined> = {
   ...text,
@@ -74,7 +77,12 @@ export const secureUrl: FlagType<string | undefined> = {
   format: optional,
 };
 
-export const folder: FlagType<string> = { ...text, placeholder: 'folder', form: 'The path of a folder.' };
+/** A path of a folder; undefined when not set. */
+export const folder: FlagType<string | undefined> = {
+  ...file,
+  placeholder: 'folder',
+  form: 'The path of a folder.',
+};
 
 /** The beginning of keys: segments of a path. */
 export const keyPrefix: FlagType<string> = {

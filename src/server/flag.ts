@@ -17,6 +17,8 @@ export interface Flag<T> {
   readonly default: T;
   /** A sentence or two without the default, in Markdown. */
   readonly help: string;
+  /** Other names, such as that of the reference server. */
+  readonly aliases?: readonly string[];
 }
 
 /** A row of the table of flags. */
@@ -25,7 +27,8 @@ export const flag = <T>(
   valueType: FlagType<T>,
   byDefault: NoInfer<T>,
   help: string,
-): Flag<T> => ({ section, type: valueType, default: byDefault, help });
+  aliases: readonly string[] = [],
+): Flag<T> => ({ section, type: valueType, default: byDefault, help, aliases });
 
 /** The values of flags by key. */
 export type SettingsOf<F> = { readonly [K in keyof F]: F[K] extends { readonly default: infer T } ? T : never };

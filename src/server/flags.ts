@@ -317,7 +317,7 @@ const flags = {
   ),
 
   logLevel: processFlags.logLevel,
-  loggingFormat: processFlags.loggingFormat,
+  logFormat: processFlags.logFormat,
   tracingConfigFile: flag(
     'Process',
     type.file,
@@ -343,10 +343,8 @@ const flags = {
 export type Settings = SettingsOf<typeof flags>;
 export type FlagKey = keyof Settings;
 
-/** The settings of a server; an embedded server may have no data directory and no log. */
-export type ServerSettings = Omit<Settings, 'dataDir' | 'logLevel'> & {
-  readonly [K in 'dataDir' | 'logLevel']: Settings[K] | undefined;
-};
+/** The settings of a server; an embedded server may have no log. */
+export type ServerSettings = Omit<Settings, 'logLevel'> & { readonly logLevel: Settings['logLevel'] | undefined };
 
 /** The flags as a list. */
 export const flagList = listOf(flags);
@@ -358,7 +356,6 @@ export const defaultSettings = defaultsOf(flags);
 export const programSettings: ServerSettings = {
   ...defaultSettings,
   store: 'memory',
-  dataDir: undefined,
   logLevel: undefined,
   controllersThread: false,
   kubeApiQps: 0,

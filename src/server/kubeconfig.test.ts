@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { hasKubectl } from '../../test/support/requirements.ts';
-import { namesFor } from '../meta/index.ts';
 import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
 
 const options = {
-  names: namesFor('orch.io'),
+  cluster: 'orch',
   server: 'https://127.0.0.1:6443',
   authority: 'CA',
   user: 'orch-admin',

@@ -1,9 +1,9 @@
-import type { Names } from '../meta/index.ts';
 import type { CertKeyPair } from '../pki/index.ts';
 import { readPrivate, writePrivate } from './files.ts';
 
 export interface KubeconfigOptions {
-  readonly names: Names;
+  /** The name of the cluster and of the context. */
+  readonly cluster: string;
   /** Such as `https://127.0.0.1:6443`. */
   readonly server: string;
   /** The CA bundle of the serving certificate, in PEM. */
@@ -11,11 +11,13 @@ export interface KubeconfigOptions {
   /** The name of the user, for the reader alone; that of the certificate counts. */
   readonly user: string;
   readonly certificate: CertKeyPair;
+  /** The namespace of the context. */
+  readonly namespace?: string | undefined;
 }
 
-/** A kubeconfig with one cluster, one user and one context, named after the product. */
-export function kubeconfig({ names, server, authority, user: name, certificate }: KubeconfigOptions): string {
-  const cluster = names.product;
+/** A kubeconfig with one cluster, one user and one context. */
+export function kubeconfig(options: KubeconfigOptions): string {
+  const { cluster, server, authority, user: name, certificate, namespace } = options;
   // A name such as `system:node:a` is quoted.
   const user = /^[A-Za-z][\w-]*$/.test(name) ? name : JSON.stringify(name);
   const data = (pem: string) => Buffer.from(pem).toString('base64');
@@ -35,7 +37,7 @@ contexts:
 - name: ${cluster}
   context:
     cluster: ${cluster}
-    user: ${user}
+    user: ${user}${namespace === undefined ? '' : `\n    namespace: ${namespace}`}
 current-context: ${cluster}
 `;
 }

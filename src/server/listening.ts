@@ -59,7 +59,7 @@ export async function openListener(
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
   const config = () =>
     kubeconfig({
-      ...{ names, server: url, authority: tls.authority },
+      ...{ cluster: names.product, server: url, authority: tls.authority },
       ...{ user: `${names.product}-admin`, certificate: tls.admin },
     });
   const writeConfig = async () => {

@@ -7,6 +7,35 @@ interface Line {
   readonly [name: string]: unknown;
 }
 
+/** The escape sequences of the levels on a terminal. */
+const colours: { readonly [level: string]: string } = { error: '31', warn: '33', info: '32', debug: '36' };
+
+/**
+ * A line of the log for people: the time of day, the level, the part of the server, the message, and its fields. Of an
+ * error it has the message, and where it was made only at the level `error`: other failures are expected.
+ */
+export function terminalLine(json: string, coloured: boolean): string {
+  const { level, time, part, msg, apiserver: _, ...fields } = JSON.parse(json) as Line;
+  const paint = (code: string | undefined, text: string) =>
+    coloured && code !== undefined ? `\u001b[${code}m${text}\u001b[0m` : text;
+  const pairs = Object.entries(fields).map(([name, value]) => {
+    if (name !== 'error') return word(name, value);
+    return level === 'error' ? errorPairs(value) : word(name, messageOf(value));
+  });
+  const head = [paint('2', time.slice(11, 19)), paint(colours[level], level.padEnd(5)), `${part}:`, printable(msg)];
+  return `${[...head, ...pairs.map((text) => paint('2', text))].join(' ')}\n`;
+}
+
+const messageOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'message' in error ? error.message : error;
+
+/** A field, whose value has quotes only where it needs them. */
+const word = (name: string, value: unknown): string =>
+  typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? `${name}=${value}` : pair(name, value);
+
+/** Control characters could change the terminal. */
+const printable = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : JSON.stringify(text));
+
 /** A line of the log as text: the level, date, time and process, the part of the server, the message, and its fields. */
 export function textLine(json: string): string {
   const { level, time, part, msg, apiserver: _, ...fields } = JSON.parse(json) as Line;

@@ -65,6 +65,20 @@ it('a line of text has level, time, process and part before the message, and one
   expect(line).toContain(' path="/a\\nb" stages={"store":1.5} err="broken\\n" stack="Error: broken');
 });
 
+it('a terminal shows a line for people, without the stack of an expected failure', async () => {
+  const lines: string[] = [];
+  const out = { isTTY: true, write: (line: string) => lines.push(line) };
+  const log = await createLog({ levels: levelsOf('info'), identity: 'server-1', out });
+  logOf(log, 'store').warn('the store is not available', { error: new Error('no answer'), servers: ['a\u001b[2J'] });
+  log.error('ended by an unexpected failure', { error: new Error('broken') });
+  const plain = lines.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
+  expect(lines[0]).not.toBe(plain[0]);
+  expect(plain[0]).toMatch(/^\d\d:\d\d:\d\d warn {2}store: the store is not available error="no answer" servers=\["a/);
+  expect(plain[0]).not.toContain('\u001b');
+  expect(plain[1]).toMatch(/^\d\d:\d\d:\d\d error server: ended .* err="broken" stack="Error: broken/);
+  expect(plain.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
+});
+
 describe('/debug/flags/v', () => {
   let server: OrchServer;
   afterEach(() => server.close());

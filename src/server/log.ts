@@ -1,21 +1,31 @@
 import type { Log } from './dependencies.ts';
 import { formatLevels, type LogLevels, type LogPart, logParts, parseLevels } from './log-levels.ts';
-import { textLine } from './log-text.ts';
+import { terminalLine, textLine } from './log-text.ts';
 
 export interface LogOptions {
   readonly levels: LogLevels;
-  /** Default: JSON. */
-  readonly format?: 'json' | 'text';
+  /** Default: `auto`, text for people on a terminal, and JSON elsewhere. */
+  readonly format?: 'auto' | 'json' | 'text';
   /** Names the server in lines of JSON. */
   readonly identity?: string;
   /** Takes whole lines. Default: standard error, written synchronously. */
-  readonly out?: { write(line: string): unknown };
+  readonly out?: { write(line: string): unknown; readonly isTTY?: boolean };
+}
+
+/** How a line of JSON is written; undefined: as it is. */
+function rewriteOf({ format = 'auto', out = process.stderr }: LogOptions): ((json: string) => string) | undefined {
+  if (format === 'text') return textLine;
+  if (format === 'json' || out.isTTY !== true) return undefined;
+  const colours = (process.env['NO_COLOR'] ?? '') === '';
+  return (json) => terminalLine(json, colours);
 }
 
 /** Lines that each name the part of the server that they are from. Requests are logged at the level `debug` of `http`. */
-export async function createLog({ levels, format = 'json', identity, out: given }: LogOptions): Promise<Log> {
+export async function createLog(options: LogOptions): Promise<Log> {
+  const { levels, identity } = options;
   const { pino } = await import('pino');
-  const out = given ?? pino.destination({ dest: 2, sync: true });
+  const out = options.out ?? pino.destination({ dest: 2, sync: true });
+  const rewrite = rewriteOf(options);
   const root = pino(
     {
       base: identity === undefined ? null : { apiserver: identity },
@@ -23,7 +33,7 @@ export async function createLog({ levels, format = 'json', identity, out: given 
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: pino.stdSerializers.err },
     },
-    format === 'json' ? out : { write: (line: string) => void out.write(textLine(line)) },
+    rewrite === undefined ? out : { write: (line: string) => void out.write(rewrite(line)) },
   );
   const loggers = new Map(logParts.map((part) => [part, root.child({ part })]));
   let present: LogLevels;

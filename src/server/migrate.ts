@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { defaultDomain } from '../meta/index.ts';
 import {
   copyStore,
   openEtcdImport,
@@ -8,6 +9,8 @@ import {
   type StoreImport,
   type StoreSnapshot,
 } from '../store/index.ts';
+import { domainOf } from './cluster-identity.ts';
+import { dataDirOf, onlyDataDir } from './data-folder.ts';
 import type { LoadedCommand } from './flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
@@ -77,7 +80,9 @@ interface Place {
 
 /** @throws StartError or StoreError */
 async function migrateStore(settings: MigrateSettings, progress: Progress): Promise<Report> {
-  const places = { lmdb: lmdbPlace(settings), etcd: await etcdPlace(settings) };
+  const etcd = await etcdPlace(settings);
+  const dataDir = settings.dataDir ?? (await (settings.from === 'lmdb' ? onlyDataDir() : dataDirFor(etcd)));
+  const places = { lmdb: lmdbPlace(dataDir), etcd };
   const [from, to] = [places[settings.from], places[settings.to]];
   // Before the target is made: the source may not exist.
   await (await from.open(undefined)).close();
@@ -98,7 +103,17 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
   }
 }
 
-function lmdbPlace({ dataDir }: MigrateSettings): Place {
+/** The data directory for a copy of a store. @throws StartError, StoreError */
+async function dataDirFor(source: Place): Promise<string> {
+  const snapshot = await source.open(undefined);
+  try {
+    return dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+function lmdbPlace(dataDir: string): Place {
   const path = join(dataDir, 'store');
   return {
     name: dataDir,

@@ -10,11 +10,12 @@ export const processFlags = {
     defaultLevels,
     'The least level that is logged on standard error: `error`, `warn`, `info` or `debug`, which logs every request; others for parts of the server, such as `info,store=debug,http=warn`. `PUT /debug/flags/v` changes it while the server runs.',
   ),
-  loggingFormat: flag(
+  logFormat: flag(
     'Process',
-    type.oneOf('json', 'text'),
-    'json',
-    'How each line of the log is written: as JSON, or as text with the level, the time and the part of the server before the message.',
+    type.oneOf('auto', 'json', 'text'),
+    'auto',
+    'How each line of the log is written: as JSON, or as text with the level, the time and the part of the server before the message. `auto` is text for people on a terminal, and JSON elsewhere.',
+    ['logging-format'],
   ),
   config: flag(
     'Process',

@@ -1,5 +1,8 @@
 import { basename, join } from 'node:path';
+import { defaultDomain } from '../meta/index.ts';
 import { type Backup, copyStore, openBackup, replaceLmdbStore } from '../store/index.ts';
+import { domainOf } from './cluster-identity.ts';
+import { dataDirOf } from './data-folder.ts';
 import { ensureFolder, syncFolder, writePrivate } from './files.ts';
 import type { LoadedCommand } from './flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
@@ -50,14 +53,19 @@ const restoreHelp = (): string =>
 async function restore(args: readonly string[]): Promise<void> {
   const given = await fileAndSettings('restore', table, args);
   if (given === undefined) return;
-  const { dataDir, replace } = given.settings;
-  await runWithProgress(given.settings, (progress) => restoreTo(dataDir, replace, given.file, progress));
+  const { file, settings } = given;
+  await runWithProgress(settings, (progress) => restoreTo(settings, file, progress));
 }
 
 /** @throws StartError or StoreError */
-async function restoreTo(dataDir: string, overwrite: boolean, path: string, progress: Progress): Promise<Report> {
+async function restoreTo(
+  { dataDir: given, replace: overwrite }: typeof table.defaults,
+  path: string,
+  progress: Progress,
+): Promise<Report> {
   const { files, made, entries, snapshot } = await openBackup(path);
   if (files.some(({ name }) => !isFileName(name))) throw new StartError(`${path} is not a backup of a data directory`);
+  const dataDir = given ?? dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
   await writeInto(dataDir, () => ensureFolder(dataDir));
   let digest = '';
   await replaceLmdbStore({

@@ -15,6 +15,7 @@ import {
 } from '../store/index.ts';
 import { systemClock } from './clock.ts';
 import { domainOf } from './cluster-identity.ts';
+import { onlyDataDir } from './data-folder.ts';
 import type { LoadedCommand } from './flag.ts';
 import { commandHelp } from './flag-docs.ts';
 import { type OfflineEncryption, openOfflineEncryption } from './offline-encryption.ts';
@@ -103,7 +104,7 @@ async function renewed(encryption: OfflineEncryption, { key, value }: Entry): Pr
 
 /** @throws StartError, StoreError */
 async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promise<Report> {
-  const { dataDir } = settings;
+  const dataDir = settings.dataDir ?? (await onlyDataDir());
   const path = join(dataDir, 'store');
   const encryption = await encryptionOfLmdb(settings, path);
   let [revision, entries, changed] = [0, 0, 0];

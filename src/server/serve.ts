@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
 import { systemClock } from './clock.ts';
+import { dataDirOf, temporaryDataDir } from './data-folder.ts';
 import { demoCommands } from './demo.ts';
 import { exposureNotice } from './exposure.ts';
 import { type Settings, serverTable } from './flags.ts';
@@ -14,16 +15,21 @@ import { shellWord } from './shell-word.ts';
 import { StartProgress } from './start-progress.ts';
 import { version } from './version.ts';
 
+/** The settings of a process, whose files have a place. */
+export type ProcessSettings = Settings & { readonly dataDir: string };
+
 /**
- * Runs `orch serve` until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once.
- * Exit status 2 for invalid settings, 1 for any other failure.
+ * Serves until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once. Exit status 2 for
+ * invalid settings, 1 for any other failure.
  */
-export async function serve(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('serve', serverTable, args);
+export async function serve(args: readonly string[], command = 'serve', table = serverTable): Promise<void> {
+  const settings = await settingsOf(command, table, args);
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
-    const server = await Promise.race([start(settings), signal]);
+    const { store, apiDomain } = settings;
+    const dataDir = settings.dataDir ?? (store === 'memory' ? await temporaryDataDir() : dataDirOf(apiDomain));
+    const server = await Promise.race([start({ ...settings, dataDir }), signal]);
     // A server that is not ready yet, such as one that waits for its store, has nothing to finish.
     if (server === undefined) return;
     await signal;
@@ -31,9 +37,9 @@ export async function serve(args: readonly string[]): Promise<void> {
   });
 }
 
-async function start(settings: Settings): Promise<OrchServer> {
+async function start(settings: ProcessSettings): Promise<OrchServer> {
   const identity = identityOf(settings, systemRandom);
-  const log = await createLog({ levels: settings.logLevel, format: settings.loggingFormat, identity });
+  const log = await createLog({ levels: settings.logLevel, format: settings.logFormat, identity });
   logFailures(log);
   const starting = new StartProgress(process.stderr, systemClock, log);
   try {
@@ -41,8 +47,8 @@ async function start(settings: Settings): Promise<OrchServer> {
     starting.begin('port');
     const { url, kubeconfigPath } = await server.listen();
     starting.end();
-    process.stdout.write(`orch ${version} is ready at ${url} (objects in ${placeOf(settings)})
-administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
+    process.stdout.write(`orch ${version} is ready at ${url} with ${namesServed(settings.apiDomain)}
+objects: ${placeOf(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
 ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
     return server;
@@ -51,25 +57,25 @@ ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(setting
   }
 }
 
+/** Which API groups, labels and annotations the server has. */
+const namesServed = (domain: string): string =>
+  domain === compatibleDomain
+    ? `the names of ${domain}, which kubectl uses (--api-domain changes them)`
+    : `the names of ${domain} (kubectl uses those of ${compatibleDomain}: --api-domain=${compatibleDomain})`;
+
 /** Commands to try next: kubectl supports the compatible domain only. */
 function firstSteps(
-  { apiDomain, dataDir, tlsCertFile, demo }: Settings,
+  { apiDomain, dataDir, tlsCertFile, demo }: ProcessSettings,
   url: string,
   kubeconfigPath: string,
 ): string[] {
   if (apiDomain === compatibleDomain) {
-    if (!demo) return [`try: kubectl --kubeconfig ${shellWord(kubeconfigPath)} get ns`];
-    return [
-      'try:',
-      `  export KUBECONFIG=${shellWord(resolve(kubeconfigPath))}`,
-      ...demoCommands.map((line) => `  ${line}`),
-    ];
+    const use = `export KUBECONFIG=${shellWord(resolve(kubeconfigPath))}`;
+    if (!demo) return [`try: ${use} && kubectl get namespaces`];
+    return ['try:', `  ${use}`, ...demoCommands.map((line) => `  ${line}`)];
   }
   const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
   const [authority, cert, key] = files.map(shellWord);
   const path = demo ? '/apis/apps/v1/namespaces/demo/deployments' : '/api/v1/namespaces';
-  return [
-    `try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}${path}`)}`,
-    `kubectl: start with --api-domain=${compatibleDomain}`,
-  ];
+  return [`try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}${path}`)}`];
 }

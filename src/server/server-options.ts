@@ -340,8 +340,9 @@ export interface ServerOptions {
    */
   readonly store?: 'lmdb' | 'memory' | 'etcd' | undefined;
   /**
-   * Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. What is secret in it is for its owner
-   * alone. No two servers can share one.
+   * Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. Without one it is `./orch-data/` and the
+   * API domain or, with `--store=memory`, a temporary folder that is removed at the end. Secret files in it are for
+   * their owner alone. No two servers can share one.
    *
    * The path of a folder. Nothing by default. The flag `--data-dir`.
    */
@@ -717,11 +718,11 @@ export interface ServerOptions {
   readonly logLevel?: string | undefined;
   /**
    * How each line of the log is written: as JSON, or as text with the level, the time and the part of the server before
-   * the message.
+   * the message. `auto` is text for people on a terminal, and JSON elsewhere.
    *
-   * One of these words. `json` by default. The flag `--logging-format`.
+   * One of these words. `auto` by default. The flag `--log-format`.
    */
-  readonly loggingFormat?: 'json' | 'text' | undefined;
+  readonly logFormat?: 'auto' | 'json' | 'text' | undefined;
   /**
    * Where traces of requests are sent, and how many requests are sampled, as in
    * [observability.md](observability.md#traces).

@@ -82,7 +82,7 @@ export async function openServer(
   intercept: (handler: Handler) => Handler = (handler) => handler,
 ): Promise<OpenedServer> {
   const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
-  const { logLevel: levels, loggingFormat: format } = settings;
+  const { logLevel: levels, logFormat: format } = settings;
   const { log = levels === undefined ? silentLog : await createLog({ levels, format, identity }) } = dependencies;
   const own = { clock: systemClock, trusted: new TrustedAuthorities() };
   const injected = { ...own, ...dependencies, random, identity, log };

@@ -23,7 +23,7 @@ describe('readSettings', () => {
       serviceClusterIpRange: [{ address: '10.0.0.0', prefix: 24 }],
       apiDomain: 'orch.io',
       store: 'lmdb',
-      dataDir: './orch-data',
+      dataDir: undefined,
       maxRequestsInflight: 400,
       maxMutatingRequestsInflight: 200,
       minRequestTimeout: 1800,

@@ -28,7 +28,8 @@ type Layer = Map<string, LayerValue>;
 
 type Flags = readonly ListedFlag[];
 
-const byName = (flags: Flags, name: string): ListedFlag | undefined => flags.find((flag) => flag.name === name);
+const byName = (flags: Flags, name: string): ListedFlag | undefined =>
+  flags.find((flag) => flag.name === name || flag.aliases?.includes(name));
 const namesOf = (flags: Flags): string[] => flags.map(({ name }) => name);
 
 /** `ORCH_SECURE_PORT` for `secure-port`. */

@@ -18,8 +18,8 @@ export const storeFlags = {
   dataDir: flag(
     'Store',
     type.folder,
-    './orch-data',
-    'Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. What is secret in it is for its owner alone. No two servers can share one.',
+    undefined,
+    'Folder for objects (with `--store=lmdb`), certificates and the kubeconfig. Without one it is `./orch-data/` and the API domain or, with `--store=memory`, a temporary folder that is removed at the end. Secret files in it are for their owner alone. No two servers can share one.',
   ),
   etcdServers: flag(
     'Store',

@@ -39,7 +39,7 @@ export const usersOf =
       const open = listening();
       if (open === undefined) throw new Error('credentials are for sockets: call listen() first');
       const { tls, url } = open;
-      const certificate = issueClientCertificate(tls.clientAuthority, names, subject, clock.now());
+      const certificate = issueClientCertificate(tls.clientAuthority, subject, clock.now());
       return { server: url, ca: tls.authority, certificate };
     };
     return {
@@ -47,7 +47,7 @@ export const usersOf =
       credentials,
       kubeconfig: () => {
         const { server, ca: authority, certificate } = credentials();
-        return kubeconfig({ names, server, authority, user: name, certificate });
+        return kubeconfig({ cluster: names.product, server, authority, user: name, certificate });
       },
     };
   };

@@ -1,0 +1,34 @@
+import { compatibleDomain } from '../meta/index.ts';
+import type { FlagTable, LoadedCommand } from './flag.ts';
+import { commandHelp } from './flag-docs.ts';
+import { defaultSettings, type Settings, serverTable } from './flags.ts';
+import { serve } from './serve.ts';
+
+/** The settings of servers that stand in for a cluster: what runs in them is fake. */
+export const playgroundSettings = { apiDomain: compatibleDomain, store: 'memory', allowPrivileged: true } as const;
+
+/** What `orch demo` changes of the defaults of `orch serve`. */
+const demoDefaults: Settings = { ...defaultSettings, ...playgroundSettings, demo: true, securePort: 0 };
+
+const demoTable: FlagTable<Settings> = {
+  ...serverTable,
+  list: serverTable.list.map((flag) => ({ ...flag, default: demoDefaults[flag.key] })),
+  defaults: demoDefaults,
+};
+
+/** What `orch demo --help` prints. */
+const demoHelp = (): string =>
+  commandHelp(
+    'orch demo [flags]',
+    [
+      'Serves a small world to try things on, for kubectl: nodes that run nothing, deployments, a custom resource,',
+      'roles, a quota. Everything is in memory and goes with the process. The flags are those of orch serve.',
+    ],
+    demoTable.list,
+  );
+
+export const demoCommand: LoadedCommand = {
+  run: (args) => serve(args, 'demo', demoTable),
+  help: demoHelp,
+  flags: demoTable.list,
+};

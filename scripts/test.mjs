@@ -25,9 +25,13 @@ const checks = [
 const versions = nodes.length > 0 ? nodes.map(Number) : [major];
 for (const [turn, node] of versions.entries()) {
   const turns = { LONG_TESTS: filters.length > 0 ? '0/1' : `${turn}/${versions.length}` };
-  checks.push([`tests on Node ${node}`, 'node_modules/vitest/vitest.mjs', ['run', ...filters], node, turns]);
+  const reporters = ['--reporter=default', '--reporter=./scripts/test-progress.mjs'];
+  const runner = 'node_modules/vitest/vitest.mjs';
+  checks.push([`tests on Node ${node}`, runner, ['run', ...reporters, ...filters], node, turns]);
 }
-const failed = checks.filter((check) => run(...check) !== 0).map(([name]) => name);
+const failed = checks
+  .filter(([name, ...check], i) => run(`${i + 1} of ${checks.length}: ${name}`, ...check) !== 0)
+  .map(([name]) => name);
 if (failed.length > 0) {
   console.error(`\nfailed: ${failed.join(', ')}`);
   process.exit(1);

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -189,7 +198,8 @@ describe('pages of operators', { timeout: 120_000 }, () => {
     const server = await startServer();
     const folder = newFolder();
     try {
-      symlinkSync(server.folder, join(folder, 'orch-data'), 'junction');
+      mkdirSync(join(folder, 'orch-data'));
+      symlinkSync(server.folder, join(folder, 'orch-data/k8s.io'), 'junction');
       const config = `apiVersion: apiserver.config.orch.io/v1
 kind: EncryptionConfiguration
 resources: [{ resources: [secrets], providers: [{ identity: {} }] }]

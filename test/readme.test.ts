@@ -26,9 +26,13 @@ function inProject<T>(files: { readonly [name: string]: string }, run: (cwd: str
 /** A shell in a new folder, in which a server is where the page has it. */
 function shellAt(server: RunningServer) {
   const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'));
-  symlinkSync(server.folder, join(folder, 'orch-data'), 'junction');
+  mkdirSync(join(folder, 'orch-data'));
+  symlinkSync(server.folder, join(folder, 'orch-data/k8s.io'), 'junction');
+  const orch = `"${process.execPath}" "${join(root, 'dist/server/main.js')}"`;
+  const here = (commands: string) =>
+    commands.replaceAll('https://127.0.0.1:6443', server.url).replaceAll('npx orch', orch);
   const run = (commands: string) =>
-    execFileSync('bash', ['-e', '-o', 'pipefail', '-c', commands.replaceAll('https://127.0.0.1:6443', server.url)], {
+    execFileSync('bash', ['-e', '-o', 'pipefail', '-c', here(commands)], {
       cwd: folder,
       env: { ...process.env, HOME: folder, KUBECONFIG: server.kubeconfig },
       timeout: 40_000,

@@ -48,6 +48,8 @@ export interface HandlerOptions {
   /** Generates Audit-IDs. */
   readonly random: Pick<Random, 'uuid'>;
   readonly log: Log;
+  /** Whether the server starts: no request counts as slow then. */
+  readonly isStarting?: () => boolean;
   readonly metrics: Metrics;
   /** Serves non-resource requests. */
   readonly nonResource: NonResourceHandler;

@@ -312,7 +312,7 @@ async function authorized(
 type Conclude = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
 
 /** Counts and logs each request when it has ended, and ends its trace. */
-function createConclusion({ clock, metrics, log }: HandlerOptions): Conclude {
+function createConclusion({ clock, metrics, log, isStarting }: HandlerOptions): Conclude {
   const logSlow = slowRequestLog(log, clock);
   return (request, progress, status, size, error) => {
     const { started, id: auditID, stages, info, user, series = metrics.series(info, undefined) } = progress;
@@ -338,7 +338,7 @@ function createConclusion({ clock, metrics, log }: HandlerOptions): Conclude {
         milliseconds,
       };
       log.request?.(entry);
-      if (slow) logSlow(entry, auditID, stages);
+      if (slow && isStarting?.() !== true) logSlow(entry, auditID, stages);
     }
     stages.trace?.end(status, size);
   };

@@ -111,9 +111,8 @@ export async function compose(
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
-  const auth = { clock, random, log: logOf(log, 'auth') };
-  const authenticating = { ...auth, trusted, expiring, tokenCounts: counts.tokens, ...later };
-  const access = await authenticationOf(settings, names, authenticating);
+  const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, tokenCounts: counts.tokens, ...later };
+  const access = await authenticationOf(settings, names, auth);
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, auth.log);
   const nodeProxy = await nodeProxyOf(settings, clock);
@@ -164,6 +163,7 @@ export async function compose(
     authenticate: access.authenticate,
     ...{ authorize, auditor, clock, random, metrics, nonResource, nodeProxy, tracer },
     log: logOf(log, 'http'),
+    isStarting: state.hooks.starting(clock),
     readYaml: (bytes, user) => yaml.parse(bytes, user),
   });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { StartError } from './start-error.ts';
 
 /** The folder with the data directories of all domains; one of an earlier version is itself a data directory. */
-export const dataRoot = './orch-data';
+const dataRoot = './orch-data';
 
 /** Whether a server has kept its files in a folder. */
 const isDataDir = (folder: string): boolean => ['store', 'ca.crt'].some((name) => existsSync(join(folder, name)));

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient, inProcessTransport } from '../client/index.ts';
 import { logOf } from './dependencies.ts';
@@ -71,7 +72,7 @@ it('a terminal shows a line for people, without the stack of an expected failure
   const log = await createLog({ levels: levelsOf('info'), identity: 'server-1', out });
   logOf(log, 'store').warn('the store is not available', { error: new Error('no answer'), servers: ['a\u001b[2J'] });
   log.error('ended by an unexpected failure', { error: new Error('broken') });
-  const plain = lines.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
+  const plain = lines.map(stripVTControlCharacters);
   expect(lines[0]).not.toBe(plain[0]);
   expect(plain[0]).toMatch(/^\d\d:\d\d:\d\d warn {2}store: the store is not available error="no answer" servers=\["a/);
   expect(plain[0]).not.toContain('\u001b');

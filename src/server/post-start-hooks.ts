@@ -19,12 +19,21 @@ const checkName = (hook: HookName) => (hook === 'autoregister-completion' ? hook
 /** How long the APIServices may take after the start (ms): requests are served without them. */
 const registrationMs = 5_000;
 
+/** How long a server starts at least: its controllers list everything, and its code is not optimized yet (ms). */
+const startMs = 10_000;
+
 /** Tracks which post-start hooks are done. */
 export class PostStartHooks {
   readonly #pending = new Set<HookName>(hookNames);
 
   done(...names: readonly HookName[]): void {
     for (const name of names) this.#pending.delete(name);
+  }
+
+  /** Whether the server still starts. */
+  starting(clock: Clock): () => boolean {
+    const until = clock.monotonic() + startMs;
+    return () => this.#pending.size > 0 || clock.monotonic() < until;
   }
 
   /** A health check for each hook, which fails until it is done; on `/livez` only after the grace period. */

@@ -4,6 +4,7 @@ import { connectionScenarios } from './connections.ts';
 import { controllerScenarios } from './controllers.ts';
 import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
+import { documentScenarios } from './documents.ts';
 import { encodingScenarios } from './encodings.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
@@ -28,4 +29,5 @@ export const scenarios: readonly Scenario[] = [
   ...encodingScenarios,
   ...storedScenarios,
   ...controllerScenarios,
+  ...documentScenarios,
 ];

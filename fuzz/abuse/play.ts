@@ -47,8 +47,9 @@ export async function play(scenario: Scenario, full: boolean): Promise<Outcome> 
     faults.push(...report.faults, ...longWaits(report.waits, full));
     if (server.ending === undefined) await longestTurn();
     faults.push(...longTurns(turns), ...(await aftermath(server)));
-    const left = await memoryLeft(server, before);
-    if (left > mostLeft) faults.push(`${Math.round(left / 1024 / 1024)} MB are left in memory`);
+    const most = scenario.mostLeft?.[full ? 'full' : 'short'] ?? mostLeft;
+    const left = await memoryLeft(server, before, most);
+    if (left > most) faults.push(`${Math.round(left / 1024 / 1024)} MB are left in memory`);
     return { faults: unique(faults), longestTurn: Math.max(...turns), waits: report.waits, left };
   } catch (error) {
     faults.push(server.ending ?? String(error));
@@ -98,9 +99,9 @@ async function aftermath(server: TestedServer): Promise<string[]> {
 }
 
 /** Memory growth once it no longer shrinks. */
-async function memoryLeft(server: TestedServer, before: number): Promise<number> {
+async function memoryLeft(server: TestedServer, before: number, most: number): Promise<number> {
   let left = (await server.memory()) - before;
-  for (let i = 0; i < settleTimes && left > mostLeft; i++) {
+  for (let i = 0; i < settleTimes && left > most; i++) {
     await sleep(settleMs);
     left = (await server.memory()) - before;
   }

@@ -8,6 +8,8 @@ export interface Scenario {
   /** What holds during and after the attack. */
   readonly title: string;
   readonly options?: ServerOptions;
+  /** How much memory what the attack leaves may take, where that is meant to stay (bytes). */
+  readonly mostLeft?: { readonly full: number; readonly short: number };
   /** Throws when the title does not hold. */
   readonly attack: (attack: Attack) => Promise<void>;
 }

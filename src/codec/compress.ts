@@ -6,7 +6,7 @@ type Chunk = ByteString | Uint8Array;
 type Body = Chunk | AsyncIterable<Chunk>;
 
 /** The largest body that is not compressed (bytes). */
-const THRESHOLD = 128 * 1024;
+export const compressedFrom = 128 * 1024;
 const LEVEL = 1;
 /** How much is compressed in one task of the thread pool (bytes): about a millisecond. */
 const TASK_BYTES = 64 * 1024;
@@ -30,14 +30,14 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
  */
 export async function compressBody(body: Body, owner: string): Promise<{ body: Body; encoding: 'gzip' | undefined }> {
   if (typeof body === 'string' || body instanceof Uint8Array) {
-    if (body.length <= THRESHOLD) return { body, encoding: undefined };
+    if (body.length <= compressedFrom) return { body, encoding: undefined };
     const pieces: Uint8Array[] = [];
     for await (const piece of zipped([body], owner)) pieces.push(piece);
     return { body: Buffer.concat(pieces), encoding: 'gzip' };
   }
   const source = body[Symbol.asyncIterator]();
   const head: Chunk[] = [];
-  for (let size = 0; size <= THRESHOLD; ) {
+  for (let size = 0; size <= compressedFrom; ) {
     const next = await source.next();
     if (next.done === true) return { body: continued(head, undefined), encoding: undefined };
     head.push(next.value);

@@ -1,5 +1,6 @@
 /** Encodings of bodies: JSON (duplicates found, integers exact), YAML, protobuf; content negotiation, compression. */
-export { acceptsGzip, compressBody } from './compress.ts';
+export { acceptsGzip, compressBody, compressedFrom } from './compress.ts';
+export { type Deflated, deflate, GzipEnd, gzipEndBytes, gzipHead, inflate } from './deflated.ts';
 export {
   type ParsedBody,
   parseJson,
@@ -30,8 +31,7 @@ export {
   encodeOpenApi3,
   encodeOpenApi3Part,
   encodeOpenApiPart,
-  type OpenApi3Part,
-  type OpenApiPart,
+  type OpenApiFrame,
 } from './openapi.ts';
 export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, unframed, writeProtobuf } from './protobuf.ts';
 export { parseYaml, parseYamlAsJson, parseYamlAsJsonInSteps } from './yaml.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Json, type JsonObject, setKey } from '../meta/index.ts';
+import { atOnce, type Json, type JsonObject, setKey } from '../meta/index.ts';
 import {
   encodeOpenApi,
   encodeOpenApi3,
@@ -13,6 +13,31 @@ import { messagesV3 } from './openapi3-messages.ts';
 import { FIXED64, Input, SIZED, VARINT } from './protobuf-wire.ts';
 
 const none = { paths: [], definitions: [] };
+const inAll = (buffers: readonly Buffer[]): number => Buffer.concat(buffers).length;
+
+const partV2 = (...field: Parameters<typeof encodeOpenApiPart>): Buffer =>
+  Buffer.concat(atOnce(encodeOpenApiPart(...field)));
+
+const partV3 = (...field: Parameters<typeof encodeOpenApi3Part>): Buffer =>
+  Buffer.concat(atOnce(encodeOpenApi3Part(...field)));
+
+/** A document with its parts. */
+function documentV2(rest: JsonObject, { paths, definitions }: { paths: Buffer[]; definitions: Buffer[] }): Buffer {
+  const sizes = { paths: inAll(paths), definitions: inAll(definitions) };
+  const [before, between, after] = encodeOpenApi(rest, sizes);
+  return Buffer.concat([before, ...paths, between, ...definitions, after]);
+}
+
+function documentV3(
+  rest: Parameters<typeof encodeOpenApi3>[0],
+  components: JsonObject,
+  { paths, schemas }: { paths: Buffer[]; schemas: Buffer[] },
+): Buffer {
+  const sizes = { paths: inAll(paths), schemas: inAll(schemas) };
+  const [before, between, after] = encodeOpenApi3(rest, components, sizes);
+  return Buffer.concat([before, ...paths, between, ...schemas, after]);
+}
+
 const messages = { ...messagesV2, ...messagesV3 };
 
 /** A length-delimited field. */
@@ -27,7 +52,7 @@ const bytes = (...values: number[]) => Buffer.from(values);
 
 describe('an OpenAPI 2.0 document in protobuf', () => {
   it('has the field numbers of openapi.v2.Document', () => {
-    const path = encodeOpenApiPart('paths', '/a', {
+    const path = partV2('paths', '/a', {
       get: {
         operationId: 'readA',
         parameters: [
@@ -39,13 +64,13 @@ describe('an OpenAPI 2.0 document in protobuf', () => {
         'x-action': 'get',
       },
     });
-    const definition = encodeOpenApiPart('definitions', 'A', {
+    const definition = partV2('definitions', 'A', {
       type: 'object',
       required: ['m'],
       properties: { m: { type: 'array', items: { type: 'string' }, default: ['x'], maxItems: 300 } },
       additionalProperties: false,
     });
-    const document = encodeOpenApi(
+    const document = documentV2(
       { security: [{ B: [] }], info: { title: 'T' }, swagger: '2.0' },
       { paths: [path], definitions: [definition] },
     );
@@ -93,11 +118,8 @@ describe('an OpenAPI 2.0 document in protobuf', () => {
   });
 
   it('concatenates the pieces of a part', () => {
-    const [a, b] = ['a', 'b'].map((name) => encodeOpenApiPart('definitions', name, { title: name })) as [
-      Buffer,
-      Buffer,
-    ];
-    const document = encodeOpenApi({}, { ...none, definitions: [a, b] });
+    const [a, b] = ['a', 'b'].map((name) => partV2('definitions', name, { title: name })) as [Buffer, Buffer];
+    const document = documentV2({}, { ...none, definitions: [a, b] });
     expect(document).toEqual(Buffer.concat([sized(8), sized(9, a, b)]));
   });
 
@@ -148,9 +170,9 @@ describe('an OpenAPI 2.0 document in protobuf', () => {
     const properties = {};
     for (const name of ['__proto__', 'constructor', 'x-own', '']) setKey(properties, name, { title: name || 'none' });
     schema['properties'] = properties;
-    const document = encodeOpenApi(rest, {
-      paths: [encodeOpenApiPart('paths', '/p', path)],
-      definitions: [encodeOpenApiPart('definitions', '__proto__', schema), encodeOpenApiPart('definitions', 'S', {})],
+    const document = documentV2(rest, {
+      paths: [partV2('paths', '/p', path)],
+      definitions: [partV2('definitions', '__proto__', schema), partV2('definitions', 'S', {})],
     });
     const definitions = { S: {} };
     setKey(definitions, '__proto__', schema);
@@ -159,10 +181,42 @@ describe('an OpenAPI 2.0 document in protobuf', () => {
 
   it('omits scalars of zero value', () => {
     const zeros = { required: false, in: 'query', name: '', allowEmptyValue: false, minimum: 0, minLength: 0 };
-    const document = encodeOpenApi({ parameters: { '': zeros } }, none);
+    const document = documentV2({ parameters: { '': zeros } }, none);
     const query = sized(3, sized(2, 'query'));
     expect(document).toEqual(Buffer.concat([sized(8), sized(9), sized(10, sized(1, sized(2, sized(2, query))))]));
   });
+});
+
+it('is the same in steps, each of which is short, for a field of many values', () => {
+  const text = { type: 'string', description: 'some text' };
+  const many = (count: number, value: Json) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, value]));
+  const large: JsonObject = {
+    type: 'object',
+    properties: { ...many(400, text), deep: { type: 'object', properties: many(350, text) } },
+    required: Object.keys(many(1_200, '')),
+    enum: [many(1_100, 1), '', 0],
+    allOf: [{ properties: many(350, text) }, {}, { $ref: 'x' }],
+    additionalProperties: { properties: many(350, text) },
+    'x-any': many(1_100, 1),
+  };
+  for (const [steps, message] of [
+    [encodeOpenApiPart('definitions', 'L', large), 'Definitions'],
+    [encodeOpenApi3Part('schemas', 'L', large), 'v3.SchemasOrReferences'],
+  ] as const) {
+    let count = 0;
+    const counted = (function* () {
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        count++;
+        yield;
+      }
+    })();
+    const bytes = Buffer.concat(atOnce(counted));
+    expect(read(new Input(bytes), message)).toEqual({ L: large });
+    expect(count).toBeGreaterThan(1_500);
+  }
 });
 
 describe('an OpenAPI 3.0 document in protobuf', () => {
@@ -194,8 +248,8 @@ describe('an OpenAPI 3.0 document in protobuf', () => {
   const securitySchemes = { B: { type: 'apiKey', name: 'authorization', in: 'header' } };
 
   it('has the field numbers of openapi.v3.Document', () => {
-    const parts = { paths: [encodeOpenApi3Part('paths', '/a', { get: { operationId: 'readA' } })], schemas: [] };
-    const document = encodeOpenApi3({ ...rest, info: { title: 'T' } }, {}, parts);
+    const parts = { paths: [partV3('paths', '/a', { get: { operationId: 'readA' } })], schemas: [] };
+    const document = documentV3({ ...rest, info: { title: 'T' } }, {}, parts);
     const expected = Buffer.concat([
       sized(1, '3.0.0'), // openapi
       sized(2, sized(1, 'T')), // info
@@ -206,17 +260,15 @@ describe('an OpenAPI 3.0 document in protobuf', () => {
     expect(document.toString('hex')).toBe(expected.toString('hex'));
     // SchemasOrReferences.additional_properties = 1, SchemaOrReference.reference = 2; Schema.type = 25, .default = 33
     const schema = sized(1, sized(1, 'B'), sized(2, sized(1, sized(25, 'string'), sized(33, sized(3, 'x')))));
-    expect(encodeOpenApi3Part('schemas', 'B', { type: 'string', default: 'x' })).toEqual(schema);
-    expect(encodeOpenApi3Part('schemas', 'R', { $ref: 'r' })).toEqual(
-      sized(1, sized(1, 'R'), sized(2, sized(2, sized(1, 'r')))),
-    );
+    expect(partV3('schemas', 'B', { type: 'string', default: 'x' })).toEqual(schema);
+    expect(partV3('schemas', 'R', { $ref: 'r' })).toEqual(sized(1, sized(1, 'R'), sized(2, sized(2, sized(1, 'r')))));
   });
 
   it('decodes to the encoded document', () => {
-    const document = encodeOpenApi3(
+    const document = documentV3(
       rest,
       { securitySchemes },
-      { paths: [encodeOpenApi3Part('paths', '/a', path)], schemas: [encodeOpenApi3Part('schemas', 'A', A)] },
+      { paths: [partV3('paths', '/a', path)], schemas: [partV3('schemas', 'A', A)] },
     );
     const components = { schemas: { A }, securitySchemes };
     expect(read(new Input(document), 'v3.Document')).toEqual({ ...rest, paths: { '/a': path }, components });
@@ -224,7 +276,7 @@ describe('an OpenAPI 3.0 document in protobuf', () => {
 
   it('omits a default that is an object', () => {
     const [plain, other] = [{ type: 'object' }, { type: 'object', default: {} }].map((schema) =>
-      read(new Input(encodeOpenApi3Part('schemas', 'A', schema)), 'v3.SchemasOrReferences'),
+      read(new Input(partV3('schemas', 'A', schema)), 'v3.SchemasOrReferences'),
     );
     expect(plain).toEqual({ A: { type: 'object' } });
     expect(other).toEqual({ A: { type: 'object', default: undefined } });

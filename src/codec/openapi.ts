@@ -1,4 +1,4 @@
-import { getKey, isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
+import { getKey, isJsonObject, isLarge, type Json, type JsonObject, type Steps } from '../meta/index.ts';
 import {
   type FieldShape,
   type FieldType,
@@ -8,10 +8,10 @@ import {
 } from './openapi-messages.ts';
 import { messagesV3 } from './openapi3-messages.ts';
 import { FIXED64, Output, SIZED, VARINT } from './protobuf-wire.ts';
-import { stringifyYaml } from './yaml-write.ts';
+import { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';
 
 /** The large parts of an OpenAPI 2.0 document: objects with a field for each path or type. */
-export type OpenApiPart = 'paths' | 'definitions';
+type OpenApiPart = 'paths' | 'definitions';
 
 const messages = { ...messagesV2, ...messagesV3 };
 
@@ -22,26 +22,29 @@ const out = new Output();
  * Encodes one field of a part of an OpenAPI 2.0 document in protobuf (`openapi.v2.Paths`, `openapi.v2.Definitions`).
  * The concatenation of several is the part with all of these fields.
  */
-export function encodeOpenApiPart(part: OpenApiPart, name: string, value: JsonObject): Buffer {
-  const [, type] = partField(part);
-  return encode(() => writeMessage(type, { [name]: value }));
+export function encodeOpenApiPart(part: OpenApiPart, name: string, value: JsonObject): Steps<Uint8Array[]> {
+  return fieldOfPart(partField(part)[1], name, value);
 }
 
-/** An OpenAPI 2.0 document in protobuf (`openapi.v2.Document`). `parts` are results of {@link encodeOpenApiPart}. */
-export function encodeOpenApi(
-  rest: JsonObject,
-  parts: { readonly [part in OpenApiPart]: readonly Uint8Array[] },
-): Buffer {
-  const large = new Map(Object.entries(parts).map(([part, pieces]) => [partField(part as OpenApiPart)[0], pieces]));
-  const chunks = stepsOf('Document')
-    .toReversed()
-    .flatMap(({ number, write }) => {
-      const pieces = large.get(number);
-      if (pieces === undefined) return encode(() => write(rest));
-      return sizedPieces(number, pieces);
-    });
-  return Buffer.concat(chunks);
+/**
+ * An OpenAPI 2.0 document in protobuf (`openapi.v2.Document`) without its large parts, which have so many bytes: what
+ * comes before the paths, between them and the definitions, and after.
+ */
+export function encodeOpenApi(rest: JsonObject, sizes: { readonly [part in OpenApiPart]: number }): OpenApiFrame {
+  const [paths, definitions] = [partField('paths')[0], partField('definitions')[0]];
+  const between = (from: number, to: number): Uint8Array[] =>
+    stepsOf('Document').flatMap(({ number, write }) =>
+      number > from && number < to ? [encode(() => write(rest))] : [],
+    );
+  return [
+    Buffer.concat([...between(0, paths), head(paths, sizes.paths)]),
+    Buffer.concat([...between(paths, definitions), head(definitions, sizes.definitions)]),
+    Buffer.concat(between(definitions, Number.POSITIVE_INFINITY)),
+  ];
 }
+
+/** What comes before two parts of a document, between them, and after. */
+export type OpenApiFrame = readonly [before: Uint8Array, between: Uint8Array, after: Uint8Array];
 
 function encode(write: () => void): Buffer {
   try {
@@ -53,52 +56,52 @@ function encode(write: () => void): Buffer {
 }
 
 /** The large parts of an OpenAPI 3.0 document: objects with a field for each path or type. */
-export type OpenApi3Part = 'paths' | 'schemas';
+type OpenApi3Part = 'paths' | 'schemas';
 
 /** Encodes one field of a part of an OpenAPI 3.0 document in protobuf, as {@link encodeOpenApiPart}. */
-export function encodeOpenApi3Part(part: OpenApi3Part, name: string, value: JsonObject): Buffer {
-  const type = part === 'paths' ? 'v3.Paths' : 'v3.SchemasOrReferences';
-  return encode(() => writeMessage(type, { [name]: value }));
+export function encodeOpenApi3Part(part: OpenApi3Part, name: string, value: JsonObject): Steps<Uint8Array[]> {
+  return fieldOfPart(part === 'paths' ? 'v3.Paths' : 'v3.SchemasOrReferences', name, value);
 }
 
 /**
- * An OpenAPI 3.0 document in protobuf (`openapi.v3.Document`). `rest` has its fields except for the large parts, and
- * `components` those of the components except for the schemas; the parts are results of {@link encodeOpenApi3Part}.
+ * An OpenAPI 3.0 document in protobuf (`openapi.v3.Document`) without its large parts, as {@link encodeOpenApi}. `rest`
+ * has its fields except for the large parts, and `components` those of the components except for the schemas.
  */
 export function encodeOpenApi3(
   rest: { readonly openapi: string; readonly info: JsonObject },
   components: JsonObject,
-  { paths, schemas }: { readonly [part in OpenApi3Part]: readonly Uint8Array[] },
-): Buffer {
-  const pieces = [
-    ...sizedPieces(1, schemas),
-    // `schemas` is the first field of the components.
-    encode(() => writeMessage('v3.Components', components)),
+  sizes: { readonly [part in OpenApi3Part]: number },
+): OpenApiFrame {
+  const first = encode(() => writeMessage('v3.Document', rest));
+  // `schemas` is the first field of the components.
+  const schemas = head(1, sizes.schemas);
+  const after = encode(() => writeMessage('v3.Components', components));
+  return [
+    Buffer.concat([first, head(4, sizes.paths)]),
+    Buffer.concat([head(5, schemas.length + sizes.schemas + after.length), schemas]),
+    after,
   ];
-  return Buffer.concat([
-    encode(() => writeMessage('v3.Document', rest)),
-    ...sizedPieces(4, paths),
-    ...sizedPieces(5, pieces),
-  ]);
 }
 
-/** A length-delimited field with the concatenated pieces. */
-function sizedPieces(number: number, pieces: readonly Uint8Array[]): Uint8Array[] {
-  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  return [encode(() => writeHead(number, size)), ...pieces];
-}
+/** The key and the length of a length-delimited field. */
+const head = (number: number, size: number): Buffer => encode(() => writeHead(number, size));
 
 const partField = (part: OpenApiPart) => (messages.Document as Message).fields[part] as [number, MessageName];
+
+const fieldOfPart = (type: MessageName, name: string, value: JsonObject): Steps<Uint8Array[]> =>
+  messageInSteps(type, { [name]: value });
 
 /** Writes the members of an object that have one field number. */
 interface Step {
   readonly number: number;
   readonly write: (value: JsonObject) => void;
+  /** The same in steps. */
+  readonly inSteps: (value: JsonObject) => Steps<Uint8Array[]>;
 }
 
 const compiled = new Map<MessageName, readonly Step[]>();
 
-/** The steps of a message by descending field number, because messages are written from their end. */
+/** The steps of a message by ascending field number. */
 function stepsOf(name: MessageName): readonly Step[] {
   let steps = compiled.get(name);
   if (steps === undefined) {
@@ -114,14 +117,18 @@ function compile({ fields, extensions, entries }: Message): Step[] {
       const value = object[name];
       if (value !== undefined) writeField(number, shape, value);
     };
-    return { number, write };
+    function* inSteps(object: JsonObject): Steps<Uint8Array[]> {
+      const value = object[name];
+      return value === undefined ? [] : yield* fieldInSteps(number, shape, value);
+    }
+    return { number, write, inSteps };
   });
   const isExtension = (name: string) => name.startsWith('x-');
   if (extensions !== undefined) steps.push(pairs(extensions, 'Any', isExtension));
   if (entries !== undefined) {
     steps.push(pairs(...entries, extensions === undefined ? () => true : (name) => !isExtension(name)));
   }
-  return steps.sort((a, b) => b.number - a.number);
+  return steps.sort((a, b) => a.number - b.number);
 }
 
 /** Named values: a message with name and value for each. */
@@ -138,7 +145,20 @@ function pairs(number: number, type: FieldType, mine: (name: string) => boolean)
       if (mine(name)) writePair(object, name);
     }
   };
-  return { number, write };
+  function* inSteps(object: JsonObject): Steps<Uint8Array[]> {
+    const chunks = new Chunks();
+    for (const name of Object.keys(object)) {
+      if (!mine(name)) continue;
+      const value = getKey(object, name) as Json;
+      if (isLarge(value)) {
+        const pair = [encode(() => writeField(1, 'string', name)), ...(yield* fieldInSteps(2, type, value))];
+        chunks.add(sized(number, pair));
+      } else chunks.add([encode(() => writePair(object, name))]);
+      yield;
+    }
+    return chunks.all();
+  }
+  return { number, write, inSteps };
 }
 
 const scalars: ReadonlySet<string> = new Set(['string', 'bool', 'int64', 'double']);
@@ -189,7 +209,78 @@ function writeMessage(name: MessageName, value: Json): void {
   if (typeof message === 'function') {
     const chosen = message(value);
     if (chosen !== undefined) writeShape(...chosen, value);
-  } else if (isJsonObject(value)) for (const { write } of stepsOf(name)) write(value);
+  } else if (isJsonObject(value)) {
+    const steps = stepsOf(name);
+    for (let i = steps.length - 1; i >= 0; i--) (steps[i] as Step).write(value);
+  }
+}
+
+/** As {@link writeMessage}; the steps return the bytes. */
+function* messageInSteps(name: MessageName, value: Json): Steps<Uint8Array[]> {
+  const message = messages[name];
+  if (typeof message === 'function') {
+    const chosen = message(value);
+    return chosen === undefined ? [] : yield* fieldInSteps(...chosen, value);
+  }
+  const chunks = new Chunks();
+  if (isJsonObject(value)) for (const { inSteps } of stepsOf(name)) chunks.add(yield* inSteps(value));
+  return chunks.all();
+}
+
+/** A field of a large value in parts; that of any other value at once. */
+function* fieldInSteps(number: number, shape: FieldShape[1], value: Json): Steps<Uint8Array[]> {
+  if (!isLarge(value)) return [encode(() => writeField(number, shape, value))];
+  yield;
+  if (shape === 'Any') {
+    const text = yield* stringifyYamlInSteps(value);
+    return [encode(() => writeSized(number, () => writeText(2, text)))];
+  }
+  if (!shape.endsWith('[]')) return sized(number, yield* messageInSteps(shape as MessageName, value));
+  const type = shape.slice(0, -2) as FieldType;
+  const chunks = new Chunks();
+  for (const item of Array.isArray(value) ? value : [value]) {
+    // An item, unlike a field, is written where it is of zero value.
+    const isSmall = !isLarge(item);
+    chunks.add(isSmall ? [encode(() => writeOne(number, type, item))] : yield* fieldInSteps(number, type, item));
+    yield;
+  }
+  return chunks.all();
+}
+
+/** Small chunks are joined up to this size (bytes). */
+const joinedBytes = 16 * 1024;
+
+/** Chunks in a row, of which small ones are joined. */
+class Chunks {
+  readonly #joined: Uint8Array[] = [];
+  #run: Uint8Array[] = [];
+  #size = 0;
+
+  add(chunks: readonly Uint8Array[]): void {
+    for (const chunk of chunks) {
+      this.#run.push(chunk);
+      this.#size += chunk.length;
+      if (this.#size >= joinedBytes) this.#join();
+    }
+  }
+
+  all(): Uint8Array[] {
+    this.#join();
+    return this.#joined;
+  }
+
+  #join(): void {
+    if (this.#run.length > 0)
+      this.#joined.push(this.#run.length === 1 ? (this.#run[0] as Uint8Array) : Buffer.concat(this.#run));
+    this.#run = [];
+    this.#size = 0;
+  }
+}
+
+/** A length-delimited field with the concatenated chunks. */
+function sized(number: number, chunks: readonly Uint8Array[]): Uint8Array[] {
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  return [head(number, size), ...chunks];
 }
 
 function writeSized(number: number, write: () => void): void {

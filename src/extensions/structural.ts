@@ -1,4 +1,4 @@
-import { getKey, isJsonObject, type Json, type JsonObject, type Names } from '../meta/index.ts';
+import { getKey, isJsonObject, isLarge, type Json, type JsonObject, type Names, type Steps } from '../meta/index.ts';
 
 /**
  * The structural schema of a custom type, read once from the `openAPIV3Schema` of a version. Everything that serves
@@ -56,42 +56,65 @@ export const emptyStructural: Structural = {
   schema: {},
 };
 
+/** The schemas below a schema. */
+type Below = Pick<Structural, 'properties' | 'items' | 'additionalProperties'>;
+
 /** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
 export function structuralOf(schema: JsonObject, names: Names): Structural {
-  const { extension } = names;
-  const read = (schema: JsonObject): Structural => {
-    const text = (key: string) => {
-      const value = getKey(schema, key);
-      return typeof value === 'string' ? value : '';
-    };
-    const flag = (key: string) => getKey(schema, key) === true;
-    const below = (key: string) => {
-      const value = getKey(schema, key);
-      return isJsonObject(value) ? read(value) : undefined;
-    };
-    const properties = getKey(schema, 'properties');
-    const keys = getKey(schema, `${extension}list-map-keys`);
-    const rules = getKey(schema, `${extension}validations`);
-    return {
-      type: text('type') as Structural['type'],
-      properties: isJsonObject(properties)
-        ? new Map(Object.entries(properties).map(([name, value]) => [name, read(value as JsonObject)]))
-        : noProperties,
-      items: below('items'),
-      additionalProperties: flag('additionalProperties') ? true : below('additionalProperties'),
-      nullable: flag('nullable'),
-      default: getKey(schema, 'default'),
-      preserveUnknownFields: flag(`${extension}preserve-unknown-fields`),
-      embeddedResource: flag(`${extension}embedded-resource`),
-      intOrString: flag(`${extension}int-or-string`),
-      listType: (text(`${extension}list-type`) || undefined) as Structural['listType'],
-      listMapKeys: Array.isArray(keys) ? (keys as string[]) : none,
-      mapType: (text(`${extension}map-type`) || undefined) as Structural['mapType'],
-      rules: Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none,
-      schema,
-    };
+  const below = (key: string) => {
+    const value = getKey(schema, key);
+    return isJsonObject(value) ? structuralOf(value, names) : undefined;
   };
-  return read(schema);
+  const properties = getKey(schema, 'properties');
+  return read(schema, names, {
+    properties: isJsonObject(properties)
+      ? new Map(Object.entries(properties).map(([name, value]) => [name, structuralOf(value as JsonObject, names)]))
+      : noProperties,
+    items: below('items'),
+    additionalProperties: getKey(schema, 'additionalProperties') === true ? true : below('additionalProperties'),
+  });
+}
+
+/** The same in steps, where the schema is large. */
+export function* structuralInSteps(schema: JsonObject, names: Names): Steps<Structural> {
+  yield;
+  if (!isLarge(schema)) return structuralOf(schema, names);
+  function* below(key: string): Steps<Structural | undefined> {
+    const value = getKey(schema, key);
+    return isJsonObject(value) ? yield* structuralInSteps(value, names) : undefined;
+  }
+  const given = getKey(schema, 'properties');
+  const properties = new Map<string, Structural>();
+  for (const name of isJsonObject(given) ? Object.keys(given) : none) {
+    properties.set(name, yield* structuralInSteps((given as JsonObject)[name] as JsonObject, names));
+  }
+  const items = yield* below('items');
+  const values = getKey(schema, 'additionalProperties') === true ? true : yield* below('additionalProperties');
+  return read(schema, names, { properties, items, additionalProperties: values });
+}
+
+function read(schema: JsonObject, { extension }: Names, below: Below): Structural {
+  const text = (key: string) => {
+    const value = getKey(schema, key);
+    return typeof value === 'string' ? value : '';
+  };
+  const flag = (key: string) => getKey(schema, key) === true;
+  const keys = getKey(schema, `${extension}list-map-keys`);
+  const rules = getKey(schema, `${extension}validations`);
+  return {
+    type: text('type') as Structural['type'],
+    ...below,
+    nullable: flag('nullable'),
+    default: getKey(schema, 'default'),
+    preserveUnknownFields: flag(`${extension}preserve-unknown-fields`),
+    embeddedResource: flag(`${extension}embedded-resource`),
+    intOrString: flag(`${extension}int-or-string`),
+    listType: (text(`${extension}list-type`) || undefined) as Structural['listType'],
+    listMapKeys: Array.isArray(keys) ? (keys as string[]) : none,
+    mapType: (text(`${extension}map-type`) || undefined) as Structural['mapType'],
+    rules: Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none,
+    schema,
+  };
 }
 
 function ruleOf(given: JsonObject): Rule {

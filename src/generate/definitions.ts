@@ -1,5 +1,13 @@
 import { openApiOf, structuralOf } from '../extensions/index.ts';
-import { formatGroupVersion, isJsonObject, type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
+import {
+  atOnce,
+  formatGroupVersion,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  namesFor,
+  StatusError,
+} from '../meta/index.ts';
 import { compile, openApiName, openApiSchemas, validate } from '../schema/index.ts';
 import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
 import { describe } from '../types/descriptions.ts';
@@ -35,7 +43,7 @@ export function modelOfDefinitions(sources: readonly Source[]): Model {
     for (const { version, schema } of versions) {
       const component = openApiName(`${group}/${version}.${kind}`, names);
       if (kinds.has(component)) throw new DefinitionError(`${where}: ${kind} of ${group}/${version} is defined twice`);
-      components.set(component, openApiOf(structuralOf(schema, names), 'v3', names));
+      components.set(component, atOnce(openApiOf(structuralOf(schema, names), 'v3', names)));
       kinds.set(component, { component, apiVersions: [formatGroupVersion({ group, version })], kind });
     }
   }

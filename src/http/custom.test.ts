@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../meta/index.ts';
+import { type JsonObject, oneStep } from '../meta/index.ts';
 import { gadgetGroup, gadgets } from '../registry/testing/gadgets.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
 
@@ -201,7 +201,7 @@ describe('OpenAPI of custom resources', () => {
       const [version] = stored.versions;
       const openApi = () => {
         made += 1;
-        return { type: 'object' };
+        return oneStep(() => ({ type: 'object' }));
       };
       const one = { ...stored, versions: [{ ...version!, openApi }] };
       return inGroup(group, { stored: one, served: [one] } as never);

@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
 import { negotiator, type Transform, wantsPretty } from '../codec/index.ts';
-import { bufferOf, formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
+import { bufferOf, formatGroupVersion, type JsonObject, type Names, oneStep, type Steps } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { type ApiGroups, type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
+import type { Call } from './call.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
-import type { Query } from './request-info.ts';
-import type { ApiResponse, Chunk, RequestHeaders } from './types.ts';
+import { MadeOnce } from './made-once.ts';
+import { readTurns } from './read-turns.ts';
+import type { ApiResponse } from './types.ts';
 import type { WireCodec } from './wire-codec.ts';
 
 /** Discovery: `/api`, `/apis` and the documents below them, unaggregated and aggregated. */
 export interface Discovery {
   /** The response for a path; undefined for other paths. */
-  serve(path: string, headers: RequestHeaders, query: Query): ApiResponse | undefined;
+  serve(path: string, call: Call): ApiResponse | Promise<ApiResponse> | undefined;
 }
 
 /** What a path shows, and what it is made of: a document is made again when that is another object. */
 interface Source {
   readonly of: object;
-  readonly make: () => JsonObject;
+  readonly make: () => Steps<JsonObject>;
   /** The groups of aggregated discovery, at its two roots. */
   readonly groups?: readonly Group[];
 }
@@ -40,7 +42,7 @@ export function createDiscovery(
     ['/api', chooseAll('plain')],
     ['/apis', chooseAll('none')],
   ]);
-  const made = new WeakMap<object, Map<WireCodec, Map<string, Document>>>();
+  const made = new WeakMap<object, Map<WireCodec, Map<string, MadeOnce<Document>>>>();
   let sources = new Map<string, Source>();
   let of: readonly Group[] | undefined;
   const sourceOf = (path: string): Source | undefined => {
@@ -52,35 +54,39 @@ export function createDiscovery(
     return sources.get(path);
   };
   return {
-    serve(path, headers, query) {
+    serve(path, call) {
+      const { headers } = call.request;
       const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
       const source = sourceOf(key);
       if (source === undefined) return undefined;
       const accept = chooseRoot.get(key) ?? (isRouted(key) ? chooseRouted : choose);
       const accepted = accept(headers['accept']);
       const { mediaType, as } = accepted;
-      const pretty = accepted.pretty || wantsPretty(query.get('pretty') ?? undefined, headers['user-agent']);
+      const pretty = accepted.pretty || wantsPretty(call.info.query.get('pretty') ?? undefined, headers['user-agent']);
       const codec = (pretty ? accepted.codec.pretty : undefined) ?? accepted.codec;
       const documents = remembered(
         remembered(made, source.of, () => new Map()),
         codec,
         () => new Map(),
       );
-      const document = remembered(documents, as?.version ?? '', () => {
-        const value =
-          as === undefined || source.groups === undefined ? source.make() : groupDiscoveryList(source.groups, as);
-        return documentOf(bufferOfChunk(codec.encodeValue(value)));
-      });
+      const document = remembered(documents, as?.version ?? '', () => new MadeOnce(() => encoded(source, as, codec)));
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
       const contentType = `${mediaType}${parameters}`;
-      return serveDocument(
-        document,
-        contentType,
-        headers['if-none-match'],
-        source.groups === undefined ? {} : { vary: 'Accept' },
-      );
+      const more = source.groups === undefined ? {} : { vary: 'Accept' };
+      const answer = (ready: Document) => serveDocument(ready, contentType, headers['if-none-match'], more);
+      return document.made === undefined ? document.get(readTurns(call)).then(answer) : answer(document.made);
     },
   };
+}
+
+/** The document of a source in an encoding. */
+function* encoded(source: Source, as: Transform | undefined, codec: WireCodec): Steps<Document> {
+  const isList = as === undefined || source.groups === undefined;
+  const value = isList ? yield* source.make() : yield* groupDiscoveryList(source.groups, as);
+  yield;
+  const chunk = codec.encodeValueInSteps ? yield* codec.encodeValueInSteps(value) : codec.encodeValue(value);
+  yield;
+  return yield* documentOf(typeof chunk === 'string' ? bufferOf(chunk) : chunk);
 }
 
 /** What a map has for a key, made on first use. */
@@ -102,12 +108,13 @@ function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes
   const named = groups.filter((group) => group.name !== '');
   const core = groups.filter((group) => group.name === '');
   const sources = new Map<string, Source>();
-  const put = (path: string, of: object, make: () => JsonObject, more: Pick<Source, 'groups'> = {}) =>
+  const put = (path: string, of: object, make: () => Steps<JsonObject>, more: Pick<Source, 'groups'> = {}) =>
     sources.set(path, { of, make, ...more });
-  if (core.length > 0) put('/api', core[0] as Group, () => apiVersions(core, serverAddress()), { groups: core });
+  if (core.length > 0)
+    put('/api', core[0] as Group, () => oneStep(() => apiVersions(core, serverAddress())), { groups: core });
   put('/apis', groups, () => groupList(named), { groups: named });
   for (const group of named) {
-    put(`/apis/${group.name}`, group, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) }));
+    put(`/apis/${group.name}`, group, () => oneStep(() => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) })));
   }
   for (const version of groups.flatMap((group) => group.versions)) {
     put(rootOf(version), version, () => resourceList(version, hashes));
@@ -115,27 +122,33 @@ function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes
   return sources;
 }
 
-const bufferOfChunk = (chunk: Chunk): Uint8Array => (typeof chunk === 'string' ? bufferOf(chunk) : chunk);
-
 /** Whether a document is served by the resource routes, which negotiate media types and allow only GET. */
 export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)?|apis\/[^/]+\/[^/]+)\/?$/.test(path);
 
 // Aggregated discovery
 
-function groupDiscoveryList(groups: readonly Group[], { kind, group, version }: Transform): JsonObject {
-  return {
-    kind,
-    apiVersion: formatGroupVersion({ group, version }),
-    metadata: {},
-    items: groups.map((group) => ({
-      metadata: group.name === '' ? {} : { name: group.name },
-      versions: group.versions.map((version) => ({
-        version: version.version,
-        resources: version.resources.map((served) => resourceDiscovery(served, version)),
-        freshness: 'Current',
-      })),
-    })),
-  };
+/** The items, so many of which are made in each step. */
+function* inBatches<T, U>(items: readonly T[], make: (item: T) => U): Steps<U[]> {
+  const made: U[] = [];
+  for (const item of items) {
+    made.push(make(item));
+    if (made.length % 500 === 0) yield;
+  }
+  return made;
+}
+
+function* groupDiscoveryList(groups: readonly Group[], { kind, group, version }: Transform): Steps<JsonObject> {
+  const items: JsonObject[] = [];
+  for (const { name, versions } of groups) {
+    const shown: JsonObject[] = [];
+    for (const version of versions) {
+      const resources = yield* inBatches(version.resources, (served) => resourceDiscovery(served, version));
+      shown.push({ version: version.version, resources, freshness: 'Current' });
+    }
+    items.push({ metadata: name === '' ? {} : { name }, versions: shown });
+    if (items.length % 100 === 0) yield;
+  }
+  return { kind, apiVersion: formatGroupVersion({ group, version }), metadata: {}, items };
 }
 
 function resourceDiscovery({ resource }: ServedResource, { group, version }: ServedVersion): JsonObject {
@@ -173,8 +186,8 @@ function apiVersions(core: readonly Group[], serverAddress: string): JsonObject 
   };
 }
 
-function groupList(groups: readonly Group[]): JsonObject {
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupOf) };
+function* groupList(groups: readonly Group[]): Steps<JsonObject> {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: yield* inBatches(groups, groupOf) };
 }
 
 function groupOf(group: Group): JsonObject {
@@ -182,35 +195,38 @@ function groupOf(group: Group): JsonObject {
   return { name: group.name, versions, preferredVersion: versions[0] ?? {} };
 }
 
-function resourceList(version: ServedVersion, hashes: boolean): JsonObject {
+function* resourceList(version: ServedVersion, hashes: boolean): Steps<JsonObject> {
+  const resources = yield* inBatches(version.resources, (served) => listedResources(served, hashes));
   return {
     kind: 'APIResourceList',
     ...(version.group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: version.apiVersion,
-    resources: version.resources.flatMap(({ resource }) => {
-      const { definition } = resource;
-      const own: JsonObject = {
-        name: definition.plural,
-        singularName: definition.singular,
-        namespaced: definition.namespaced,
-        kind: definition.kind,
-        verbs: verbsOf(definition),
-        ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
-        ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
-        ...(hashes ? storageHash(definition) : {}),
-      };
-      const below = subresourcesOf(definition).map((sub) => ({
-        name: `${definition.plural}/${sub.name}`,
-        singularName: '',
-        namespaced: definition.namespaced,
-        ...(sub.group === undefined ? {} : { group: sub.group }),
-        ...(sub.version === undefined ? {} : { version: sub.version }),
-        kind: sub.kind,
-        verbs: [...sub.verbs].sort(),
-      }));
-      return [own, ...below];
-    }),
+    resources: resources.flat(),
   };
+}
+
+/** A resource and its subresources. */
+function listedResources({ resource: { definition } }: ServedResource, hashes: boolean): JsonObject[] {
+  const own: JsonObject = {
+    name: definition.plural,
+    singularName: definition.singular,
+    namespaced: definition.namespaced,
+    kind: definition.kind,
+    verbs: verbsOf(definition),
+    ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
+    ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
+    ...(hashes ? storageHash(definition) : {}),
+  };
+  const below = subresourcesOf(definition).map((sub) => ({
+    name: `${definition.plural}/${sub.name}`,
+    singularName: '',
+    namespaced: definition.namespaced,
+    ...(sub.group === undefined ? {} : { group: sub.group }),
+    ...(sub.version === undefined ? {} : { version: sub.version }),
+    kind: sub.kind,
+    verbs: [...sub.verbs].sort(),
+  }));
+  return [own, ...below];
 }
 
 type Definition = ServedResource['resource']['definition'];

@@ -1,32 +1,55 @@
 import { createHash } from 'node:crypto';
+import type { Steps } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { ApiResponse } from './types.ts';
 
-/** A text that is made once and served to many, with its ETag. */
+/** What is made once and served to many, with its ETag. */
 export interface Document {
-  /** Shared by all responses: sockets write slices of it without copying. */
+  /** Bytes are shared by all responses: sockets write slices of them without copying. */
   readonly body: Uint8Array;
-  /** The SHA-512 of the bytes in upper-case hexadecimal, as OpenAPI clients expect. */
+  /** A SHA-512 in upper-case hexadecimal, as OpenAPI clients expect. */
   readonly hash: string;
 }
 
-export function documentOf(text: string | Uint8Array): Document {
-  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-  const hash = createHash('sha512').update(bytes).digest('hex').toUpperCase();
-  return { body: bytes, hash };
+/** How many bytes are hashed in one step. */
+const hashedBytes = 256 * 1024;
+
+/** A document of moderate size. Its hash is that of its bytes. */
+export function* documentOf(bytes: Uint8Array): Steps<Document> {
+  const hash = createHash('sha512');
+  for (let at = 0; at < bytes.length; at += hashedBytes) {
+    if (at > 0) yield;
+    hash.update(bytes.subarray(at, at + hashedBytes));
+  }
+  return { body: bytes, hash: hash.digest('hex').toUpperCase() };
+}
+
+/** The hash of what has these hashes. */
+export function hashOf(parts: readonly string[]): string {
+  return createHash('sha512').update(JSON.stringify(parts)).digest('hex').toUpperCase();
+}
+
+type Headers = { readonly [header: string]: string };
+
+/** The headers of every response with a document of this hash, and whether If-None-Match has it: that is a 304. */
+export function validated(
+  hash: string,
+  ifNoneMatch: string | undefined,
+  more: Headers = {},
+): { readonly headers: Headers; readonly notModified: ApiResponse | undefined } {
+  const etag = `"${hash}"`;
+  const headers = { 'cache-control': 'no-cache, private', ...more, etag };
+  const known = ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
+  return { headers, notModified: known === true ? { status: 304, headers, body: emptyBody } : undefined };
 }
 
 /** Returns the document, or 304 when If-None-Match has its ETag. */
 export function serveDocument(
-  document: Document,
+  { body, hash }: Document,
   contentType: string,
   ifNoneMatch: string | undefined,
-  more: { readonly [header: string]: string } = {},
+  more: Headers = {},
 ): ApiResponse {
-  const etag = `"${document.hash}"`;
-  const headers = { 'cache-control': 'no-cache, private', ...more, etag };
-  if (ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*')) {
-    return { status: 304, headers, body: emptyBody };
-  }
-  return { status: 200, headers: { ...headers, 'content-type': contentType }, body: document.body };
+  const { headers, notModified } = validated(hash, ifNoneMatch, more);
+  return notModified ?? { status: 200, headers: { ...headers, 'content-type': contentType }, body };
 }

@@ -128,6 +128,9 @@ function delivered(request: ApiRequest, response: ApiResponse, seat: Seat | unde
     else tunnel.once('close', closed);
     return response;
   }
+  if (isStreamed(body) && request.method === 'HEAD' && response.headers['content-length'] !== undefined) {
+    return delivered(request, { ...response, body: emptyBody }, seat, ended);
+  }
   if (isStreamed(body)) return { ...response, body: tracked(request, body[Symbol.asyncIterator](), seat, ended) };
   const { length } = body;
   if (request.whenOver === undefined) ended(length, undefined);
@@ -201,13 +204,16 @@ async function compressed(
   { name }: User,
 ): Promise<ApiResponse> {
   if (method !== 'GET' || response.status !== 200 || !acceptsGzip(headers['accept-encoding'])) return response;
-  const { body, encoding } = await compressedOnce(response.body, name);
+  const { gzip } = response;
+  const { body, encoding } =
+    gzip === undefined ? await compressedOnce(response.body, name) : { ...gzip, encoding: 'gzip' };
   if (encoding === undefined) return { ...response, body };
   return {
     ...response,
     body,
     headers: {
       ...response.headers,
+      ...(gzip && { 'content-length': String(gzip.length) }),
       'content-encoding': encoding,
       vary: [response.headers['vary'], 'Accept-Encoding']
         .flat()
@@ -370,5 +376,5 @@ function failed(
 
 /** The response to HEAD: that to GET without its body. */
 function withoutBody(response: ApiResponse, length: number): ApiResponse {
-  return { ...response, headers: { ...response.headers, 'content-length': String(length) }, body: emptyBody };
+  return { ...response, headers: { 'content-length': String(length), ...response.headers }, body: emptyBody };
 }

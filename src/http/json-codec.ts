@@ -1,4 +1,4 @@
-import { parseJson, parseJsonInSteps, prettyJson, stringifyJson } from '../codec/index.ts';
+import { parseJson, parseJsonInSteps, prettyJson, stringifyJson, stringifyJsonInSteps } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
 import { type ListLayout, listFields, representEvent, representList } from '../registry/index.ts';
 import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
@@ -38,6 +38,9 @@ export const jsonCodec: TextCodec = {
   ...common,
   pretty: prettyCodec,
   encodeValue: (value) => encodeText(`${stringifyJson(value)}\n`),
+  *encodeValueInSteps(value) {
+    return encodeText(`${yield* stringifyJsonInSteps(value)}\n`);
+  },
   encodeObject: (json) => `${json}\n` as ByteString,
   encodeList: (target, list, view, turns) => inPieces(representList(target, list, view), '\n', turns),
 };

@@ -33,8 +33,6 @@ export interface NonResourceOptions {
   readonly openId?: ReadonlyMap<string, OpenIdDocument>;
   readonly findType: FindType;
   readonly describe: Describe;
-  /** Yields to the event loop. */
-  readonly pause: () => Promise<void>;
 }
 
 /** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
@@ -50,7 +48,6 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     findType: options.findType,
     describe: options.describe,
     enums,
-    pause: options.pause,
   });
   const isBuiltIn = builtInGroups(registry);
   const version = prettyAnswer(200, options.version);
@@ -77,8 +74,8 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     }
     return (
       health.serve(path, info.query) ??
-      discovery.serve(path, request.headers, info.query) ??
-      openApi.serve(path, request.headers, info.query.get('hash')) ??
+      discovery.serve(path, call) ??
+      openApi.serve(path, call) ??
       profiler?.serve(path, info.query, request.signal) ??
       (flags && serveRunningFlags(flags, call)) ??
       pageNotFound

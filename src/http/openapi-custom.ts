@@ -1,45 +1,52 @@
-import { createHash } from 'node:crypto';
-import type { JsonObject, Names } from '../meta/index.ts';
-import type { ResourceDefinition } from '../registry/index.ts';
+import { stringifyJsonInSteps } from '../codec/index.ts';
+import type { JsonObject, Names, Steps } from '../meta/index.ts';
+import { openApiName } from '../schema/index.ts';
 import type { ServedResource, ServedVersion } from './api-groups.ts';
+import { hashOf } from './documents.ts';
 import type { Dialect } from './openapi-operations.ts';
+import { listTypeOf } from './openapi-paths.ts';
+import { listSchema, type SchemaWriter, selectableFields } from './openapi-schemas.ts';
 
-/** The schema of a custom resource, with its kind and selectable fields. */
-export function customSchema(
-  { resource, version: { openApi } }: ServedResource,
-  { group, version }: ServedVersion,
-  names: Names,
+/** The names under which the schemas of a custom resource and of its lists are published. */
+export const schemaNamesOf = (served: ServedResource, names: Names) => ({
+  own: openApiName(served.version.schema.name, names),
+  list: openApiName(listTypeOf(served), names),
+});
+
+/** The schemas of a custom resource, with its kind and selectable fields, and of its lists. */
+export function* customSchemas(
+  served: ServedResource,
+  version: ServedVersion,
+  writer: SchemaWriter,
   dialect: Dialect,
-): JsonObject {
-  const kind = { group, kind: resource.definition.kind, version };
-  return {
-    ...openApi?.(dialect),
+): Steps<[name: string, schema: JsonObject][]> {
+  const { names } = writer;
+  const { definition } = served.resource;
+  const { own, list } = schemaNamesOf(served, names);
+  const published = yield* publishedBy(served, dialect);
+  const kind = { group: version.group, kind: definition.kind, version: version.version };
+  const schema = {
+    ...published,
     [`${names.extension}group-version-kind`]: [kind],
-    ...selectableFieldsOf(resource.definition, names),
+    ...selectableFields(definition, names),
   };
+  return [
+    [own, schema],
+    [list, listSchema(served, version, writer, dialect)],
+  ];
 }
 
-/** The extension that names the selectable fields of a custom resource. */
-export function selectableFieldsOf({ custom, selectableFields }: ResourceDefinition, names: Names): JsonObject {
-  if (custom === undefined || selectableFields.length === 0) return {};
-  return { [`${names.extension}selectable-fields`]: selectableFields.map(({ path }) => ({ fieldPath: path })) };
+function* publishedBy({ version }: ServedResource, dialect: Dialect): Steps<JsonObject> {
+  return version.openApi === undefined ? {} : yield* version.openApi(dialect);
 }
 
-/**
- * The hash of what the document of a version of custom resources is made from, which is less work than the document.
- * It is the same on every server of the same release.
- */
-export function contentHash(
-  { group, version, resources }: ServedVersion,
-  { version: release }: { readonly version: JsonObject },
-): string {
-  const hash = createHash('sha512').update(JSON.stringify([release['gitVersion'], group, version]));
-  for (const served of resources) {
-    const { plural, kind, namespaced, verbs, subresources, selectableFields } = served.resource.definition;
-    const below = subresources.map((one) => [one.name, one.verbs]);
-    const selectable = selectableFields.map(({ path }) => path);
-    const schema = served.version.openApi?.('v3');
-    hash.update(JSON.stringify([plural, kind, namespaced, verbs, below, selectable, schema]));
-  }
-  return hash.digest('hex').toUpperCase();
+/** The hash of what the documents of a custom resource are made from, in a release of the server. */
+export function* resourceHash(served: ServedResource, release: string): Steps<string> {
+  const { plural, kind, namespaced, verbs, subresources, selectableFields: fields } = served.resource.definition;
+  const below = subresources.map((one) => [one.name, [...one.verbs]]);
+  const selectable = fields.map(({ path }) => path);
+  const schema = yield* publishedBy(served, 'v3');
+  const text = yield* stringifyJsonInSteps([plural, kind, namespaced, [...verbs], below, selectable, schema]);
+  yield;
+  return hashOf([release, text]);
 }

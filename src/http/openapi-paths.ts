@@ -32,31 +32,57 @@ export function subresourceType(sub: Subresource, version: ServedVersion): strin
 
 export const listTypeOf = (served: ServedResource) => `${served.version.schema.name}List`;
 
-/** The paths of a group version with their operations, resource by resource. `known`: whether a type exists. */
-export function* pathsOf(
-  version: ServedVersion,
-  names: Names,
-  dialect: Dialect,
-  known: (typeName: string) => boolean,
-): Generator<[path: string, item: JsonObject]> {
-  const writer: Writer = { version, names, dialect, known, word: wordOf(version, names), paths: new Map() };
-  add(writer, `${rootOf(version)}/`, [], [resourcesOperation(writer)]);
-  for (const served of version.resources) {
-    addResource(writer, served);
-    yield* writer.paths;
-    writer.paths.clear();
-  }
-}
+type Paths = [path: string, item: JsonObject][];
 
-interface Writer {
-  readonly version: ServedVersion;
+/** What paths are written with. */
+export interface PathWriter {
   readonly names: Names;
   readonly dialect: Dialect;
+  /** Whether a type has a schema in the document. */
   readonly known: (typeName: string) => boolean;
-  readonly word: string;
-  /** Those of the current resource. */
-  readonly paths: Map<string, JsonObject>;
 }
+
+/** The path at which a group version lists its resources. */
+export function rootPath(version: ServedVersion, names: Names, dialect: Dialect): [path: string, item: JsonObject] {
+  const writer = writerFor(version, { names, dialect, known: () => false });
+  add(writer, `${rootOf(version)}/`, [], [resourcesOperation(writer)]);
+  return writer.paths[0] as Paths[number];
+}
+
+/** The paths of a resource with their operations. */
+export function resourcePaths(version: ServedVersion, served: ServedResource, options: PathWriter): Paths {
+  const writer = writerFor(version, options);
+  addResource(writer, served);
+  return writer.paths;
+}
+
+/** The path of the version of the server, which is of no group. */
+export const versionPath: [path: string, item: JsonObject] = [
+  '/version/',
+  {
+    get: {
+      description: 'get the version information',
+      operationId: 'getCodeVersion',
+      produces: ['application/json'],
+      responses: { 200: { description: 'OK' }, 401: { description: 'Unauthorized' } },
+      schemes: ['https'],
+      tags: ['version'],
+    },
+  },
+];
+
+interface Writer extends PathWriter {
+  readonly version: ServedVersion;
+  readonly word: string;
+  readonly paths: Paths;
+}
+
+const writerFor = (version: ServedVersion, options: PathWriter): Writer => ({
+  ...options,
+  version,
+  word: wordOf(version, options.names),
+  paths: [],
+});
 
 function add(writer: Writer, path: string, shared: readonly string[], operations: readonly Operation[]): void {
   if (operations.length === 0) return;
@@ -69,7 +95,7 @@ function add(writer: Writer, path: string, shared: readonly string[], operations
     ...shared.map((name) => parameter(name, 'query', dialect)),
   ];
   if (parameters.length > 0) item['parameters'] = parameters;
-  writer.paths.set(path, item);
+  writer.paths.push([path, item]);
 }
 
 function addResource(writer: Writer, served: ServedResource): void {

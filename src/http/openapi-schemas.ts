@@ -1,8 +1,8 @@
-import { type GroupVersionKind, type JsonObject, type Names, setKey } from '../meta/index.ts';
-import { type Describe, openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
+import { type GroupVersionKind, type JsonObject, type Names, type Steps, setKey } from '../meta/index.ts';
+import type { ResourceDefinition } from '../registry/index.ts';
+import { type Describe, openApiName, openApiSchemasInSteps, type StructSchema } from '../schema/index.ts';
 import type { ServedResource, ServedVersion } from './api-groups.ts';
 import type { FindType } from './built-in-types.ts';
-import { customSchema, selectableFieldsOf } from './openapi-custom.ts';
 import type { Dialect } from './openapi-operations.ts';
 import { listTypeOf, metaTypes, subresourceType } from './openapi-paths.ts';
 
@@ -17,42 +17,43 @@ export interface SchemaWriter {
   readonly kinds: ReadonlyMap<string, readonly GroupVersionKind[]>;
 }
 
-/** Whether a type is in the document of a version. */
-export function isKnown(writer: SchemaWriter, version: ServedVersion): (typeName: string) => boolean {
-  const own = new Set(version.resources.map((served) => served.version.schema.name));
+/** Whether a type has a schema in a document with these resources. */
+export function isKnown(writer: SchemaWriter, resources: readonly ServedResource[]): (typeName: string) => boolean {
+  const own = new Set(resources.map((served) => served.version.schema.name));
   return (name) => own.has(name) || writer.findType(name) !== undefined;
 }
 
-export function schemasOf(
+type Schemas = { [name: string]: JsonObject };
+
+/** The schemas that every document has, those of these types, and those of all kinds and lists of built-in versions. */
+export function* declaredSchemas(
   writer: SchemaWriter,
-  version: ServedVersion,
+  versions: readonly ServedVersion[],
+  types: readonly string[],
   dialect: Dialect,
-): { [name: string]: JsonObject } {
-  const { names, findType, kinds } = writer;
-  const roots = new Map<string, StructSchema>();
-  const want = (schema: StructSchema | undefined) => {
-    if (schema !== undefined) roots.set(schema.name, schema);
-  };
-  const custom = version.resources.filter((served) => served.version.openApi !== undefined);
-  if (custom.length > 0) want(findType(metaTypes.objectMeta));
-  for (const served of version.resources) {
-    if (served.version.openApi === undefined) want(served.version.schema);
-    for (const sub of served.resource.definition.subresources) want(findType(subresourceType(sub, version)));
-  }
-  for (const name of Object.values(metaTypes)) want(findType(name));
+): Steps<Schemas> {
+  const { names, findType, kinds, enums, describe } = writer;
+  const named = [...Object.values(metaTypes), ...types, ...versions.flatMap((one) => subresourceTypes(writer, one))];
+  const served = versions.flatMap(({ resources }) => resources.map(({ version }) => version.schema));
+  const roots = [...named.flatMap((name) => findType(name) ?? []), ...served];
   const kindsOf = (schema: StructSchema) => kinds.get(schema.name) ?? [];
-  const { enums, describe } = writer;
-  const schemas = openApiSchemas(roots.values(), { names, dialect, kindsOf, enums, describe });
-  const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
-  for (const served of custom) {
-    setKey(schemas, openApiName(served.version.schema.name, names), customSchema(served, version, names, dialect));
-  }
-  for (const served of version.resources) {
-    if (!served.resource.definition.verbs.includes('list')) continue;
-    setKey(schemas, openApiName(listTypeOf(served), names), listSchema(served, version, writer, prefix));
+  const schemas = yield* openApiSchemasInSteps(new Set(roots), { names, dialect, kindsOf, enums, describe });
+  for (const version of versions) {
+    for (const served of version.resources) {
+      if (!served.resource.definition.verbs.includes('list')) continue;
+      setKey(schemas, openApiName(listTypeOf(served), names), listSchema(served, version, writer, dialect));
+    }
   }
   for (const [name, schema] of Object.entries(freeSchemas)) schemas[openApiName(name, names)] ??= schema;
   return schemas;
+}
+
+/** The built-in types of the subresources of a version. */
+export function subresourceTypes({ findType }: SchemaWriter, version: ServedVersion): string[] {
+  const names = version.resources.flatMap(({ resource }) =>
+    resource.definition.subresources.map((sub) => subresourceType(sub, version)),
+  );
+  return [...new Set(names)].filter((name) => findType(name) !== undefined).sort();
 }
 
 /** Types without a declaration: they contain fields of the kind at hand. */
@@ -66,13 +67,14 @@ const freeSchemas: { readonly [type: string]: JsonObject } = {
   },
 };
 
-function listSchema(
+export function listSchema(
   served: ServedResource,
   { group, version }: ServedVersion,
   { names, describe }: SchemaWriter,
-  prefix: string,
+  dialect: Dialect,
 ): JsonObject {
   const { kind } = served.resource.definition;
+  const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
   const listMeta = { $ref: prefix + openApiName(metaTypes.listMeta, names) };
   const text = (field: string) => ({ type: 'string', description: describe('meta/v1.TypeMeta', field) ?? '' });
   return {
@@ -86,8 +88,14 @@ function listSchema(
       metadata: listMeta,
     },
     [`${names.extension}group-version-kind`]: [{ group, kind: `${kind}List`, version }],
-    ...selectableFieldsOf(served.resource.definition, names),
+    ...selectableFields(served.resource.definition, names),
   };
+}
+
+/** The extension that names the selectable fields of a custom resource. */
+export function selectableFields({ custom, selectableFields: fields }: ResourceDefinition, names: Names): JsonObject {
+  if (custom === undefined || fields.length === 0) return {};
+  return { [`${names.extension}selectable-fields`]: fields.map(({ path }) => ({ fieldPath: path })) };
 }
 
 export function kindsOf(versions: readonly ServedVersion[], findType: FindType): Map<string, GroupVersionKind[]> {

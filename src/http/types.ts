@@ -47,6 +47,8 @@ export interface ApiResponse {
   readonly headers: { readonly [name: string]: string | readonly string[] };
   /** One chunk, or several: the next is requested when the previous one was read. */
   readonly body: Chunk | AsyncIterable<Chunk>;
+  /** The same body as gzip, where that is at hand and need not be made for this response, and its length (bytes). */
+  readonly gzip?: { readonly body: AsyncIterable<Chunk>; readonly length: number };
   /** The client may pause reading without limit: nothing is buffered meanwhile. */
   readonly waits?: true;
   /**

@@ -33,8 +33,10 @@ export interface WireCodec extends WireFormat {
   decode(body: Uint8Array, user: string, expected: TypeMeta): ParsedBody | Promise<ParsedBody>;
   /** The same in steps, for a large body; undefined, or a result that is undefined: `decode` is to read it. */
   decodeInSteps?(body: Uint8Array): Steps<ParsedBody | undefined> | undefined;
-  /** A small object that is not stored, such as a Status or a discovery document. */
+  /** An object that is not stored, such as a Status or a discovery document. */
   encodeValue(value: JsonObject): Chunk;
+  /** The same in steps, where the codec has some. */
+  encodeValueInSteps?(value: JsonObject): Steps<Chunk>;
   encodeObject(json: ByteString, turns: Turns): Chunk | Promise<Chunk>;
   encodeList(target: Target, list: ObjectList, view: Representation, turns: Turns): Promise<ApiResponse['body']>;
 }

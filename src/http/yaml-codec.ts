@@ -29,6 +29,7 @@ export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
   decodeInSteps: parseYamlAsJsonInSteps,
   decode: (body, user) => parseYamlAsJson(body) ?? read(body, user),
   encodeValue: encode,
+  encodeValueInSteps: encodeInSteps,
   encodeObject: (json, turns) => fromJson(json, turns, encode, encodeInSteps),
   encodeList: (target, list, view, turns) =>
     inPieces(representList(target, list, view, yamlLayout(listFields(target, list, view))), '', turns),

@@ -113,7 +113,7 @@ export {
   StatusError,
   statusError,
 } from './status-error.ts';
-export { atOnce, type Steps } from './steps.ts';
+export { atOnce, oneStep, type Steps } from './steps.ts';
 export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
 export {
   canonicalDuration,

@@ -91,7 +91,7 @@ export interface ResourceVersion {
   /** Decodes objects in place of the decoder of `schema`: of a custom resource. */
   readonly type?: CompiledType;
   /** The schema that OpenAPI publishes in place of `schema`: of a custom resource. `dialect` v2 has no nullable, …. */
-  readonly openApi?: (dialect: 'v2' | 'v3') => JsonObject;
+  readonly openApi?: (dialect: 'v2' | 'v3') => Steps<JsonObject>;
   /** The release that deprecated it, the release that removes it, and the replacement; or the text of the warning. */
   readonly deprecated?:
     | { readonly since: string; readonly removed?: string; readonly replacement?: string }

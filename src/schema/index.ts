@@ -42,5 +42,5 @@ export {
 export { suits } from './decode.ts';
 export { dropGated, type GatedFields, gatedFields } from './gated.ts';
 export { inspect } from './inspect.ts';
-export { type Describe, openApiName, openApiSchemas } from './openapi.ts';
+export { type Describe, openApiName, openApiSchemas, openApiSchemasInSteps } from './openapi.ts';
 export { type DeclarativeRules, declarativeRules, validate, validateInSteps } from './validate.ts';

@@ -1,4 +1,12 @@
-import { expandNames, type GroupVersionKind, type JsonObject, type Names, setKey } from '../meta/index.ts';
+import {
+  atOnce,
+  expandNames,
+  type GroupVersionKind,
+  type JsonObject,
+  type Names,
+  type Steps,
+  setKey,
+} from '../meta/index.ts';
 import { fieldName, resolve } from './access.ts';
 import type { Field, ScalarName, Schema, StructSchema } from './declare.ts';
 import { scalars } from './scalars.ts';
@@ -27,12 +35,21 @@ export interface OpenApiSchemaOptions {
  * The schemas of the given structs and of all referenced types, sorted by name. A struct that is served as a kind has
  * the extension `group-version-kind`.
  */
-export function openApiSchemas(
+export const openApiSchemas = (
+  roots: Iterable<StructSchema>,
+  options: OpenApiSchemaOptions,
+): { [name: string]: JsonObject } => atOnce(openApiSchemasInSteps(roots, options));
+
+/** The same in steps, one for each of the given structs. */
+export function* openApiSchemasInSteps(
   roots: Iterable<StructSchema>,
   { names, dialect, kindsOf = () => [], enums = true, describe = () => undefined }: OpenApiSchemaOptions,
-): { [name: string]: JsonObject } {
+): Steps<{ [name: string]: JsonObject }> {
   const writer: Writer = { names, dialect, kindsOf, enums, describe, written: new Map() };
-  for (const root of roots) schemaOf(root, writer);
+  for (const root of roots) {
+    schemaOf(root, writer);
+    yield;
+  }
   const out: { [name: string]: JsonObject } = {};
   for (const name of [...writer.written.keys()].sort()) setKey(out, name, writer.written.get(name) as JsonObject);
   return out;

@@ -21,7 +21,7 @@ import {
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Names, serverTurns } from '../meta/index.ts';
+import { expandNames, type Names } from '../meta/index.ts';
 import {
   createRegistry,
   type Observer,
@@ -153,7 +153,6 @@ export async function compose(
     openId: access.openId,
     findType,
     describe,
-    pause: pauseDocuments,
   });
   const yaml = new YamlThread({ clock });
   const handler = createHandler({
@@ -236,12 +235,6 @@ const maxProxied = 10_000;
 const maxReceiving = 256 * 1024 * 1024;
 /** Bytes of responses that clients have not read: one chunk of several hundred lists, which costs three times its size. */
 const maxUnread = 128 * 1024 * 1024;
-
-/** The turns in which the documents of what is served are made. */
-const documentTurns = serverTurns();
-async function pauseDocuments(): Promise<void> {
-  if (documentTurns.over) await documentTurns.next();
-}
 
 /** Bytes of the selectors of lists and watches: 400 watches with the largest, or 100,000 with a name. */
 const maxSelectors = 64 * 1024 * 1024;

@@ -20,7 +20,7 @@ import type {
   WebhookClientConfig,
 } from '../../types/apiextensions-v1.ts';
 import { type PostReview, type WebhookConverterOptions, webhookConverter } from '../conversion/webhook-converter.ts';
-import { type Structural, structuralOf } from '../structural.ts';
+import { type Structural, structuralInSteps, structuralOf } from '../structural.ts';
 import { columnsOf, selectableFieldsOf } from './columns.ts';
 import { type CustomType, customType } from './decode.ts';
 import { openApiOf } from './open-api.ts';
@@ -55,7 +55,9 @@ export function customResources(
   const { plural = '', kind = '' } = names;
   const stored = versions.find(({ storage }) => storage === true)?.name ?? '';
   const best = bestOf(versions);
-  const structuralOfVersion = new Map(versions.map((declared) => [declared, structuralIn(declared, options.names)]));
+  const structuralOfVersion = new Map(
+    versions.map((declared) => [declared, once(() => structuralOf(schemaIn(declared), options.names))]),
+  );
   const structuralFor = (declared: CustomResourceDefinitionVersion) =>
     structuralOfVersion.get(declared) as () => Structural;
   const compiled = versions.map((declared) =>
@@ -113,9 +115,7 @@ function webhookOf(
   return { webhook: webhookConverter({ ...given, names, observe, reviewVersions, post, normalize }) };
 }
 
-function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names): () => Structural {
-  return once(() => structuralOf((schema?.openAPIV3Schema ?? {}) as JsonObject, names));
-}
+const schemaIn = ({ schema }: CustomResourceDefinitionVersion) => (schema?.openAPIV3Schema ?? {}) as JsonObject;
 
 interface VersionOptions extends CustomResourceOptions {
   readonly group: string;
@@ -132,10 +132,11 @@ const bestOf = (versions: readonly CustomResourceDefinitionVersion[]): string | 
     .sort(compareVersions)[0];
 
 function versionOf(
-  { name = '', deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
+  declared: CustomResourceDefinitionVersion,
   structural: () => Structural,
   { names, group, kind, best }: VersionOptions,
 ): ResourceVersion & { readonly type: CustomType } {
+  const { name = '', deprecated, deprecationWarning } = declared;
   const schema = structSchemaOf(structural, `${group}/${name}.${kind}`);
   const advice = best === undefined || compareVersions(best, name) >= 0 ? '' : `; use ${group}/${best} ${kind}`;
   const warning = deprecationWarning ?? `${group}/${name} ${kind} is deprecated${advice}`;
@@ -143,7 +144,11 @@ function versionOf(
     version: name,
     schema,
     type: customType(structural, schema, names),
-    openApi: (dialect) => openApiOf(structural(), dialect, names),
+    // Documents are made once: what they are made from is not kept for them.
+    *openApi(dialect) {
+      const structural = yield* structuralInSteps(schemaIn(declared), names);
+      return yield* openApiOf(structural, dialect, names);
+    },
     ...(deprecated === true && { deprecated: { warning } }),
   };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, jsonCopy, type Names, setKey } from '../../meta/index.ts';
+import { isJsonObject, type JsonObject, type Names, Pace, type Steps, setKey } from '../../meta/index.ts';
 import { openApiName } from '../../schema/index.ts';
 import { describe } from '../../types/descriptions.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
@@ -7,29 +7,37 @@ import type { Structural } from '../structural.ts';
 type Dialect = 'v2' | 'v3';
 
 /** The schema of a version as OpenAPI documents publish it, without the extension that names its kind. */
-export function openApiOf(structural: Structural, dialect: Dialect, names: Names): JsonObject {
+export function* openApiOf(structural: Structural, dialect: Dialect, names: Names): Steps<JsonObject> {
   // Clients would refuse what a root that keeps unknown fields does not declare.
   if (dialect === 'v2' && structural.preserveUnknownFields) return { type: 'object' };
-  const schema = publish(structural, dialect, names);
+  const schema = yield* publish(structural, { dialect, names, pace: new Pace() });
   addTypeFields(schema, dialect, names);
   return schema;
 }
 
-function publish(structural: Structural, dialect: Dialect, names: Names): JsonObject {
+interface Publisher {
+  readonly dialect: Dialect;
+  readonly names: Names;
+  readonly pace: Pace;
+}
+
+/** The result shares what lies below the keywords with the definition. */
+function* publish(structural: Structural, publisher: Publisher): Steps<JsonObject> {
+  const { dialect, names, pace } = publisher;
+  if (pace.over()) yield;
   const { properties, items, additionalProperties: values, embeddedResource, preserveUnknownFields } = structural;
-  const { properties: _, items: __, additionalProperties: ___, ...given } = structural.schema;
-  const schema = jsonCopy(given);
+  const { properties: _, items: __, additionalProperties: ___, ...schema } = structural.schema;
   // Version 2 has no nullable values, and clients refuse unknown fields beside declared ones.
   const nullable = dialect === 'v2' && structural.nullable;
   const unknown = dialect === 'v2' && preserveUnknownFields;
   if (dialect === 'v2') reduce(schema, structural);
   if (properties.size > 0 && !nullable && !unknown) {
     const published: JsonObject = {};
-    for (const [name, property] of properties) setKey(published, name, publish(property, dialect, names));
+    for (const [name, property] of properties) setKey(published, name, yield* publish(property, publisher));
     schema['properties'] = published;
   }
-  if (items !== undefined && !nullable && !unknown) schema['items'] = publish(items, dialect, names);
-  if (values !== undefined) schema['additionalProperties'] = values === true ? true : publish(values, dialect, names);
+  if (items !== undefined && !nullable && !unknown) schema['items'] = yield* publish(items, publisher);
+  if (values !== undefined) schema['additionalProperties'] = values === true ? true : yield* publish(values, publisher);
   if (embeddedResource && !unknown) {
     addTypeFields(schema, dialect, names);
     const required = Array.isArray(schema['required']) ? schema['required'] : [];

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
 import { jsonLine } from '../../audit/event.ts';
 import { type AuditCounts, createAuditor, emptyAuditCounts, type Policy } from '../../audit/index.ts';
 import {
@@ -225,7 +224,6 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     serverAddress: () => '127.0.0.1:6443',
     findType,
     describe,
-    pause: turn,
   });
   const nodeProxy = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000, isIdentity });
   const handler = createHandler({

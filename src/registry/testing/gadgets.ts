@@ -1,4 +1,4 @@
-import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import { type ApiObject, type JsonObject, oneStep } from '../../meta/index.ts';
 import { field, string, struct } from '../../schema/index.ts';
 import { allVerbs, type CustomVersions, type ResourceDefinition } from '../index.ts';
 import { ObjectMeta } from './fixtures.ts';
@@ -50,7 +50,8 @@ export function gadgets({ storage = 'v1', served = ['v1', 'v1beta1'], color, kin
     versions: [...schemas].map(([name, schema]) => ({
       version: name,
       schema,
-      openApi: () => ({ type: 'object', properties: { spec: { type: 'object', default: { color: color ?? '' } } } }),
+      openApi: () =>
+        oneStep(() => ({ type: 'object', properties: { spec: { type: 'object', default: { color: color ?? '' } } } })),
       ...(name === 'v1' ? {} : { deprecated: { warning: `${apiVersion(name)} Gadget is deprecated` } }),
     })),
     storage: { group: gadgetGroup, resource: 'gadgets', version },

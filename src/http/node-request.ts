@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { type Clock, StatusError, statusError } from '../meta/index.ts';
+import { type Clock, ReceivedBytes, StatusError, statusError } from '../meta/index.ts';
 import type { ApiRequest, Peer, RequestHeaders } from './types.ts';
 
 export type NodeMessage = IncomingMessage | Http2ServerRequest;
@@ -112,8 +112,7 @@ export class NodeRequest implements ApiRequest {
       return Promise.resolve(whole);
     }
     return new Promise((resolve, reject) => {
-      const pieces: Buffer[] = [];
-      let size = 0;
+      const received = new ReceivedBytes();
       const settle = (error: StatusError | undefined) => {
         cancel();
         message.off('data', take);
@@ -124,17 +123,16 @@ export class NodeRequest implements ApiRequest {
         message.on('error', ignore);
         message.resume();
         if (error !== undefined) reject(error);
-        else resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+        else resolve(received.whole());
       };
       const take = (piece: Buffer) => {
-        size += piece.length;
-        if (size > limit) settle(statusError.tooLarge(limit));
-        else pieces.push(piece);
+        if (received.size + piece.length > limit) settle(statusError.tooLarge(limit));
+        else received.add(piece);
       };
       const end = () => settle(undefined);
       const broken = () => settle(statusError.badRequest('the body of the request was cut off'));
       const late = () => settle(new StatusError(408, 'Timeout', 'the body of the request came too slowly'));
-      const cancel = this.#timed(() => size, late);
+      const cancel = this.#timed(() => received.size, late);
       if (message.readableEnded) return end();
       if (message.destroyed) return broken();
       message.on('data', take);

@@ -90,6 +90,7 @@ export {
   subtractQuantities,
 } from './quantity.ts';
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
+export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';

@@ -11,6 +11,7 @@ import { roleScenarios } from './roles.ts';
 import type { Scenario } from './scenario.ts';
 import { selectorScenarios } from './selectors.ts';
 import { storedScenarios } from './stored.ts';
+import { tokenScenarios } from './tokens.ts';
 import { writeScenarios } from './writes.ts';
 
 /** All scenarios of attacks against a server. */
@@ -28,4 +29,5 @@ export const scenarios: readonly Scenario[] = [
   ...encodingScenarios,
   ...storedScenarios,
   ...controllerScenarios,
+  ...tokenScenarios,
 ];

@@ -6,6 +6,7 @@ import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
 import { encodingScenarios } from './encodings.ts';
 import { objectScenarios } from './objects.ts';
+import { relayScenarios } from './relays.ts';
 import { otherScenarios } from './rest.ts';
 import { roleScenarios } from './roles.ts';
 import type { Scenario } from './scenario.ts';
@@ -29,5 +30,6 @@ export const scenarios: readonly Scenario[] = [
   ...encodingScenarios,
   ...storedScenarios,
   ...controllerScenarios,
+  ...relayScenarios,
   ...tokenScenarios,
 ];

@@ -7,11 +7,13 @@ import { definitionScenarios } from './definitions.ts';
 import { documentScenarios } from './documents.ts';
 import { encodingScenarios } from './encodings.ts';
 import { objectScenarios } from './objects.ts';
+import { relayScenarios } from './relays.ts';
 import { otherScenarios } from './rest.ts';
 import { roleScenarios } from './roles.ts';
 import type { Scenario } from './scenario.ts';
 import { selectorScenarios } from './selectors.ts';
 import { storedScenarios } from './stored.ts';
+import { tokenScenarios } from './tokens.ts';
 import { writeScenarios } from './writes.ts';
 
 /** All scenarios of attacks against a server. */
@@ -30,4 +32,6 @@ export const scenarios: readonly Scenario[] = [
   ...storedScenarios,
   ...controllerScenarios,
   ...documentScenarios,
+  ...relayScenarios,
+  ...tokenScenarios,
 ];

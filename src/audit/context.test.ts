@@ -1,14 +1,16 @@
 import { expect, it } from 'vitest';
+import type { ByteString } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import { AuditContext } from './context.ts';
 import { backendFixture } from './testing/event.ts';
 import type { AuditEvent } from './types.ts';
 
-function contextFixture() {
+function contextFixture(level: 'Metadata' | 'RequestResponse' = 'Metadata') {
   const events: AuditEvent[] = [];
   const { logged, log, clock } = backendFixture();
   const context = new AuditContext({
-    config: { level: 'Metadata', omitStages: new Set(['RequestReceived']), omitManagedFields: false },
-    event: { level: 'Metadata', auditID: 'id', requestURI: '/', verb: 'get', user: {}, received: 0 },
+    config: { level, omitStages: new Set(['RequestReceived']), omitManagedFields: level !== 'Metadata' },
+    event: { level, auditID: 'id', requestURI: '/', verb: 'get', user: {}, received: 0 },
     annotations: new Map(),
     kind: 'short',
     domain: 'k8s.io',
@@ -38,4 +40,19 @@ it('an annotation is cut at 10,000 characters', () => {
   void context.complete();
   expect(events[0]?.annotations).toEqual({ 'a/b': `${'x'.repeat(10_000)}...TRUNCATED` });
   expect(logged).toEqual([]);
+});
+
+it('objects with many members are recorded in turns, without their managed fields', async () => {
+  const { context, events } = contextFixture('RequestResponse');
+  const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, 'v']));
+  const object = { metadata: { name: 'a', managedFields: [{ manager: 'm' }] }, data };
+  const shown = JSON.stringify({ metadata: { name: 'a' }, data });
+  const [request, response] = [new EveryStep(), new EveryStep()];
+  await context.requestObject(object, request);
+  await context.responseObject(JSON.stringify(object) as ByteString, response);
+  void context.complete();
+  expect(events[0]?.requestObject === shown).toBe(true);
+  expect(events[0]?.responseObject === shown).toBe(true);
+  expect(request.count).toBeGreaterThan(50);
+  expect(response.count).toBeGreaterThan(100);
 });

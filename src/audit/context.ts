@@ -1,14 +1,17 @@
-import { readOwnJson, stringifyJson } from '../codec/index.ts';
+import { parseJsonInSteps, readOwnJson, stringifyJsonInSteps } from '../codec/index.ts';
 import {
   type Annotate,
   type ByteString,
+  bufferOf,
   decodeText,
   encodeText,
+  inTurns,
   isJsonObject,
   type Json,
   type JsonObject,
   shorten,
   statusError,
+  type Turns,
   type User,
 } from '../meta/index.ts';
 import { userInfo } from './event.ts';
@@ -104,18 +107,22 @@ export class AuditContext {
     this.#set({ impersonatedUser: userInfo(user) });
   }
 
-  /** The decoded body of a request. Its metadata completes the object reference, at any level. */
-  requestObject(value: JsonObject): void {
+  /**
+   * The decoded body of a request. Its metadata completes the object reference, at any level. Resolves when it is
+   * recorded: a large value is written in turns.
+   */
+  async requestObject(value: JsonObject, turns: Turns): Promise<void> {
     const { metadata } = value;
     if (isJsonObject(metadata ?? null)) this.#refer(metadata as JsonObject);
-    this.requestValue(value);
+    await this.requestValue(value, turns);
   }
 
-  /** What a request sends in place of an object: a decoded patch, or the options of a deletion. */
-  requestValue(value: Json): void {
+  /** What a request sends in place of an object: a decoded patch, or the options of a deletion. Likewise in turns. */
+  async requestValue(value: Json, turns: Turns): Promise<void> {
     if (this.#event.level === 'Metadata') return;
     const shown = this.#options.config.omitManagedFields ? withoutManagedFields(value) : value;
-    this.#set({ requestObject: this.#fitting(encodeText(stringifyJson(shown))) });
+    const text = await inTurns(stringifyJsonInSteps(shown), turns);
+    this.#set({ requestObject: this.#fitting(encodeText(text)) });
   }
 
   /** The name of a created object, where the request had none. */
@@ -127,17 +134,21 @@ export class AuditContext {
   responseStatus({ status, message, reason, details, code }: ResponseStatus): void {
     const shown = { metadata: {}, status, message, reason, details, code };
     this.#set({ responseStatus: shown });
-    this.responseObject(encodeText(JSON.stringify({ kind: 'Status', apiVersion: 'v1', ...shown })));
+    if (!this.recordsResponse) return;
+    const json = encodeText(JSON.stringify({ kind: 'Status', apiVersion: 'v1', ...shown }));
+    this.#set({ responseObject: this.#fitting(json) });
   }
 
-  /** The JSON of the object or list that is returned, at the level RequestResponse. */
-  responseObject(json: ByteString): void {
+  /** The JSON of the object or list that is returned, at the level RequestResponse. Likewise in turns. */
+  async responseObject(json: ByteString, turns: Turns): Promise<void> {
     if (!this.recordsResponse) return;
     const fitting = this.#fitting(json);
     if (fitting === undefined || !this.#options.config.omitManagedFields) this.#set({ responseObject: fitting });
     else {
-      const value = withoutManagedFields(readOwnJson(decodeText(fitting)));
-      this.#set({ responseObject: encodeText(stringifyJson(value)) });
+      const steps = parseJsonInSteps(bufferOf(fitting));
+      const value = steps === undefined ? readOwnJson(decodeText(fitting)) : (await inTurns(steps, turns)).value;
+      const text = await inTurns(stringifyJsonInSteps(withoutManagedFields(value)), turns);
+      this.#set({ responseObject: encodeText(text) });
     }
   }
 

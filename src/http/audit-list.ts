@@ -40,6 +40,6 @@ export async function auditList(
     if (json.length > maxObject) break;
     if (turns.over) await turns.next();
   }
-  audit.responseObject(json as ByteString);
+  await audit.responseObject(json as ByteString, turns);
   return again;
 }

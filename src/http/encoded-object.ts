@@ -13,8 +13,8 @@ export function encodedObject(
 ): Chunk | Promise<Chunk> {
   const encode = () => {
     const json = representObject(target, object, view);
-    audit?.responseObject(json);
-    return codec.encodeObject(json, turns);
+    const encoded = () => codec.encodeObject(json, turns);
+    return audit?.recordsResponse === true ? audit.responseObject(json, turns).then(encoded) : encoded();
   };
   return object.bytes.length >= largeBytes && turns.over ? turns.next().then(encode) : encode();
 }

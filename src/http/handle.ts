@@ -82,6 +82,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages, turns };
       response = await (path === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) response = await largeResponse(response, call, compress);
+      if (response.status === 101) response = { ...response, turns };
     } catch (error) {
       progress.terminated = seat?.refused === true || isGivenUp(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);

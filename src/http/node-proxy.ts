@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { StatusError, statusError } from '../meta/index.ts';
+import { ReceivedBytes, StatusError, statusError } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import { dialFailure } from './dial.ts';
@@ -92,12 +92,10 @@ const failed = (error: Error, message: string): StatusError =>
 
 /** The first `limit` bytes as text. */
 async function beginning(incoming: IncomingMessage, limit: number): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
+  const received = new ReceivedBytes();
   for await (const piece of incoming as AsyncIterable<Buffer>) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size >= limit) break;
+    received.add(piece);
+    if (received.size >= limit) break;
   }
-  return Buffer.concat(pieces).subarray(0, limit).toString();
+  return received.whole().subarray(0, limit).toString();
 }

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { type Clock, StatusError, statusError } from '../meta/index.ts';
+import { type Clock, ReceivedBytes, StatusError, statusError, type Turns } from '../meta/index.ts';
+import { pauseUntilTurn } from './pause.ts';
 import type { ApiRequest, Peer, RequestHeaders } from './types.ts';
 
 export type NodeMessage = IncomingMessage | Http2ServerRequest;
@@ -101,7 +102,7 @@ export class NodeRequest implements ApiRequest {
     }
   }
 
-  body(limit: number): Promise<Uint8Array> {
+  body(limit: number, turns?: Turns): Promise<Uint8Array> {
     const message = this.#message;
     const length = Number(message.headers['content-length']);
     if (length > limit) return Promise.reject(statusError.tooLarge(limit));
@@ -112,8 +113,8 @@ export class NodeRequest implements ApiRequest {
       return Promise.resolve(whole);
     }
     return new Promise((resolve, reject) => {
-      const pieces: Buffer[] = [];
-      let size = 0;
+      const received = new ReceivedBytes();
+      let count = 0;
       const settle = (error: StatusError | undefined) => {
         cancel();
         message.off('data', take);
@@ -124,17 +125,17 @@ export class NodeRequest implements ApiRequest {
         message.on('error', ignore);
         message.resume();
         if (error !== undefined) reject(error);
-        else resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+        else resolve(received.whole());
       };
       const take = (piece: Buffer) => {
-        size += piece.length;
-        if (size > limit) settle(statusError.tooLarge(limit));
-        else pieces.push(piece);
+        if (received.size + piece.length > limit) return settle(statusError.tooLarge(limit));
+        received.add(piece);
+        if (++count % stride === 0 && turns?.over === true) pauseUntilTurn(message, turns);
       };
       const end = () => settle(undefined);
       const broken = () => settle(statusError.badRequest('the body of the request was cut off'));
       const late = () => settle(new StatusError(408, 'Timeout', 'the body of the request came too slowly'));
-      const cancel = this.#timed(() => size, late);
+      const cancel = this.#timed(() => received.size, late);
       if (message.readableEnded) return end();
       if (message.destroyed) return broken();
       message.on('data', take);
@@ -166,5 +167,8 @@ function hasBody(message: NodeMessage): boolean {
   const { headers } = message;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
+
+/** After so many pieces of a body, each of which may have one byte, work looks at the clock. */
+const stride = 64;
 
 const ignore = () => {};

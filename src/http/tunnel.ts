@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Clock } from '../meta/index.ts';
+import { type Clock, serverTurns, type Turns } from '../meta/index.ts';
 import { send, type WriteOptions } from './node-response.ts';
+import { pauseUntilTurn } from './pause.ts';
 import type { ApiResponse } from './types.ts';
 import { ClientFrames, closeFrame, pongFrame } from './web-socket.ts';
 
@@ -13,7 +14,8 @@ const probeMs = 30_000;
  * Sends the 101 response of a backend and copies bytes between the client and the backend in both directions, with
  * backpressure. The end of one direction is forwarded; both connections are closed when one of them is.
  */
-export function upgradeConnection(client: Socket, { headers }: ApiResponse, tunnel: Socket, clock: Clock): void {
+export function upgradeConnection(client: Socket, response: ApiResponse, tunnel: Socket, clock: Clock): void {
+  const { headers, turns = serverTurns() } = response;
   switchProtocols(client, headers);
   let cancel: (() => void) | undefined;
   const hurry = () => {
@@ -40,7 +42,16 @@ export function upgradeConnection(client: Socket, { headers }: ApiResponse, tunn
     if (from.destroyed) closed();
     else from.once('close', closed);
     from.pipe(to);
+    pauseBetweenTurns(from, turns);
   }
+}
+
+/** Pauses a flowing connection after a chunk for which the time of this turn is used up, until the next turn. */
+function pauseBetweenTurns(connection: Socket, turns: Turns): void {
+  connection.on('data', () => {
+    // A paused one waits for the other side.
+    if (!connection.isPaused() && turns.over) pauseUntilTurn(connection, turns);
+  });
 }
 
 /**
@@ -48,28 +59,34 @@ export function upgradeConnection(client: Socket, { headers }: ApiResponse, tunn
  * message, and when the client closes it or violates the protocol; `over` is called then, and no more messages are sent.
  */
 export function sendMessages(client: Socket, response: ApiResponse, options: WriteOptions, over: () => void): void {
-  switchProtocols(client, response.headers);
+  const { headers, turns = serverTurns() } = response;
+  switchProtocols(client, headers);
   client.setNoDelay(true);
   client.setKeepAlive(true, probeMs);
   // Only the latest of several unanswered pings gets a pong (RFC 6455, 5.5.3).
   let pong: Buffer | undefined;
+  const answer = () => {
+    if (pong === undefined || client.writableNeedDrain || client.writableEnded) return;
+    client.write(pong);
+    pong = undefined;
+  };
   const frames = new ClientFrames({
     ping(payload) {
-      if (client.writableEnded) return;
-      if (client.writableNeedDrain) pong = pongFrame(payload);
-      else client.write(pongFrame(payload));
+      pong = pongFrame(payload);
     },
     close(code) {
       if (client.writableEnded) return client.destroySoon();
+      answer();
       over();
       client.end(closeFrame(code));
     },
   });
-  client.on('drain', () => {
-    if (pong !== undefined && !client.writableEnded) client.write(pong);
-    pong = undefined;
+  client.on('drain', answer);
+  client.on('data', (bytes: Buffer) => {
+    frames.read(bytes);
+    answer();
   });
-  client.on('data', (bytes: Buffer) => frames.read(bytes));
+  pauseBetweenTurns(client, turns);
   client.once('end', () => client.destroy());
   client.once('finish', () => {
     client.once(

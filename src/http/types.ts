@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ClientCertificate } from '../auth/index.ts';
-import type { ByteString } from '../meta/index.ts';
+import type { ByteString, Turns } from '../meta/index.ts';
 
 /** Request headers by lower-case name; several of one name are joined as HTTP does. */
 export interface RequestHeaders {
@@ -23,8 +23,11 @@ export interface ApiRequest {
   /** The values of a header, one for each time it was sent; absent: none was sent twice. Throws 400 unless in UTF-8. */
   headerValues?(name: string): readonly string[];
   readonly peer: Peer;
-  /** The whole body. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is incomplete. */
-  body(limit: number): Promise<Uint8Array>;
+  /**
+   * The whole body, read in `turns` if there are any. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is
+   * incomplete.
+   */
+  body(limit: number, turns?: Turns): Promise<Uint8Array>;
   /** The length of a body that has yet to arrive, as far as it is known (bytes); otherwise 0 or absent. */
   readonly coming?: number;
   /** The body in chunks as it arrives, of any length; once, instead of `body`. Undefined: there is none. */
@@ -56,6 +59,8 @@ export interface ApiResponse {
    * is a stream of WebSocket frames, each within one chunk.
    */
   readonly tunnel?: Socket;
+  /** With status 101: the turns in which the connection is read. */
+  readonly turns?: Turns;
 }
 
 /** The server without its sockets. Never throws: a failure is a response. The connection of one that throws is cut. */

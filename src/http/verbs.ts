@@ -181,7 +181,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = (isRead(target) ? objects : unread)(call.request, call.info);
     call.stages.enter(Stage.body);
     const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
-    call.audit?.requestObject(object.value);
+    if (call.audit !== undefined) await call.audit.requestObject(object.value, call.turns);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
@@ -191,7 +191,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = (isRead(target) ? objects : unread)(call.request, call.info);
     call.stages.enter(Stage.body);
     const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
-    call.audit?.requestObject(object.value);
+    if (call.audit !== undefined) await call.audit.requestObject(object.value, call.turns);
     const options = writeOptions(verbs, call, 'update');
     return written(verbs, call, target, { verb: 'update', object }, options, form);
   },
@@ -203,7 +203,9 @@ const servers: { readonly [verb: string]: Serve } = {
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     call.stages.enter(Stage.body);
     const change = await readPatch(call, format, verbs.codecs);
-    if (change.malformed === undefined) call.audit?.requestValue(change.patch);
+    if (call.audit !== undefined && change.malformed === undefined) {
+      await call.audit.requestValue(change.patch, call.turns);
+    }
     return written(verbs, call, target, change, asked, form);
   },
 
@@ -353,7 +355,7 @@ function writeOptions(
 async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
   call.stages.enter(Stage.body);
   const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.optionBodies);
-  if (body !== undefined) call.audit?.requestValue(body);
+  if (body !== undefined) await call.audit?.requestValue(body, call.turns);
   const { query } = call.info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');

@@ -61,7 +61,7 @@ export {
 export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedTexts } from './json-steps.ts';
 export { Lanes } from './lanes.ts';
 export { equalInSteps, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
-export { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
+export { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
 export {
   buildMetric,
   compatibleDomain,
@@ -90,6 +90,7 @@ export {
   subtractQuantities,
 } from './quantity.ts';
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
+export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';

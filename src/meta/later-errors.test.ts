@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FieldError, fieldError, maxErrors } from './field-error.ts';
-import { allErrors, errorsAfter, errorsNow, errorsOfEach } from './later-errors.ts';
+import { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
 import { atOnce } from './steps.ts';
 
 const many = Array.from({ length: 1_000 }, (_, i) => i);
@@ -65,4 +65,15 @@ describe('a check after another one', () => {
     const all = () => [...first, ...errorsAfter(first, () => [fieldError.required(String(seen.size))])];
     expect(fields(stepsOf(all).errors)).toEqual([String(count)]);
   });
+});
+
+it('the errors of one long check are found in a step of their own, in their place', () => {
+  const [before, found, after] = ['before', 'found', 'after'].map((field) => fieldError.required(field)) as [
+    FieldError,
+    FieldError,
+    FieldError,
+  ];
+  const { errors, steps } = stepsOf(() => [before, ...errorsLater(() => [found]), after]);
+  expect(errors).toEqual([before, found, after]);
+  expect(steps).toBeGreaterThan(1);
 });

@@ -33,6 +33,9 @@ const laterErrors = <T>(items: readonly T[], check: (item: T, index: number) => 
     for (const [i, item] of items.entries()) yield check(item, i);
   });
 
+/** The errors of one long check, which are found later, in a step of its own. */
+export const errorsLater = (check: () => readonly FieldError[]): FieldError[] => [laterErrors([undefined], check)];
+
 /** The errors of a check that needs the `first` one to be done: later, if some of the first ones are found later. */
 export const errorsAfter = (first: readonly FieldError[], check: () => readonly FieldError[]): readonly FieldError[] =>
   first.some((error) => error instanceof LaterErrors) ? [laterErrors([undefined], check)] : check();

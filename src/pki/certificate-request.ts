@@ -1,6 +1,6 @@
 /** PKCS #10 certificate requests (RFC 2986). */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { constants, createPublicKey, verify } from 'node:crypto';
+import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { type DerElement, derChildren, derTag, readDer } from './der.ts';
 import { onlyPemBlock } from './pem.ts';
 
@@ -180,6 +180,18 @@ const pssDigests: readonly (readonly [algorithm: string, digest: string])[] = [
   ['608648016503040203', 'sha512'],
 ];
 
+/** RSA keys: the most bits, and the largest exponent. The time of a check depends on both. */
+const mostBits = 8_192;
+const largestExponent = 2n ** 31n - 1n;
+
+/** Why a key does not count; undefined: signatures are checked with it. */
+function keyProblem({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject) {
+  if (type !== 'rsa' && type !== 'ec' && type !== 'ed25519') return 'x509: unsupported public key';
+  const { modulusLength = 0, publicExponent = 0n } = details;
+  if (modulusLength > mostBits) return `x509: RSA keys may have ${mostBits} bits, this one has ${modulusLength}`;
+  return publicExponent > largestExponent ? 'crypto/rsa: public exponent too large' : undefined;
+}
+
 const malformed = 'asn1: structure error: the block holds no certificate request';
 
 /** Verifies the signature of a request in DER with its own public key. Returns the error; undefined when it is valid. */
@@ -202,6 +214,8 @@ export function checkRequestSignature(der: Buffer): string | undefined {
   const value = der.subarray(signature.body + 1, signature.end);
   try {
     const publicKey = createPublicKey({ key: der.subarray(key.start, key.end), format: 'der', type: 'spki' });
+    const problem = keyProblem(publicKey);
+    if (problem !== undefined) return problem;
     const padding = oid === pss ? { padding: constants.RSA_PKCS1_PSS_PADDING } : {};
     if (verify(digest, signed, { key: publicKey, ...padding }, value)) return undefined;
   } catch {

@@ -1,5 +1,5 @@
 import { Agent, type RequestOptions, request } from 'node:https';
-import { type ByteString, bufferOf } from '../meta/index.ts';
+import { type ByteString, bufferOf, ReceivedBytes } from '../meta/index.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
 
 /** The response of a webhook. */
@@ -103,17 +103,15 @@ class ClosedWhileIdle extends Error {}
 function send(url: URL, options: RequestOptions, body: Buffer, maxAnswer: number): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, options, (incoming) => {
-      const pieces: Buffer[] = [];
-      let size = 0;
+      const received = new ReceivedBytes();
       incoming.on('data', (piece: Buffer) => {
-        size += piece.length;
-        if (size > maxAnswer) incoming.destroy(new Error(`the response has more than ${maxAnswer} bytes`));
-        else pieces.push(piece);
+        if (received.size + piece.length <= maxAnswer) received.add(piece);
+        else incoming.destroy(new Error(`the response has more than ${maxAnswer} bytes`));
       });
       incoming.on('error', reject);
       incoming.on('end', () => {
         const { statusCode: status = 0, headers } = incoming;
-        resolve({ status, contentType: headers['content-type'] ?? '', body: Buffer.concat(pieces) });
+        resolve({ status, contentType: headers['content-type'] ?? '', body: received.whole() });
       });
     });
     outgoing.on('error', (error) => {

@@ -1,6 +1,7 @@
 import {
   dns1123Label,
   dns1123Subdomain,
+  errorsLater,
   type FieldError,
   fieldError,
   formatTime,
@@ -28,9 +29,11 @@ const MAX_SIGNER = 571;
 
 export function validateRequest({ spec = {}, status = {} }: Request, { labels }: Names): FieldError[] {
   const { request, signerName = '', usages = [], expirationSeconds: seconds } = spec;
-  const found: FieldError[] = [];
-  const fault = requestFault(textOf(request ?? ''));
-  if (fault !== undefined) found.push(fieldError.invalid('spec.request', request ?? '', fault));
+  // The check of a signature takes up to some milliseconds.
+  const found = errorsLater(() => {
+    const fault = requestFault(textOf(request ?? ''));
+    return fault === undefined ? [] : [fieldError.invalid('spec.request', request ?? '', fault)];
+  });
   if (usages.length === 0) found.push(fieldError.required('spec.usages'));
   found.push(...unique(usages, 'spec.usages', (usage) => usage));
   if (signerName === `${labels}/legacy-unknown`) {

@@ -6,6 +6,7 @@ export {
   parseJsonInSteps,
   prettyJson,
   readOwnJson,
+  readOwnJsonInSteps,
   strictFindings,
   strictFindingsInSteps,
   stringifyJson,

@@ -7,6 +7,7 @@ export {
   parseJsonInSteps,
   prettyJson,
   readOwnJson,
+  readOwnJsonInSteps,
   strictFindings,
   strictFindingsInSteps,
   stringifyJson,

@@ -119,6 +119,18 @@ export function readOwnJson(text: string): Json {
     : (JSON.parse(text) as Json);
 }
 
+/** From this length on (bytes), JSON is looked at for many members before it is read: a short text is read at once. */
+const longJson = 64 * 1024;
+
+/** The same in steps, for a long text with many members. */
+export function* readOwnJsonInSteps(text: string): Steps<Json> {
+  if (text.length < longJson) return readOwnJson(text);
+  const { colons, commas } = scan(Buffer.from(text));
+  yield;
+  if (colons + commas < manyMembers) return readOwnJson(text);
+  return (yield* parseExactInSteps(text, { maxDepth: ownDepth })).value;
+}
+
 const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'latin1' | 'utf8'): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString(encoding);
 

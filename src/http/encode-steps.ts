@@ -1,4 +1,4 @@
-import { readOwnJson } from '../codec/index.ts';
+import { readOwnJson, readOwnJsonInSteps } from '../codec/index.ts';
 import { type ByteString, decodeText, inTurns, type JsonObject, type Steps, type Turns } from '../meta/index.ts';
 import { largeBytes } from '../registry/index.ts';
 import type { ApiResponse, Chunk } from './types.ts';
@@ -16,7 +16,7 @@ export function fromJson(
   if (json.length < largeBytes) return encode(readOwnBytes(json));
   return inTurns(
     (function* () {
-      const value = readOwnBytes(json);
+      const value = (yield* readOwnJsonInSteps(decodeText(json))) as JsonObject;
       yield;
       return encodeInSteps === undefined ? encode(value) : yield* encodeInSteps(value);
     })(),

@@ -1,7 +1,14 @@
-import { parseJson, parseJsonInSteps, prettyJson, stringifyJson, stringifyJsonInSteps } from '../codec/index.ts';
-import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
+import {
+  parseJson,
+  parseJsonInSteps,
+  prettyJson,
+  readOwnJsonInSteps,
+  stringifyJson,
+  stringifyJsonInSteps,
+} from '../codec/index.ts';
+import { type ByteString, decodeText, encodeText, type JsonObject } from '../meta/index.ts';
 import { type ListLayout, listFields, representEvent, representList } from '../registry/index.ts';
-import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
+import { fromJson, inPieces } from './encode-steps.ts';
 import type { TextCodec, WatchCodec } from './wire-codec.ts';
 
 /** One event on each line. */
@@ -53,6 +60,12 @@ function prettyLayout(fields: JsonObject): ListLayout {
     separator: ',\n    ',
     tail: '\n  ]\n}' as ByteString,
     emptyTail,
-    item: (json) => encodeText(prettyJson(readOwnBytes(json)).replaceAll('\n', '\n    ')),
+    *item(json) {
+      const value = yield* readOwnJsonInSteps(decodeText(json));
+      yield;
+      const text = prettyJson(value);
+      yield;
+      return encodeText(text.replaceAll('\n', '\n    '));
+    },
   };
 }

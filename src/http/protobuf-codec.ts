@@ -1,6 +1,7 @@
 import {
   frameProtobufWatch,
   ProtobufList,
+  readOwnJsonInSteps,
   readProtobuf,
   type TypeMeta,
   unframed,
@@ -9,15 +10,19 @@ import {
 import {
   type ByteString,
   compatibleDomain,
+  decodeText,
+  inTurns,
   type Json,
   type JsonObject,
   type Names,
   namesFor,
+  type Steps,
   statusError,
   type Turns,
 } from '../meta/index.ts';
 import {
   type CachedObject,
+  largeBytes,
   listFields,
   type ObjectList,
   type Representation,
@@ -57,11 +62,20 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
       const { apiVersion, kind, metadata } = listFields(target, list, view) as unknown as ListFields;
       const schema = schemaOf({ apiVersion, kind: kind.replace(/List$/, '') });
       const written = new ProtobufList(schema, schemaOf({ apiVersion: 'v1', kind: 'ListMeta' }), names);
-      const write = (object: CachedObject) => written.item(readOwnBytes(representObject(target, object, view)));
+      const write = (object: CachedObject): ByteString | Promise<ByteString> => {
+        const json = representObject(target, object, view);
+        return json.length < largeBytes ? written.item(readOwnBytes(json)) : inTurns(itemInSteps(written, json), turns);
+      };
       const head = (size: number) => written.head({ apiVersion, kind }, metadata, size);
       return encodeItems(list, schema, { write, head, tail: written.tail }, turns);
     },
   };
+}
+
+function* itemInSteps(written: ProtobufList, json: ByteString): Steps<ByteString> {
+  const value = (yield* readOwnJsonInSteps(decodeText(json))) as JsonObject;
+  yield;
+  return written.item(value);
 }
 
 type ListFields = TypeMeta & { readonly metadata: JsonObject };
@@ -77,7 +91,7 @@ function mediaTypes(names: Names): [string, ...string[]] {
 
 /** How a list is written. */
 interface ListParts {
-  readonly write: (object: CachedObject) => ByteString;
+  readonly write: (object: CachedObject) => ByteString | Promise<ByteString>;
   /** What comes before items of so many bytes. */
   readonly head: (size: number) => ByteString;
   readonly tail: ByteString;
@@ -107,7 +121,9 @@ async function encodeItems(
   for (const object of list.items) {
     read += 64;
     if (object.sizeOf !== schema) {
-      const item = write(object);
+      const written = write(object);
+      // Most are small and written at once.
+      const item = typeof written === 'string' ? written : await written;
       if (size < keptBytes && kept.length === items.length) kept.push(item);
       object.size = item.length;
       object.sizeOf = schema;
@@ -120,20 +136,23 @@ async function encodeItems(
     if (turns.over) await turns.next();
   }
   const encoded = (object: CachedObject, i: number) => kept[i] ?? write(object);
-  if (size <= chunkBytes) return [head(size), ...items.map(encoded), tail].join('') as ByteString;
+  if (size <= chunkBytes) {
+    return [head(size), ...(await Promise.all(items.map(encoded))), tail].join('') as ByteString;
+  }
   return streamItems(items, encoded, head(size), tail, turns);
 }
 
 async function* streamItems(
   items: readonly CachedObject[],
-  encoded: (object: CachedObject, i: number) => ByteString,
+  encoded: (object: CachedObject, i: number) => ByteString | Promise<ByteString>,
   head: ByteString,
   tail: ByteString,
   turns: Turns,
 ): AsyncGenerator<ByteString> {
   let chunk: string = head;
   for (const [i, object] of items.entries()) {
-    chunk += encoded(object, i);
+    const item = encoded(object, i);
+    chunk += typeof item === 'string' ? item : await item;
     if (chunk.length < chunkBytes) continue;
     yield chunk as ByteString;
     chunk = '';

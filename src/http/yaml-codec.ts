@@ -3,12 +3,13 @@ import {
   parseYaml,
   parseYamlAsJson,
   parseYamlAsJsonInSteps,
+  readOwnJsonInSteps,
   stringifyYaml,
   stringifyYamlInSteps,
 } from '../codec/index.ts';
-import { type ByteString, encodeText, type JsonObject, type Steps } from '../meta/index.ts';
+import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../meta/index.ts';
 import { type ListLayout, listFields, representList } from '../registry/index.ts';
-import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
+import { fromJson, inPieces } from './encode-steps.ts';
 import type { TextCodec } from './wire-codec.ts';
 
 /** Reads a YAML document of a user. @throws StatusError 400, 429 or 503 */
@@ -46,7 +47,7 @@ function yamlLayout(fields: JsonObject): ListLayout {
     tail: encodeText(`\n${after}`),
     emptyTail: encodeText(` []\n${after}`),
     *item(json: ByteString) {
-      const text = yield* stringifyYamlInSteps(readOwnBytes(json));
+      const text = yield* stringifyYamlInSteps(yield* readOwnJsonInSteps(decodeText(json)));
       return encodeText(text.trimEnd().replaceAll('\n', '\n  '));
     },
   };

@@ -1,52 +1,79 @@
 import {
   isJsonObject,
+  isLarge,
   type Json,
   MAX_DEPTH,
   MAX_ENTRIES,
   MAX_MEMBERS,
+  Pace,
   StatusError,
+  type Steps,
   statusError,
 } from '../meta/index.ts';
 
 /** The path of a field in `fieldsV1` is deeper than the field itself by up to this many levels. */
 const managedFieldsLevels = 8;
 
-/** Bounds the work of a write. @throws StatusError 413 for a body with more members than the limit */
-export function checkMembers(body: Json): void {
-  count(body, Number.POSITIVE_INFINITY, { left: MAX_MEMBERS });
+/** A count of members. */
+interface Count {
+  /** How many more there may be. */
+  left: number;
+  /** A value that is not counted. */
+  readonly except?: Json | undefined;
 }
 
+/** Bounds the work of a write. @throws StatusError 413 for a body with more members than the limit */
+export const checkMembers = (body: Json): Steps<void> =>
+  countInSteps(body, Number.POSITIVE_INFINITY, { left: MAX_MEMBERS }, new Pace());
+
 /** The same for a patched object. @throws StatusError 413, 422 when it nests deeper than a request body may */
-export function checkPatched(document: Json): void {
-  const members = { left: MAX_MEMBERS };
+export function* checkPatched(document: Json): Steps<void> {
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
-  if (!isJsonObject(document) || !isJsonObject(metadata)) {
-    count(document, MAX_DEPTH, members);
-    return;
-  }
-  const { managedFields = null, ...rest } = metadata;
-  count({ ...document, metadata: rest }, MAX_DEPTH, members);
-  count(managedFields, MAX_DEPTH + managedFieldsLevels, members);
+  const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
+  const members: Count = { left: MAX_MEMBERS, except: managedFields };
+  const pace = new Pace();
+  yield* countInSteps(document, MAX_DEPTH, members, pace);
+  if (managedFields === undefined) return;
+  yield* countInSteps(managedFields, MAX_DEPTH + managedFieldsLevels, { left: members.left }, pace);
 }
 
 export const nestsTooDeep = (): StatusError =>
   new StatusError(422, 'Invalid', `the patched object nests deeper than ${MAX_DEPTH} levels`);
 
 /** Subtracts the number of members of a value from `members.left`, and throws when it nests deeper than `levels`. */
-function count(value: Json, levels: number, members: { left: number }): void {
-  if (typeof value !== 'object' || value === null) return;
+function* countInSteps(value: Json, levels: number, members: Count, pace: Pace): Steps<void> {
+  if (typeof value !== 'object' || value === null || value === members.except) return;
+  if (!isLarge(value)) return count(value, levels, members);
+  if (levels === 0) throw nestsTooDeep();
+  yield;
+  const entries: readonly (Json | string)[] = Array.isArray(value) ? value : Object.keys(value);
+  if (entries.length > MAX_ENTRIES) throw statusError.tooManyMembers();
+  for (const entry of entries) {
+    if (pace.over()) yield;
+    const item = Array.isArray(value) ? entry : (value[entry as string] as Json);
+    if (typeof item === 'object') yield* countInSteps(item, levels - 1, members, pace);
+  }
+  take(members, entries.length);
+}
+
+/** The same at once. */
+function count(value: Json, levels: number, members: Count): void {
+  if (typeof value !== 'object' || value === null || value === members.except) return;
   if (levels === 0) throw nestsTooDeep();
   let entries = 0;
   if (Array.isArray(value)) {
     entries = value.length;
-    if (entries > MAX_ENTRIES) throw statusError.tooManyMembers();
-    for (let i = 0; i < entries; i++) count(value[i] as Json, levels - 1, members);
+    for (const item of value) count(item, levels - 1, members);
   } else {
     for (const key in value) {
-      if (++entries > MAX_ENTRIES) throw statusError.tooManyMembers();
+      entries++;
       count(value[key] as Json, levels - 1, members);
     }
   }
+  take(members, entries);
+}
+
+function take(members: Count, entries: number): void {
   members.left -= entries;
   if (members.left < 0) throw statusError.tooManyMembers();
 }

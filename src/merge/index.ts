@@ -2,11 +2,18 @@
 export { type Apply, mergeApply, settleApply } from './apply.ts';
 export { checkMembers, checkPatched } from './bounds.ts';
 export { anyElement, type FieldFilter, setOf } from './field-set.ts';
-export { applyJsonPatch, maxJsonPatchOperations, readOperations, unknownMembers, visitedBy } from './json-patch.ts';
+export {
+  applyJsonPatch,
+  applyJsonPatchInSteps,
+  maxJsonPatchOperations,
+  readOperations,
+  unknownMembers,
+  visitedBy,
+} from './json-patch.ts';
 export { reasonOfJsonPatch } from './json-patch-errors.ts';
 export { admittedManagedFields, sameManagedFields } from './managed-fields.ts';
 export { managerName } from './manager-name.ts';
-export { applyMergePatch } from './merge-patch.ts';
+export { applyMergePatch, applyMergePatchInSteps } from './merge-patch.ts';
 export { mergeValues } from './merge-values.ts';
 export { fieldElement, fieldPath } from './path.ts';
 export { type ReplicasPath, toParentManagedFields, toScaleManagedFields } from './scale.ts';

@@ -1,14 +1,17 @@
 import {
+  atOnce,
   getKey,
   isJsonObject,
   type Json,
   type JsonArray,
   type JsonObject,
-  jsonCopy,
+  jsonCopyInSteps,
   jsonType,
   MAX_DEPTH,
+  Pace,
   type Path,
   StatusError,
+  type Steps,
   setKey,
   statusError,
 } from '../meta/index.ts';
@@ -29,6 +32,7 @@ interface Patching {
   root: Json | undefined;
   copied: number;
   work: number;
+  readonly pace: Pace;
 }
 
 /**
@@ -36,13 +40,18 @@ interface Patching {
  * @throws StatusError 413 when the patch has too many operations or costs too much, 422 when an operation does not
  *   apply.
  */
-export function applyJsonPatch(document: Json, operations: readonly JsonObject[]): Json {
+export const applyJsonPatch = (document: Json, operations: readonly JsonObject[]): Json =>
+  atOnce(applyJsonPatchInSteps(document, operations));
+
+/** The same in steps. */
+export function* applyJsonPatchInSteps(document: Json, operations: readonly JsonObject[]): Steps<Json> {
   if (operations.length > maxJsonPatchOperations) {
     const limit = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`;
     throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${limit}`);
   }
-  const state: Patching = { root: jsonCopy(document), copied: 0, work: 0 };
-  for (const operation of operations) apply(state, operation);
+  const pace = new Pace();
+  const state: Patching = { root: yield* jsonCopyInSteps(document, pace), copied: 0, work: 0, pace };
+  for (const operation of operations) yield* apply(state, operation);
   if (state.root === undefined) throw notApplicable('the whole document was removed', false);
   return state.root;
 }
@@ -84,25 +93,26 @@ export function unknownMembers(operations: readonly JsonObject[]): Path[] {
 const misfit = (value: Json, into: string) =>
   statusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go ${into}`);
 
-function apply(state: Patching, operation: JsonObject): void {
+function* apply(state: Patching, operation: JsonObject): Steps<void> {
   try {
-    carryOut(state, operation);
+    yield* carryOut(state, operation);
   } catch (error) {
     throw error instanceof Inapplicable ? notApplicable(reasonOf(operation, error), error.isTest) : error;
   }
 }
 
-function carryOut(state: Patching, operation: JsonObject): void {
+function* carryOut(state: Patching, operation: JsonObject): Steps<void> {
   const path = pointer(operation, 'path');
+  if (state.pace.over(1 + path.length)) yield;
   switch (getKey(operation, 'op')) {
     case 'add':
-      insert(state, path, jsonCopy(operand(operation)));
+      insert(state, path, yield* jsonCopyInSteps(operand(operation), state.pace));
       return;
     case 'remove':
       remove(state, path);
       return;
     case 'replace':
-      replace(state, path, jsonCopy(operand(operation)));
+      replace(state, path, yield* jsonCopyInSteps(operand(operation), state.pace));
       return;
     case 'move': {
       const from = pointer(operation, 'from');
@@ -118,19 +128,12 @@ function carryOut(state: Patching, operation: JsonObject): void {
     }
     case 'copy': {
       const from = pointer(operation, 'from');
-      insert(
-        state,
-        path,
-        copyOf(
-          state,
-          atFrom(() => lookup(state, from)),
-          MAX_DEPTH,
-        ),
-      );
+      const value = atFrom(() => lookup(state, from));
+      insert(state, path, yield* copyOf(state, value, MAX_DEPTH));
       return;
     }
     case 'test':
-      if (!same(state, found(state, path), operand(operation))) throw new Inapplicable('test', '');
+      if (!(yield* same(state, found(state, path), operand(operation)))) throw new Inapplicable('test', '');
       return;
     default:
       throw new Inapplicable('operation', `Unexpected kind: ${textOf(getKey(operation, 'op'))}`);
@@ -272,33 +275,45 @@ function spend(state: Patching, members: number): void {
 }
 
 /** A deep copy. @throws StatusError 422 when the value, which operations may have nested, is deeper than `levels` */
-function copyOf(state: Patching, value: Json, levels: number): Json {
+function* copyOf(state: Patching, value: Json, levels: number): Steps<Json> {
+  if (state.pace.over()) yield;
   state.copied += typeof value === 'string' ? value.length + 2 : 8;
   spend(state, copyWork);
   if (state.copied > maxCopied) throw new Inapplicable('operation', 'the patch copies too much');
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) throw nestsTooDeep();
-  if (Array.isArray(value)) return value.map((item) => copyOf(state, item, levels - 1));
+  if (Array.isArray(value)) {
+    const list: Json[] = [];
+    for (const item of value) list.push(yield* copyOf(state, item, levels - 1));
+    return list;
+  }
   const out: JsonObject = {};
   for (const key of Object.keys(value)) {
     state.copied += key.length;
-    setKey(out, key, copyOf(state, value[key] as Json, levels - 1));
+    setKey(out, key, yield* copyOf(state, value[key] as Json, levels - 1));
   }
   return out;
 }
 
 /** Equality of RFC 6902: numbers by value, lists in order, objects in any order. */
-function same(state: Patching, a: Json, b: Json): boolean {
+function* same(state: Patching, a: Json, b: Json): Steps<boolean> {
+  if (state.pace.over()) yield;
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     spend(state, a.length);
-    return a.every((item, i) => same(state, item, b[i] as Json));
+    for (const [i, item] of a.entries()) if (!(yield* same(state, item, b[i] as Json))) return false;
+    return true;
   }
   const keys = Object.keys(a);
+  if (state.pace.over(keys.length)) yield;
   const others = Object.keys(b).length;
+  if (state.pace.over(others)) yield;
   spend(state, keys.length + others);
   if (keys.length !== others) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && same(state, a[key] as Json, b[key] as Json));
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key) || !(yield* same(state, a[key] as Json, b[key] as Json))) return false;
+  }
+  return true;
 }

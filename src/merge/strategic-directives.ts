@@ -4,7 +4,9 @@ import {
   type Json,
   type JsonArray,
   type JsonObject,
+  type Pace,
   StatusError,
+  type Steps,
   setKey,
   statusError,
 } from '../meta/index.ts';
@@ -69,26 +71,30 @@ export const isBareMerge = (entry: JsonObject): boolean =>
  * The value of a patch where no live value exists: without directives, `null` members and objects with `$patch`.
  * Undefined when the value is such an object itself.
  */
-export function plain(value: Json): Json | undefined {
+export function* plain(value: Json, pace: Pace): Steps<Json | undefined> {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return plainList(value);
+  if (Array.isArray(value)) return yield* plainList(value, pace);
   const kind = directiveOf(value);
-  return kind === undefined || (kind === 'merge' && !isBareMerge(value)) ? plainMembers(value) : undefined;
+  return kind === undefined || (kind === 'merge' && !isBareMerge(value)) ? yield* plainMembers(value, pace) : undefined;
 }
 
 /** The same for the entries of a list. */
-export function plainList(list: JsonArray): JsonArray {
-  return list.flatMap((entry) => {
-    const value = plain(entry);
-    return value === undefined ? [] : [value];
-  });
+export function* plainList(list: JsonArray, pace: Pace): Steps<JsonArray> {
+  const out: JsonArray = [];
+  for (const entry of list) {
+    if (pace.over()) yield;
+    const value = yield* plain(entry, pace);
+    if (value !== undefined) out.push(value);
+  }
+  return out;
 }
 
 /** The same for the members of an object, whatever its own `$patch`. */
-export function plainMembers(object: JsonObject): JsonObject {
+export function* plainMembers(object: JsonObject, pace: Pace): Steps<JsonObject> {
   const out: JsonObject = {};
   for (const key of Object.keys(object)) {
-    const value = isDirective(key) ? undefined : plain(object[key] as Json);
+    if (pace.over()) yield;
+    const value = isDirective(key) ? undefined : yield* plain(object[key] as Json, pace);
     if (value !== undefined && value !== null) setKey(out, key, value);
   }
   return out;

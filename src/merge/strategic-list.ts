@@ -1,31 +1,55 @@
-import { getKey, isJsonObject, type Json, type JsonArray, type JsonObject, StatusError } from '../meta/index.ts';
+import {
+  getKey,
+  isJsonObject,
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  type Pace,
+  StatusError,
+  type Steps,
+  sortedInSteps,
+} from '../meta/index.ts';
 import { directiveOf, failed, isBareMerge, malformed, plainMembers, unexpected } from './strategic-directives.ts';
 import { patchText } from './strategic-text.ts';
 
-/** Merges a patch entry into the list entry with the same merge key. */
-export type MergeEntry = (before: JsonObject, change: JsonObject) => JsonObject;
+/** How the entries of a list are merged. */
+export interface ListMerge {
+  /** Undefined: the field declares none. */
+  readonly mergeKey: string | undefined;
+  /** Merges a patch entry into the list entry with the same merge key. */
+  readonly mergeEntry: (before: JsonObject, change: JsonObject) => Steps<JsonObject>;
+  readonly pace: Pace;
+}
 
 /**
  * Patches a list with the patch strategy `merge`: a set when its entries are scalars, otherwise objects identified by
  * `mergeKey`. Entries of the patch take the order of the patch, the others keep theirs.
  */
-export function mergeLists(
-  before: JsonArray,
-  change: JsonArray,
-  mergeKey: string | undefined,
-  mergeEntry: MergeEntry,
-): JsonArray {
+export function* mergeLists(before: JsonArray, change: JsonArray, merge: ListMerge): Steps<JsonArray> {
+  const { mergeKey } = merge;
   if (change.length === 0) return before;
   if (elementKind(before, change) !== 'object') {
-    return arrange([...new Set([...before, ...change])], change, before, undefined);
+    yield;
+    return yield* arrange([...new Set([...before, ...change])], change, before, undefined);
   }
   if (mergeKey === undefined) throw failed('cannot merge lists without merge key for struct');
-  return mergeKeyed(before, change as JsonObject[], mergeKey, mergeEntry);
+  yield;
+  return yield* mergeKeyed(before, change as JsonObject[], mergeKey, merge);
 }
 
-function mergeKeyed(before: JsonArray, change: JsonObject[], mergeKey: string, mergeEntry: MergeEntry): JsonArray {
+function* mergeKeyed(
+  before: JsonArray,
+  change: JsonObject[],
+  mergeKey: string,
+  { mergeEntry, pace }: ListMerge,
+): Steps<JsonArray> {
   const { entries, removed, replace } = readEntries(change, mergeKey);
-  if (replace) return entries.map(plainMembers);
+  yield;
+  if (replace) {
+    const replaced: JsonArray = [];
+    for (const entry of entries) replaced.push(yield* plainMembers(entry, pace));
+    return replaced;
+  }
   const live = (before as JsonObject[]).filter((entry) => !removed.has(getKey(entry, mergeKey)));
   const merged = [...live];
   const places = new Map<Json | undefined, number>();
@@ -33,17 +57,18 @@ function mergeKeyed(before: JsonArray, change: JsonObject[], mergeKey: string, m
     const key = getKey(entry, mergeKey);
     if (!places.has(key)) places.set(key, i);
   });
+  yield;
   for (const entry of entries) {
     const key = keyOf(entry, mergeKey);
     const place = places.get(key);
     if (place === undefined) {
       places.set(key, merged.length);
-      merged.push(plainMembers(entry));
+      merged.push(yield* plainMembers(entry, pace));
     } else {
-      merged[place] = mergeEntry(merged[place] as JsonObject, entry);
+      merged[place] = yield* mergeEntry(merged[place] as JsonObject, entry);
     }
   }
-  return arrange(merged, entries, live, mergeKey);
+  return yield* arrange(merged, entries, live, mergeKey);
 }
 
 /**
@@ -77,20 +102,28 @@ export const unknownDirective = (patch: JsonObject) =>
  * different groups that are both in `live`, the one that is first there comes first where the order within the groups
  * allows it.
  */
-export function arrange(items: JsonArray, wanted: JsonArray, live: JsonArray, mergeKey: string | undefined): JsonArray {
+export function* arrange(
+  items: JsonArray,
+  wanted: JsonArray,
+  live: JsonArray,
+  mergeKey: string | undefined,
+): Steps<JsonArray> {
   const wantedRanks = ranks(wanted, mergeKey);
+  yield;
   const liveRanks = ranks(live, mergeKey);
-  const named: Ranked[] = [];
-  const others: Ranked[] = [];
+  yield;
+  const given: Ranked[] = [];
+  const rest: Ranked[] = [];
   for (const item of items) {
     const key = keyOf(item, mergeKey);
     const rank = wantedRanks.get(key);
     const liveRank = liveRanks.get(key);
-    if (rank !== undefined) named.push({ item, rank, liveRank });
-    else others.push({ item, rank: liveRank ?? liveRanks.size, liveRank });
+    if (rank !== undefined) given.push({ item, rank, liveRank });
+    else rest.push({ item, rank: liveRank ?? liveRanks.size, liveRank });
   }
-  named.sort((a, b) => a.rank - b.rank);
-  others.sort((a, b) => a.rank - b.rank);
+  yield;
+  const named = yield* sortedInSteps(given, byRank);
+  const others = yield* sortedInSteps(rest, byRank);
   const out: JsonArray = [];
   let next = 0;
   for (const { item, liveRank } of named) {
@@ -103,6 +136,8 @@ export function arrange(items: JsonArray, wanted: JsonArray, live: JsonArray, me
   for (; next < others.length; next++) out.push((others[next] as Ranked).item);
   return out;
 }
+
+const byRank = (a: Ranked, b: Ranked): number => a.rank - b.rank;
 
 interface Ranked {
   readonly item: Json;
@@ -129,9 +164,10 @@ export function checkOrder(change: JsonArray, order: JsonArray, mergeKey: string
 }
 
 /** Removes the scalars of `$deleteFromPrimitiveList` from a list. */
-export function removeScalars(list: JsonArray, removed: JsonArray): JsonArray {
+export function* removeScalars(list: JsonArray, removed: JsonArray): Steps<JsonArray> {
   if (list.length === 0 || removed.length === 0) return list;
   if (elementKind(list, removed) === 'object') throw malformed('primitive list');
+  yield;
   const removedSet = new Set(removed);
   return list.filter((item) => !removedSet.has(item));
 }

@@ -5,11 +5,14 @@ import {
   type JsonArray,
   type JsonObject,
   jsonType,
+  largeWeight,
   type Names,
+  Pace,
   StatusError,
   type Steps,
   setKey,
   statusError,
+  weigh,
 } from '../meta/index.ts';
 import { anyValue, fieldsOf, type Resolved, resolve, type Schema, type StructSchema } from '../schema/index.ts';
 import {
@@ -34,6 +37,7 @@ const freeWork = 1_000;
 interface Patching {
   readonly names: Names;
   left: number;
+  readonly pace: Pace;
 }
 
 /** The schema, patch strategy and merge key of a field. */
@@ -59,41 +63,50 @@ export function* strategicMergePatch(object: Json, patch: Json, schema: StructSc
       `json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`,
     );
   }
-  const left = freeWork + workPerMember * (sizeOf(object) + sizeOf(patch));
-  yield;
-  return mergeObjects({ names, left }, isJsonObject(object) ? object : {}, patch, schema);
+  const pace = new Pace();
+  const size = (yield* sizeOf(object, pace)) + (yield* sizeOf(patch, pace));
+  const state = { names, left: freeWork + workPerMember * size, pace };
+  return yield* mergeObjects(state, isJsonObject(object) ? object : {}, patch, schema);
 }
 
 /** The number of members of all lists and objects in a value. */
-function sizeOf(value: Json): number {
-  if (typeof value !== 'object' || value === null) return 0;
+function* sizeOf(value: Json, pace: Pace): Steps<number> {
+  const weight = weigh(value);
+  if (pace.over(weight)) yield;
+  // Each value but the outermost is a member.
+  if (weight < largeWeight || typeof value !== 'object' || value === null) return weight - 1;
   let size = 0;
-  if (Array.isArray(value)) for (const entry of value) size += 1 + sizeOf(entry);
-  else for (const key in value) size += 1 + sizeOf(value[key] as Json);
+  if (Array.isArray(value)) for (const entry of value) size += 1 + (yield* sizeOf(entry, pace));
+  else for (const key of Object.keys(value)) size += 1 + (yield* sizeOf(value[key] as Json, pace));
   return size;
 }
 
-function mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
+function* mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, schema: Schema): Steps<JsonObject> {
+  const { pace } = state;
   const { directive, retainKeys, elementOrders, primitiveDeletions } = readDirectives(patch);
-  if (directive === 'replace') return plainMembers(patch);
+  if (directive === 'replace') return yield* plainMembers(patch, pace);
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge') throw unknownDirective(patch);
   const keys = Object.keys(patch);
   const out: JsonObject = {};
   const kept = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
-  for (const key of kept) setKey(out, key, before[key] as Json);
+  for (const key of kept) {
+    if (pace.over()) yield;
+    setKey(out, key, before[key] as Json);
+  }
   spend(state, kept.length + keys.length);
   const shape = shapeOf(schema);
   for (const [name, order] of elementOrders) {
-    const list = mergeOrdered(state, getKey(out, name), getKey(patch, name), order, shape, name);
+    const list = yield* mergeOrdered(state, getKey(out, name), getKey(patch, name), order, shape, name);
     if (list !== undefined) setKey(out, name, list);
   }
   const ordered = new Set(elementOrders.map(([name]) => name));
   for (const key of keys) {
+    if (pace.over()) yield;
     if (isDirective(key) || ordered.has(key)) continue;
     const change = patch[key] as Json;
     const known = getKey(out, key);
-    const value = change === null ? undefined : mergeValues(state, known, change, shape, key);
+    const value = change === null ? undefined : yield* mergeValues(state, known, change, shape, key);
     if (value === undefined) delete out[key];
     else if (value !== known) setKey(out, key, value);
   }
@@ -102,7 +115,7 @@ function mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, sc
     const list = getKey(out, name);
     if (!Array.isArray(list)) continue;
     spend(state, list.length + removed.length);
-    setKey(out, name, removeScalars(list, removed));
+    setKey(out, name, yield* removeScalars(list, removed));
   }
   return out;
 }
@@ -118,40 +131,43 @@ function retainedKeys(before: JsonObject, patch: JsonObject, retain: Json): stri
 }
 
 /** The patched value; undefined when it is removed. */
-function mergeValues(
+function* mergeValues(
   state: Patching,
   before: Json | undefined,
   change: Json,
   parent: Resolved,
   key: string,
-): Json | undefined {
+): Steps<Json | undefined> {
   if (isJsonObject(before) && isJsonObject(change)) {
     const place = patchMetaOf(state, parent, key);
     // Directives have no effect under the strategy `replace`.
-    return place.strategy === 'replace' ? plainMembers(change) : mergeObjects(state, before, change, place.schema);
+    return yield* place.strategy === 'replace'
+      ? plainMembers(change, state.pace)
+      : mergeObjects(state, before, change, place.schema);
   }
   if (Array.isArray(before) && Array.isArray(change)) {
-    return mergeListsAt(state, before, change, patchMetaOf(state, parent, key));
+    return yield* mergeListsAt(state, before, change, patchMetaOf(state, parent, key));
   }
-  return plain(change);
+  return yield* plain(change, state.pace);
 }
 
-function mergeListsAt(state: Patching, before: JsonArray, change: JsonArray, place: PatchMeta): JsonArray {
-  if (place.strategy !== 'merge') return plainList(change);
+function* mergeListsAt(state: Patching, before: JsonArray, change: JsonArray, place: PatchMeta): Steps<JsonArray> {
+  if (place.strategy !== 'merge') return yield* plainList(change, state.pace);
   spend(state, before.length + change.length);
   const element = elementOf(place.schema);
-  return mergeLists(before, change, place.mergeKey, (entry, patch) => mergeObjects(state, entry, patch, element));
+  const mergeEntry = (entry: JsonObject, patch: JsonObject) => mergeObjects(state, entry, patch, element);
+  return yield* mergeLists(before, change, { mergeKey: place.mergeKey, pace: state.pace, mergeEntry });
 }
 
 /** The patched list in the order of `$setElementOrder`; undefined when neither object nor patch has the list. */
-function mergeOrdered(
+function* mergeOrdered(
   state: Patching,
   before: Json | undefined,
   change: Json | undefined,
   order: Json,
   parent: Resolved,
   name: string,
-): JsonArray | undefined {
+): Steps<JsonArray | undefined> {
   const wanted = asList(order);
   const live = before === undefined || before === null ? undefined : asList(before);
   const changes = change === undefined ? undefined : asList(change);
@@ -162,13 +178,19 @@ function mergeOrdered(
   }
   spend(state, wanted.length + (live ?? []).length + (changes ?? []).length);
   checkOrder(changes ?? [], wanted, place.mergeKey);
-  const merged = mergeBoth(state, live, changes, place);
-  return merged === undefined ? undefined : arrange(merged, wanted, live ?? [], place.mergeKey);
+  yield;
+  const merged = yield* mergeBoth(state, live, changes, place);
+  return merged && (yield* arrange(merged, wanted, live ?? [], place.mergeKey));
 }
 
-function mergeBoth(state: Patching, before: JsonArray | undefined, change: JsonArray | undefined, place: PatchMeta) {
+function* mergeBoth(
+  state: Patching,
+  before: JsonArray | undefined,
+  change: JsonArray | undefined,
+  place: PatchMeta,
+): Steps<JsonArray | undefined> {
   if (change === undefined) return before;
-  return before === undefined ? plainList(change) : mergeListsAt(state, before, change, place);
+  return yield* before === undefined ? plainList(change, state.pace) : mergeListsAt(state, before, change, place);
 }
 
 /** The struct or map schema of an object. */

@@ -58,7 +58,7 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
-export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedTexts } from './json-steps.ts';
+export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedInSteps, sortedTexts } from './json-steps.ts';
 export { Lanes } from './lanes.ts';
 export { equalInSteps, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';

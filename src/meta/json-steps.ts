@@ -3,7 +3,7 @@ import type { Steps } from './steps.ts';
 
 /** How many values a walk visits in one step. */
 const visitsPerStep = 1_000;
-/** How many texts are sorted in one step. */
+/** How many items are sorted in one step. */
 const sortedPerStep = 1_000;
 
 /** Divides a walk over values into steps. */
@@ -42,7 +42,10 @@ function* listsEqual(a: readonly Json[], b: readonly Json[], pace: Pace): Steps<
 
 function* objectsEqual(a: JsonObject, b: JsonObject, pace: Pace): Steps<boolean> {
   const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
+  if (pace.over(keys.length)) yield;
+  const others = Object.keys(b).length;
+  if (pace.over(others)) yield;
+  if (keys.length !== others) return false;
   for (const key of keys) {
     if (pace.over()) yield;
     if (!Object.hasOwn(b, key)) return false;
@@ -77,16 +80,20 @@ function* write(value: Json, parts: string[], pace: Pace): Steps<void> {
 }
 
 /** Texts in the order of `compare`, by default that of their UTF-16 code units. */
-export function* sortedTexts(texts: readonly string[], compare?: (a: string, b: string) => number): Steps<string[]> {
-  if (texts.length <= sortedPerStep) return [...texts].sort(compare);
-  const middle = texts.length >> 1;
-  const left = yield* sortedTexts(texts.slice(0, middle), compare);
-  const right = yield* sortedTexts(texts.slice(middle), compare);
-  const isOrdered = (a: string, b: string) => (compare === undefined ? a <= b : compare(a, b) <= 0);
-  const merged: string[] = [];
+export const sortedTexts = (texts: readonly string[], compare?: (a: string, b: string) => number): Steps<string[]> =>
+  sortedInSteps(texts, compare);
+
+/** Items in the order of `compare`, by default that of `<`; equal ones keep theirs. */
+export function* sortedInSteps<T>(items: readonly T[], compare?: (a: T, b: T) => number): Steps<T[]> {
+  if (items.length <= sortedPerStep) return [...items].sort(compare);
+  const middle = items.length >> 1;
+  const left = yield* sortedInSteps(items.slice(0, middle), compare);
+  const right = yield* sortedInSteps(items.slice(middle), compare);
+  const isOrdered = (a: T, b: T) => (compare === undefined ? a <= b : compare(a, b) <= 0);
+  const merged: T[] = [];
   for (let i = 0, j = 0; i < left.length || j < right.length; ) {
-    const isLeft = j === right.length || (i < left.length && isOrdered(left[i] as string, right[j] as string));
-    merged.push((isLeft ? left[i++] : right[j++]) as string);
+    const isLeft = j === right.length || (i < left.length && isOrdered(left[i] as T, right[j] as T));
+    merged.push((isLeft ? left[i++] : right[j++]) as T);
     if (merged.length % sortedPerStep === 0) yield;
   }
   return merged;

@@ -19,6 +19,12 @@ it('values are counted, no further than is needed', () => {
   expect([isLarge(list(400)), isLarge(list(600))]).toEqual([false, true]);
 });
 
+it('a value of any depth can be weighed', () => {
+  let deep: Json = 1;
+  for (let i = 0; i < 100_000; i++) deep = i % 2 === 0 ? { a: deep } : [deep];
+  expect(weigh(deep)).toBe(largeWeight);
+});
+
 it('a copy is equal and shares nothing', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { minLength: 0, maxLength: 5 }), (values) => {

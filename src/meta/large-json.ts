@@ -15,7 +15,8 @@ export function weigh(value: Json | undefined): number {
 
 /** What is left of `weight` after the values of a list or object. */
 function left(value: Json[] | JsonObject, weight: number): number {
-  weight--;
+  // Also ends in a value that nests deeper than any function may call itself.
+  if (--weight <= 0) return 0;
   if (Array.isArray(value)) {
     if (value.length >= weight) return 0;
     for (const item of value) {
@@ -38,7 +39,11 @@ export const isLarge = (value: Json | undefined): boolean => weigh(value) >= lar
 /** Whether two values are equal, compared in steps where both are large. */
 export function* equalInSteps(a: Json | undefined, b: Json | undefined): Steps<boolean> {
   if (a === b) return true;
-  return isLarge(a) && isLarge(b) ? yield* jsonEqualInSteps(a, b) : jsonEqual(a, b);
+  if (!isLarge(a)) return jsonEqual(a, b);
+  yield;
+  if (!isLarge(b)) return jsonEqual(a, b);
+  yield;
+  return yield* jsonEqualInSteps(a, b);
 }
 
 /** A deep copy, made in steps. */

@@ -1,4 +1,4 @@
-import { strictFindingsInSteps, stringifyJson } from '../codec/index.ts';
+import { strictFindingsInSteps, stringifyJsonInSteps } from '../codec/index.ts';
 import { checkMembers, patchText, readOperations, visitedBy } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -6,6 +6,7 @@ import {
   fieldError,
   formatGroupVersion,
   isJsonObject,
+  isLarge,
   type Json,
   type JsonObject,
   type ObjectMeta,
@@ -14,12 +15,14 @@ import {
   quote,
   StatusError,
   type Steps,
+  setKey,
   shorten,
+  sortedTexts,
   statusError,
   unknownField,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
-import { requestKind, toStorage } from './convert.ts';
+import { requestKind, toStorageInSteps } from './convert.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
 
 /**
@@ -32,12 +35,12 @@ export function* decodeBody(
   { value, findings, json }: ObjectBody,
   options: WriteOptions,
 ): Steps<ApiObject> {
-  checkMembers(value);
+  yield* checkMembers(value);
   const { kind, apiVersion } = requestKind(target);
   const given = typeOf(value, kind, apiVersion);
   const named = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
-    const { object, unknown } = decode(registry, target, value, given);
+    const { object, unknown } = yield* decode(registry, target, value, given);
     if (options.fieldValidation !== 'Ignore') {
       const body = prunes(target) ? { findings } : { findings, json };
       yield;
@@ -72,7 +75,7 @@ export function* decodePatched(
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
     // A strategic merge patch cannot change the type: its result is not decoded by kind and apiVersion.
     const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
-    const { object, unknown } = decode(registry, target, patched, given);
+    const { object, unknown } = yield* decode(registry, target, patched, given);
     reportStrictErrors(yield* strictErrorsOf({ findings }, unknown), options);
     return object;
   } catch (error) {
@@ -80,7 +83,7 @@ export function* decodePatched(
     const [shown, why] =
       format === 'strategic'
         ? [patchText(patch), conversionError(error.message)]
-        : [stringifyJson(sorted(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch)), error.message];
+        : [yield* shownDocument(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch), error.message];
     throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, why)]);
   }
 }
@@ -127,14 +130,22 @@ function warningsOf(error: string): readonly string[] {
 }
 
 /** The patched document as messages show it: keys are sorted in the objects that the patch visits. */
-function sorted(value: Json, patch: Json): Json {
+function* sorted(value: Json, patch: Json): Steps<Json> {
   if (!isJsonObject(value)) return value;
   const inner = isJsonObject(patch) ? patch : {};
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, isJsonObject(inner[key]) ? sorted(value[key] as Json, inner[key]) : (value[key] as Json)]),
-  );
+  const out: JsonObject = {};
+  for (const key of yield* sortedTexts(Object.keys(value))) {
+    const item = value[key] as Json;
+    setKey(out, key, isJsonObject(inner[key]) ? yield* sorted(item, inner[key]) : item);
+  }
+  return out;
+}
+
+function* shownDocument(patched: Json, patch: Json): Steps<string> {
+  yield;
+  const document = yield* sorted(patched, patch);
+  yield;
+  return yield* stringifyJsonInSteps(document);
 }
 
 interface GivenType {
@@ -151,23 +162,23 @@ function typeOf(value: JsonObject, kind: string, apiVersion: string): GivenType 
   return { kind: text('kind', kind), apiVersion: text('apiVersion', apiVersion) };
 }
 
-function decode(
+function* decode(
   registry: RegistryContext,
   target: Target,
   value: JsonObject,
   given: GivenType,
-): { object: ApiObject; unknown: readonly Path[] } {
+): Steps<{ object: ApiObject; unknown: readonly Path[] }> {
   const { kind, apiVersion, type } = requestKind(target);
   if (given.kind !== kind || (given.apiVersion !== apiVersion && !isFormer(target, given))) {
     if (target.resource.definition.custom !== undefined) rejectCustomType(target, value, given);
     rejectType(registry, target, given);
   }
-  const { value: decoded, unknown } = type.decode(value);
+  const { value: decoded, unknown } = isLarge(value) ? yield* type.decodeInSteps(value) : type.decode(value);
   const object = decoded as ApiObject;
   object.kind = kind;
   object.apiVersion = apiVersion;
   object.metadata ??= {} as ObjectMeta & JsonObject;
-  return { object: toStorage(target, object), unknown };
+  return { object: yield* toStorageInSteps(target, object), unknown };
 }
 
 /** Whether it is a removed version of the subresource's kind that is still accepted. */

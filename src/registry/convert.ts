@@ -1,6 +1,6 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ApiObject, type ByteString, encodeText } from '../meta/index.ts';
+import { type ApiObject, atOnce, type ByteString, encodeText, isLarge, type Steps } from '../meta/index.ts';
 import type { PartialUpdateSubresource, Projection, StatusSubresource } from './definition.ts';
 import type { CompiledVersion, RequestKind } from './resource.ts';
 import { readObject } from './stored/read.ts';
@@ -53,11 +53,16 @@ export function fromStorage(target: Target, object: ApiObject): ApiObject {
 }
 
 /** Converts an object of the version of the request to the storage version, in its normal form. */
-export function toStorage(target: Target, object: ApiObject): ApiObject {
+export const toStorage = (target: Target, object: ApiObject): ApiObject => atOnce(toStorageInSteps(target, object));
+
+/** The same in steps, for the sake of large objects. */
+export function* toStorageInSteps(target: Target, object: ApiObject): Steps<ApiObject> {
   const { format, names, storageVersion, subresources } = target.resource;
   if (isStorageVersion(target) || subresources.get(target.subresource)?.requestKind !== undefined) return object;
   const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
-  const stored = storageVersion.type.decode(converted).value as ApiObject;
+  const { type } = storageVersion;
+  const { value } = isLarge(converted) ? yield* type.decodeInSteps(converted) : type.decode(converted);
+  const stored = value as ApiObject;
   return { ...stored, kind: format.kind, apiVersion: format.apiVersion };
 }
 

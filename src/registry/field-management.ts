@@ -20,6 +20,7 @@ import {
   formatGroupResource,
   formatTime,
   isJsonObject,
+  isLarge,
   type Json,
   type JsonObject,
   jsonCopyInSteps,
@@ -27,7 +28,15 @@ import {
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import type { Conversions } from './conversions.ts';
-import { fromStorage, partialWriteOf, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
+import {
+  fromStorage,
+  partialWriteOf,
+  projectionOf,
+  requestKind,
+  toStorage,
+  toStorageInSteps,
+  versionOf,
+} from './convert.ts';
 import type { FieldNames } from './definition.ts';
 import type { CompiledVersion, Resource } from './resource.ts';
 import type { Target } from './types.ts';
@@ -86,12 +95,13 @@ function managedObjectType(registry: RegistryContext, target: Target, webhook?: 
 /**
  * The object of the target as it would be stored: decoded, with all defaults. Neither keeps nor changes its argument.
  */
-export function normalize(registry: RegistryContext, target: Target, object: JsonObject): ApiObject {
+export function* normalize(registry: RegistryContext, target: Target, object: JsonObject): Steps<ApiObject> {
   const { kind, apiVersion, type } = requestKind(target);
-  const decoded = asObject(type.decode(object).value, kind, apiVersion);
+  const { value } = isLarge(object) ? yield* type.decodeInSteps(object) : type.decode(object);
+  const decoded = asObject(value, kind, apiVersion);
   const { defaults } = target.resource.definition.strategy;
   if (defaults === undefined || projectionOf(target) !== undefined) return decoded;
-  const stored = toStorage(target, decoded);
+  const stored = yield* toStorageInSteps(target, decoded);
   defaults(stored, { names: registry.names, now: registry.clock.now() });
   return fromStorage(target, stored);
 }

@@ -1,6 +1,6 @@
 import {
-  applyJsonPatch,
-  applyMergePatch,
+  applyJsonPatchInSteps,
+  applyMergePatchInSteps,
   checkMembers,
   checkPatched,
   mergeApply,
@@ -21,7 +21,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { type Patched, reportStrictErrors, strictErrorsOf } from './body.ts';
-import { requestKind, toStorage } from './convert.ts';
+import { requestKind, toStorageInSteps } from './convert.ts';
 import { copyOf, managedProjection, managedTypeOf, normalize, writerOf } from './field-management.ts';
 import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
 import type { WriteRequest } from './write-request.ts';
@@ -44,9 +44,9 @@ type Patch = Change & { readonly verb: 'patch' };
 
 /** Applies a JSON, merge or strategic merge patch to an object in the version of the request. @throws StatusError */
 export function* applyPatch(target: Target, change: Patch, before: JsonObject, options: WriteOptions): Steps<Patched> {
-  checkMembers(change.patch);
+  yield* checkMembers(change.patch);
   const patched = yield* patchDocument(target, change, before, options);
-  checkPatched(patched.document);
+  yield* checkPatched(patched.document);
   return patched;
 }
 
@@ -66,14 +66,15 @@ function* patchDocument(
     case 'json': {
       const operations = readOperations(patch);
       const errors = lenient ? [] : yield* strictErrorsOf({ findings, json }, unknownMembers(operations));
-      return { document: applyJsonPatch(before, operations), findings: errors.map((error) => `json patch ${error}`) };
+      const document = yield* applyJsonPatchInSteps(before, operations);
+      return { document, findings: errors.map((error) => `json patch ${error}`) };
     }
     case 'strategic': {
       const { schema, names } = requestKind(target).type;
       return { document: yield* strategicMergePatch(before, patch, schema, names), findings };
     }
     default:
-      if (isJsonObject(patch)) return { document: applyMergePatch(before, patch), findings };
+      if (isJsonObject(patch)) return { document: yield* applyMergePatchInSteps(before, patch), findings };
       if (patch === null || lenient) throw statusError.badRequest(badMergePatch);
       throw statusError.badRequest(`error decoding patch: ${notAnObject(patch)}`);
   }
@@ -95,18 +96,18 @@ export function* applied(request: WriteRequest, old: ApiObject | undefined): Ste
     const why = malformed ?? `error unmarshaling JSON: while decoding JSON: ${notAnObject(applyConfig)}`;
     throw statusError.badRequest(`error decoding YAML: ${why}`);
   }
-  checkMembers(applyConfig);
+  yield* checkMembers(applyConfig);
   checkType(target, applyConfig);
   const live = old === undefined ? undefined : managedProjection(target, old);
   const type = managedTypeOf(registry, target, request.conversions);
   const apply = { type, writer: writerOf(request), live, applyConfig, force: options.force };
   const merged = yield* mergeApply(apply);
   yield;
-  const normalized = merged.object === live ? live : normalize(registry, target, merged.object);
+  const normalized = merged.object === live ? live : yield* normalize(registry, target, merged.object);
   const object = yield* settleApply(apply, merged, normalized);
   reportStrictErrors(findings, options, 'error strict decoding YAML');
   yield;
-  return toStorage(target, object === live ? yield* copyOf(object) : object);
+  return yield* toStorageInSteps(target, object === live ? yield* copyOf(object) : object);
 }
 
 /** An apply configuration must name kind and apiVersion of the target. @throws StatusError 400 */

@@ -1,8 +1,8 @@
-import { type Json, type JsonObject, type Names, type Path, statusError } from '../meta/index.ts';
+import { type Json, type JsonObject, type Names, Pace, type Path, type Steps, statusError } from '../meta/index.ts';
 import { remember } from './access.ts';
 import type { StructSchema } from './declare.ts';
-import { DecoderFactory, Mismatch, newWalk, type Walk } from './decode.ts';
-import { inspect } from './inspect.ts';
+import { DecoderFactory, decodeInSteps, Mismatch, newWalk, type StructDecoder } from './decode.ts';
+import { inspect, inspectInSteps } from './inspect.ts';
 
 /** A compiled struct schema, which decodes values. */
 export interface CompiledType {
@@ -15,6 +15,8 @@ export interface CompiledType {
    * @throws StatusError 400 naming the field with a value of the wrong type
    */
   decode(value: Json): Decoded;
+  /** The same in steps, for a large value. @throws StatusError 400 */
+  decodeInSteps(value: Json): Steps<Decoded>;
 }
 
 export interface Decoded {
@@ -32,17 +34,17 @@ export function compile(schema: StructSchema, names: Names): CompiledType {
   const known = remember(types, names, () => new WeakMap<StructSchema, CompiledType>());
   return remember(known, schema, () => {
     const factory = remember(factories, names, () => new DecoderFactory(names));
-    const { decode } = factory.struct(schema);
-    return { schema, names, decode: (value) => decodeWhole(schema, names, decode, value) };
+    const decoder = factory.struct(schema);
+    return {
+      schema,
+      names,
+      decode: (value) => decodeWhole(schema, names, decoder, value),
+      decodeInSteps: (value) => decodeWholeInSteps(schema, names, decoder, value),
+    };
   });
 }
 
-function decodeWhole(
-  schema: StructSchema,
-  names: Names,
-  decode: (value: Json, walk: Walk) => JsonObject,
-  input: Json,
-): Decoded {
+function decodeWhole(schema: StructSchema, names: Names, { decode }: StructDecoder, input: Json): Decoded {
   const walk = newWalk();
   try {
     const value = decode(input, walk);
@@ -50,6 +52,19 @@ function decodeWhole(
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
     inspect(schema, input, names);
+    throw statusError.internal(`a value is not of type ${schema.name}`, error);
+  }
+}
+
+function* decodeWholeInSteps(schema: StructSchema, names: Names, decoder: StructDecoder, input: Json): Steps<Decoded> {
+  const walk = newWalk();
+  yield;
+  try {
+    const value = (yield* decodeInSteps(decoder, input, walk, new Pace())) as JsonObject;
+    return { value, unknown: walk.dropped ? yield* inspectInSteps(schema, input, names) : none };
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    yield* inspectInSteps(schema, input, names);
     throw statusError.internal(`a value is not of type ${schema.name}`, error);
   }
 }

@@ -1,4 +1,17 @@
-import { expandNames, isJsonObject, type Json, type JsonObject, jsonCopy, type Names, setKey } from '../meta/index.ts';
+import {
+  expandNames,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  largeWeight,
+  type Names,
+  type Pace,
+  type Steps,
+  setKey,
+  sortedTexts,
+  weigh,
+} from '../meta/index.ts';
 import { fieldsOf, remember, resolve } from './access.ts';
 import type { EitherSchema, Field, Schema, StructSchema } from './declare.ts';
 import { MAX_DEPTH } from './limits.ts';
@@ -18,6 +31,9 @@ export const newWalk = (): Walk => ({ dropped: false, depth: 0, emptyMap: false 
 /** Returns the normal form of a value. @throws Mismatch for a value of the wrong type */
 type Decoder = (value: Json, walk: Walk) => Json;
 
+/** The same in steps, for a large value. */
+type StepDecoder = (value: Json, walk: Walk, pace: Pace) => Steps<Json>;
+
 /** A value of the wrong type. It carries no path or reason: {@link inspect} finds them. */
 export class Mismatch extends Error {}
 const mismatch = new Mismatch('the value is not of its type');
@@ -35,17 +51,16 @@ export class DecoderFactory {
     return remember(this.#structs, schema, () => structDecoder(() => compileStruct(schema, this, this.#names)));
   }
 
-  /** The decoder of a schema, and the value of `null` in a list or map. */
-  of(schema: Schema): { readonly decode: Decoder; readonly zero: () => Json } {
+  of(schema: Schema): ValueDecoder {
     switch (schema.type) {
       case 'struct':
         return this.struct(schema);
       case 'list':
-        return { decode: listDecoder(this.of(schema.element)), zero: () => [] };
+        return listDecoder(this.of(schema.element));
       case 'map':
-        return { decode: mapDecoder(this.of(schema.value)), zero: () => ({}) };
+        return mapDecoder(this.of(schema.value));
       case 'either':
-        return { decode: eitherDecoder(schema, this), zero: () => null };
+        return eitherDecoder(schema, this);
       case 'lazy':
         return lazyDecoder(() => this.of(resolve(schema)));
       default:
@@ -56,10 +71,31 @@ export class DecoderFactory {
 
 interface ValueDecoder {
   readonly decode: Decoder;
+  /** Undefined for scalars. */
+  readonly decodeInSteps: StepDecoder | undefined;
+  /** The value of `null` in a list or map. */
   readonly zero: () => Json;
 }
 
-interface StructDecoder extends ValueDecoder {
+/** Decodes a value, in steps if it is large. */
+export function* decodeInSteps(
+  decoder: Pick<ValueDecoder, 'decode' | 'decodeInSteps'>,
+  value: Json,
+  walk: Walk,
+  pace: Pace,
+): Steps<Json> {
+  const weight = weigh(value);
+  if (pace.over(weight)) yield;
+  if (weight < largeWeight || decoder.decodeInSteps === undefined) return decoder.decode(value, walk);
+  return yield* decoder.decodeInSteps(value, walk, pace);
+}
+
+/** The same for an entry of a list or map. */
+function* entryInSteps(decoder: ValueDecoder, item: Json, walk: Walk, pace: Pace): Steps<Json> {
+  return item === null ? decoder.zero() : yield* decodeInSteps(decoder, item, walk, pace);
+}
+
+export interface StructDecoder extends ValueDecoder {
   readonly decode: (value: Json, walk: Walk) => JsonObject;
 }
 
@@ -74,51 +110,77 @@ function scalarDecoder({ read, zero }: Scalar): ValueDecoder {
       if (normal === undefined) throw mismatch;
       return normal;
     },
+    decodeInSteps: undefined,
     zero: () => zero,
   };
 }
 
-function listDecoder(element: ValueDecoder): Decoder {
+function listDecoder(element: ValueDecoder): ValueDecoder {
   const { decode, zero } = element;
-  return (value, walk) => {
-    if (!Array.isArray(value)) throw mismatch;
-    const out: Json[] = [];
-    for (const item of value) out.push(item === null ? zero() : decode(item, walk));
-    return out;
+  return {
+    decode: (value, walk) => {
+      if (!Array.isArray(value)) throw mismatch;
+      const out: Json[] = [];
+      for (const item of value) out.push(item === null ? zero() : decode(item, walk));
+      return out;
+    },
+    *decodeInSteps(value, walk, pace) {
+      if (!Array.isArray(value)) throw mismatch;
+      const out: Json[] = [];
+      for (const item of value) out.push(yield* entryInSteps(element, item, walk, pace));
+      return out;
+    },
+    zero: () => [],
   };
 }
 
-function mapDecoder(element: ValueDecoder): Decoder {
+function mapDecoder(element: ValueDecoder): ValueDecoder {
   const { decode, zero } = element;
-  return (value, walk) => {
-    if (!isJsonObject(value)) throw mismatch;
-    const keys = sortedKeys(value);
-    const out: JsonObject = {};
-    for (const key of keys) {
-      const item = value[key] as Json;
-      setKey(out, key, item === null ? zero() : decode(item, walk));
-    }
-    walk.emptyMap = keys.length === 0;
-    return out;
+  return {
+    decode: (value, walk) => {
+      if (!isJsonObject(value)) throw mismatch;
+      const keys = Object.keys(value);
+      if (!isSorted(keys)) keys.sort();
+      const out: JsonObject = {};
+      for (const key of keys) {
+        const item = value[key] as Json;
+        setKey(out, key, item === null ? zero() : decode(item, walk));
+      }
+      walk.emptyMap = keys.length === 0;
+      return out;
+    },
+    *decodeInSteps(value, walk, pace) {
+      if (!isJsonObject(value)) throw mismatch;
+      const given = Object.keys(value);
+      yield;
+      const keys = isSorted(given) ? given : yield* sortedTexts(given);
+      const out: JsonObject = {};
+      for (const key of keys) setKey(out, key, yield* entryInSteps(element, value[key] as Json, walk, pace));
+      walk.emptyMap = keys.length === 0;
+      return out;
+    },
+    zero: () => ({}),
   };
 }
 
-function sortedKeys(value: JsonObject): string[] {
-  const keys = Object.keys(value);
+function isSorted(keys: readonly string[]): boolean {
   for (let i = 1; i < keys.length; i++) {
-    if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort();
+    if ((keys[i - 1] as string) > (keys[i] as string)) return false;
   }
-  return keys;
+  return true;
 }
 
-function eitherDecoder(schema: EitherSchema, factory: DecoderFactory): Decoder {
-  let options: readonly { readonly schema: Schema; readonly decode: Decoder }[] | undefined;
-  return (value, walk) => {
-    options ??= schema.options.map((option) => ({ schema: option, decode: factory.of(option).decode }));
-    for (const option of options) {
-      if (suits(option.schema, value)) return option.decode(value, walk);
-    }
+function eitherDecoder(schema: EitherSchema, factory: DecoderFactory): ValueDecoder {
+  let options: readonly { readonly schema: Schema; readonly decoder: ValueDecoder }[] | undefined;
+  const optionFor = (value: Json): ValueDecoder => {
+    options ??= schema.options.map((option) => ({ schema: option, decoder: factory.of(option) }));
+    for (const option of options) if (suits(option.schema, value)) return option.decoder;
     throw mismatch;
+  };
+  return {
+    decode: (value, walk) => optionFor(value).decode(value, walk),
+    decodeInSteps: (value, walk, pace) => decodeInSteps(optionFor(value), value, walk, pace),
+    zero: () => null,
   };
 }
 
@@ -160,6 +222,14 @@ function lazyDecoder(make: () => ValueDecoder): ValueDecoder {
       walk.depth--;
       return out;
     },
+    *decodeInSteps(value, walk, pace) {
+      made ??= make();
+      if (walk.depth === MAX_DEPTH) throw mismatch;
+      walk.depth++;
+      const out = yield* decodeInSteps(made, value, walk, pace);
+      walk.depth--;
+      return out;
+    },
     zero: () => {
       made ??= make();
       return made.zero();
@@ -176,6 +246,7 @@ interface CompiledStruct {
 interface FieldDecoder {
   readonly name: string;
   readonly decode: Decoder;
+  readonly decodeInSteps: StepDecoder | undefined;
   /** A zero value is treated as absent. */
   readonly dropsZero: boolean;
   /** A map: its decoder reports whether it is empty, which is expensive to find out for a large map. */
@@ -201,24 +272,44 @@ function structDecoder(make: () => CompiledStruct): StructDecoder {
     for (let i = 0; i < fields.length; i++) {
       const field = fields[i] as FieldDecoder;
       const item = given[i];
-      if (item !== undefined && item !== null) {
-        const normal = field.decode(item, walk);
-        if (!field.dropsZero || !(field.isMap ? walk.emptyMap : isZero(normal))) {
-          setKey(out, field.name, normal);
-          continue;
-        }
-      }
-      if (field.absent !== undefined) setKey(out, field.name, field.absent());
+      setField(out, field, item === undefined || item === null ? undefined : field.decode(item, walk), walk);
     }
     return out;
   };
   return {
     decode,
+    *decodeInSteps(value, walk, pace) {
+      if (!isJsonObject(value)) throw mismatch;
+      compiled ??= make();
+      const { indexes, fields } = compiled;
+      const given = new Array<Json | undefined>(fields.length);
+      const keys = Object.keys(value);
+      yield;
+      for (const key of keys) {
+        const index = indexes.get(key);
+        if (index === undefined) walk.dropped = true;
+        else given[index] = value[key];
+      }
+      const out: JsonObject = {};
+      for (const [i, field] of fields.entries()) {
+        const item = given[i];
+        const absent = item === undefined || item === null;
+        setField(out, field, absent ? undefined : yield* decodeInSteps(field, item, walk, pace), walk);
+      }
+      return out;
+    },
     zero: () => {
       zero ??= decode({}, newWalk());
       return jsonCopy(zero);
     },
   };
+}
+
+/** Sets a decoded field; undefined: it is not given. */
+function setField(out: JsonObject, field: FieldDecoder, value: Json | undefined, { emptyMap }: Walk): void {
+  if (value !== undefined && !(field.dropsZero && (field.isMap ? emptyMap : isZero(value)))) {
+    setKey(out, field.name, value);
+  } else if (field.absent !== undefined) setKey(out, field.name, field.absent());
 }
 
 function isZero(value: Json): boolean {
@@ -247,13 +338,14 @@ function compileStruct(schema: StructSchema, factory: DecoderFactory, names: Nam
 }
 
 function fieldDecoder(name: string, field: Field, factory: DecoderFactory, names: Names): FieldDecoder {
-  const { decode, zero } = factory.of(field.schema);
+  const { decode, decodeInSteps, zero } = factory.of(field.schema);
   const schema = resolve(field.schema);
   const scalar = scalarOf(schema);
   const keepsZero = schema.type === 'struct' || schema.type === 'either' || scalar?.keepsZero === true;
   return {
     name,
     decode,
+    decodeInSteps,
     dropsZero: field.nullable !== true && !keepsZero,
     isMap: schema.type === 'map',
     absent: absentValue(field, names, scalar, schema.type === 'struct' ? zero : undefined),

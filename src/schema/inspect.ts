@@ -1,9 +1,12 @@
 import {
+  atOnce,
   isJsonObject,
   type Json,
   type Names,
+  Pace,
   type Path,
   type StatusError,
+  type Steps,
   shorten,
   statusError,
 } from '../meta/index.ts';
@@ -33,6 +36,7 @@ interface Position {
 interface Context {
   readonly names: Names;
   readonly unknown: Path[];
+  readonly pace: Pace;
 }
 
 /**
@@ -40,35 +44,42 @@ interface Context {
  * an undeclared field or a value of the wrong type.
  * @throws StatusError 400 for the first value of the wrong type
  */
-export function inspect(schema: StructSchema, value: Json, names: Names): Path[] {
-  const context: Context = { names, unknown: [] };
-  walkStruct(schema, value, { trail: undefined, fields: '', struct: '', depth: 0 }, context);
+export const inspect = (schema: StructSchema, value: Json, names: Names): Path[] =>
+  atOnce(inspectInSteps(schema, value, names));
+
+/** The same in steps. */
+export function* inspectInSteps(schema: StructSchema, value: Json, names: Names): Steps<Path[]> {
+  const context: Context = { names, unknown: [], pace: new Pace() };
+  yield* walkStruct(schema, value, { trail: undefined, fields: '', struct: '', depth: 0 }, context);
   return context.unknown;
 }
 
-function walk(schema: Schema, value: Json, position: Position, context: Context): void {
+function* walk(schema: Schema, value: Json, position: Position, context: Context): Steps<void> {
+  if (context.pace.over()) yield;
   if (value === null) return;
   switch (schema.type) {
     case 'struct':
-      walkStruct(schema, value, position, context);
+      yield* walkStruct(schema, value, position, context);
       break;
     case 'list':
       if (!Array.isArray(value)) throw wrongType(schema, value, position);
-      for (const [i, item] of value.entries()) walk(schema.element, item, below(position, i), context);
+      for (const [i, item] of value.entries()) yield* walk(schema.element, item, below(position, i), context);
       break;
     case 'map':
       if (!isJsonObject(value)) throw wrongType(schema, value, position);
-      for (const [key, item] of Object.entries(value)) walk(schema.value, item, below(position, key), context);
+      for (const key of Object.keys(value)) {
+        yield* walk(schema.value, value[key] as Json, below(position, key), context);
+      }
       break;
     case 'either': {
       const option = schema.options.find((candidate) => suits(candidate, value));
       if (option === undefined) throw wrongType(schema, value, position);
-      walk(option, value, position, context);
+      yield* walk(option, value, position, context);
       break;
     }
     case 'lazy':
       if (position.depth === MAX_DEPTH) throw statusError.badRequest('exceeded max depth');
-      walk(resolve(schema), value, { ...position, depth: position.depth + 1 }, context);
+      yield* walk(resolve(schema), value, { ...position, depth: position.depth + 1 }, context);
       break;
     default: {
       const { read, describeError } = scalars[schema.type];
@@ -79,16 +90,17 @@ function walk(schema: Schema, value: Json, position: Position, context: Context)
   }
 }
 
-function walkStruct(schema: StructSchema, value: Json, position: Position, context: Context): void {
+function* walkStruct(schema: StructSchema, value: Json, position: Position, context: Context): Steps<void> {
   if (!isJsonObject(value)) throw wrongType(schema, value, position);
   const struct = shortName(schema.name);
   const declared = fieldsOf(schema, context.names);
-  for (const [name, item] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    if (context.pace.over()) yield;
     const trail = { step: name, before: position.trail };
     const field = declared.get(name);
     if (field !== undefined) {
       const fields = position.fields === '' ? name : `${position.fields}.${name}`;
-      walk(field.schema, item, { trail, fields, struct, depth: position.depth }, context);
+      yield* walk(field.schema, value[name] as Json, { trail, fields, struct, depth: position.depth }, context);
     } else if (context.unknown.length < MAX_ERRORS) {
       context.unknown.push(pathOf(trail));
     }

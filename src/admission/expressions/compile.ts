@@ -5,7 +5,7 @@ import {
   boolType,
   CelError,
   type CelType,
-  check,
+  checkInSteps,
   compileExpression,
   createEnvironment,
   dynType,
@@ -27,7 +27,7 @@ import {
   stringType,
   typeName,
 } from '../../cel/index.ts';
-import { defaultFeatures, expressionTypes } from '../../meta/index.ts';
+import { atOnce, defaultFeatures, expressionTypes, type Steps } from '../../meta/index.ts';
 import { namespaceType, requestType } from './declarations.ts';
 
 /** The variables of expressions. `variables` has the variables of a policy as its fields. */
@@ -144,7 +144,12 @@ export class ExpressionCompiler {
 
   /** Compiles a variable; expressions compiled afterwards have it with its type. */
   addVariable(name: string, source: string, isStored: boolean): Compilation {
-    const compiled = this.compile(source, { isStored });
+    return atOnce(this.addVariableInSteps(name, source, isStored));
+  }
+
+  /** The same in steps. */
+  *addVariableInSteps(name: string, source: string, isStored: boolean): Steps<Compilation> {
+    const compiled = yield* this.compileInSteps(source, { isStored });
     this.variables.set(name, compiled);
     const type = compiled instanceof ExpressionFault ? dynType : declared(compiled.type, maxTypeDepth);
     this.#fields.set(name, { type, property: name, read: () => null });
@@ -152,10 +157,17 @@ export class ExpressionCompiler {
     return compiled;
   }
 
-  compile(source: string, { returns, isStored, authorizer = true, mutates = false }: ExpressionOptions): Compilation {
+  compile(source: string, options: ExpressionOptions): Compilation {
+    return atOnce(this.compileInSteps(source, options));
+  }
+
+  /** The same in steps. */
+  *compileInSteps(source: string, options: ExpressionOptions): Steps<Compilation> {
+    const { returns, isStored, authorizer = true, mutates = false } = options;
     const environment = this.#environment(isStored, authorizer, mutates);
     try {
-      const checked = check(environment, source);
+      const checked = yield* checkInSteps(environment, source);
+      yield;
       const mismatch = returns && mismatchOf(checked.type, returns);
       if (mismatch !== undefined) return new ExpressionFault(source, mismatch);
       const { variables: used } = checked;

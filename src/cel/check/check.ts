@@ -1,6 +1,6 @@
 /** Type checking: the type of each node, and the declaration that it refers to. */
 
-import type { Steps } from '../../meta/index.ts';
+import { atOnce, type Steps } from '../../meta/index.ts';
 import type { Expr, Issue } from '../ast.ts';
 import type { CheckedExpression, Environment } from '../environment.ts';
 import { parse } from '../syntax/parse.ts';
@@ -17,25 +17,32 @@ type Parsed = { readonly source: string; readonly expr: Expr };
  * @throws ExpressionError with the issues in the order of their places
  */
 export function check(environment: Environment, expression: string | Parsed): CheckedExpression {
-  const checked = checkTypes(environment, expression);
-  throwIssues(
-    checked.source,
-    bounded(checked, () => validateLiterals(checked)),
-  );
-  return checked;
+  return atOnce(validated(checkTypes(environment, expression)));
 }
 
-/** The same in steps: one to parse the expression, one for its types. @throws ExpressionError */
+/** The same in steps: one to parse the expression, one for its types, some for its literals. @throws ExpressionError */
 export function* checkInSteps(environment: Environment, source: string): Steps<CheckedExpression> {
   const expression = parsed(environment, source);
   yield;
-  return check(environment, expression);
+  const checked = checkTypes(environment, expression);
+  yield;
+  return yield* validated(checked);
+}
+
+/** The expression, whose literals are valid. @throws ExpressionError */
+function* validated(checked: CheckedExpression): Steps<CheckedExpression> {
+  try {
+    throwIssues(checked.source, yield* validateLiterals(checked));
+    return checked;
+  } catch (error) {
+    throw complexity(checked, error);
+  }
 }
 
 /** The same with literals as the language allows them: also lists and maps of several types. */
 export function checkTypes(environment: Environment, expression: string | Parsed): CheckedExpression {
   const { source, expr } = typeof expression === 'string' ? parsed(environment, expression) : expression;
-  return bounded({ source, expr }, () => {
+  try {
     const { unifier, issues, typeOf, referenceOf, variables } = new Checker(environment).check(expr);
     throwIssues(source, issues);
     return {
@@ -43,18 +50,16 @@ export function checkTypes(environment: Environment, expression: string | Parsed
       type: unifier.substitute(typeOf[expr.id] ?? dynType, dynType),
       typeOf: typeOf.map((type) => type && unifier.substitute(type, dynType)),
     };
-  });
+  } catch (error) {
+    throw complexity({ source, expr }, error);
+  }
 }
 
-/** @throws ExpressionError when the types take too long */
-function bounded<T>({ source, expr }: Parsed, compute: () => T): T {
-  try {
-    return compute();
-  } catch (error) {
-    if (!(error instanceof TypeTooComplex)) throw error;
-    const message = 'the types of the expression are too complex';
-    throw new ExpressionError(source, [{ offset: expr.offset, message }]);
-  }
+/** An error of a check; an ExpressionError when the types take too long. */
+function complexity({ source, expr }: Parsed, error: unknown): unknown {
+  if (!(error instanceof TypeTooComplex)) return error;
+  const message = 'the types of the expression are too complex';
+  return new ExpressionError(source, [{ offset: expr.offset, message }]);
 }
 
 function parsed(environment: Environment, source: string): Parsed {

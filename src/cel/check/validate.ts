@@ -1,4 +1,5 @@
 /** Rules for literals beyond their types, validated once an expression has no other issue. */
+import { Pace, type Steps } from '../../meta/index.ts';
 import { type Call, childrenOf, type Expr, type Issue, type Literal } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
 import { succeeds } from '../library/overloads.ts';
@@ -14,8 +15,12 @@ const validated: ReadonlySet<string> = new Set(['duration', 'timestamp', 'matche
 /** Functions whose arguments may be literals of several types. */
 const heterogeneous: ReadonlySet<string> = new Set(['format']);
 
-export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
+/** Visits that the validation of a call with a literal counts as: a regular expression is compiled. */
+const validationVisits = 50;
+
+export function* validateLiterals(checked: CheckedExpression): Steps<readonly Issue[]> {
   const issues: Issue[] = [];
+  const pace = new Pace();
   const types = new Unifier();
   const typeOf = (expr: Expr): CelType => checked.typeOf[expr.id] ?? dynType;
 
@@ -34,8 +39,10 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
     }
   };
 
-  const visit = (expr: Expr, exempt: boolean): void => {
+  function* visit(expr: Expr, exempt: boolean): Steps<void> {
     let inner = exempt;
+    const isValidated = expr.kind === 'call' && validated.has(expr.function);
+    if (pace.over(isValidated ? validationVisits : 1)) yield;
     if (expr.kind === 'call') {
       for (const issue of validateCall(checked, expr, typeOf)) issues.push(issue);
       inner ||= heterogeneous.has(expr.function);
@@ -54,9 +61,9 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
         false,
       );
     }
-    for (const child of childrenOf(expr)) visit(child, inner);
-  };
-  visit(checked.expr, false);
+    for (const child of childrenOf(expr)) yield* visit(child, inner);
+  }
+  yield* visit(checked.expr, false);
   return issues;
 }
 

@@ -51,6 +51,10 @@ export function customType(structural: () => Structural, schema: StructSchema, n
     schema,
     names,
     decode: (value) => decode(formOf(), value, names),
+    *decodeInSteps(value) {
+      yield;
+      return decode(formOf(), value, names);
+    },
     normalizeStored: (object) => normalizeInPlace(formOf(), object, { names, ...stored, room: maxDefaulted }),
     prune: (object) => {
       normalizeInPlace(formOf(), object, { names, ...stored, room: 0, prunesOnly: true });

@@ -57,7 +57,7 @@ describe('many rules', () => {
 
   it('are compiled for the first object with pauses in between', () => {
     const validate = ruleValidator(schemaOf(20), false) as RuleValidator;
-    expect(pausesOf(validate(50, undefined))).toBe(59);
+    expect(pausesOf(validate(50, undefined))).toBe(79);
     expect(pausesOf(validate(50, undefined))).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { type CachedObject, unknownLabels } from '../../cache/index.ts';
-import { readOwnJson } from '../../codec/index.ts';
+import { readOwnJson, readOwnJsonInSteps } from '../../codec/index.ts';
 import {
   type ApiObject,
   type ByteString,
@@ -41,25 +41,19 @@ export function readObject({ shared }: ObjectFormat, held: CachedObject): ApiObj
   }
 }
 
-/** Longer objects are parsed in two steps (characters). */
-const largeObject = 256 * 1024;
-
-/** The same in steps, for a large object: its metadata, which include the managedFields, and all other fields. */
-export function* readObjectInSteps(format: ObjectFormat, held: CachedObject): Steps<ApiObject> {
+/** The same in steps, for a large object. */
+export function* readObjectInSteps({ shared }: ObjectFormat, held: CachedObject): Steps<ApiObject> {
   const { key, bytes } = held;
-  if (bytes.length < largeObject || !bytes.startsWith(format.head)) return readObject(format, held);
-  const cut = format.shared.managedFields.splice(key, bytes);
-  const text = cut?.rest ?? bytes;
-  const end = format.head.length - 1 + metadataText(format, { bytes: text }).length;
+  const cut = shared.managedFields.splice(key, bytes);
   try {
-    const object = readOwnJson(`${decodeText(text.slice(0, end) as ByteString)}}`) as ApiObject;
     if (cut !== undefined) {
-      if ((object.metadata.managedFields as Json | undefined) !== 0) return readObject(format, held);
-      object.metadata.managedFields = cut.entries;
+      const object = (yield* readOwnJsonInSteps(decodeText(cut.rest))) as ApiObject;
+      if ((object.metadata.managedFields as Json | undefined) === 0) {
+        object.metadata.managedFields = cut.entries;
+        return object;
+      }
     }
-    yield;
-    if (text[end] === '}') return object;
-    return Object.assign(object, readOwnJson(`{${decodeText(text.slice(end + 1) as ByteString)}`));
+    return (yield* readOwnJsonInSteps(decodeText(bytes))) as ApiObject;
   } catch (error) {
     throw unreadable(held, error);
   }

@@ -33,7 +33,7 @@ function* validateExpression(
 ): Steps<FieldError[]> {
   if (source.trim() === '') return [];
   yield;
-  const compiled = compiler.compile(source, options);
+  const compiled = yield* compiler.compileInSteps(source, options);
   return compiled instanceof ExpressionFault ? [errorOf(compiled, path, shown)] : [];
 }
 
@@ -77,7 +77,7 @@ function* validateCommonExpressions(
   for (const [i, { name = '', expression = '' }] of variables.entries()) {
     if (expression.trim() === '') continue;
     yield;
-    const compiled = compiler.addVariable(name, expression, stored.has(expression));
+    const compiled = yield* compiler.addVariableInSteps(name, expression, stored.has(expression));
     if (compiled instanceof ExpressionFault) {
       found.push(errorOf(compiled, `spec.variables[${i}].expression`, expression));
     }

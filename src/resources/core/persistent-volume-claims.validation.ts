@@ -21,8 +21,7 @@ import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
 import type { ObjectOf } from '../shared/define.ts';
 import { byRule, oneOf, same } from '../shared/field-rules.ts';
-import { internalText } from '../shared/internal-go-form.ts';
-import { lineDiff } from '../shared/line-diff.ts';
+import { internalDiff } from '../shared/internal-go-form.ts';
 
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;
 type Spec = PersistentVolumeClaimSpec;
@@ -73,10 +72,7 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
     else after.volumeAttributesClassName = before.volumeAttributesClassName;
   }
   if (!same(after, first)) {
-    const diff = lineDiff(
-      internalText(first, PersistentVolumeClaimSpec),
-      internalText(after, PersistentVolumeClaimSpec),
-    );
+    const diff = internalDiff(first, after, PersistentVolumeClaimSpec);
     const why =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
     found.push(fieldError.forbidden('spec', `${why}\n${diff}`));

@@ -23,8 +23,7 @@ import { validateNodeSelector } from '../pod-template/affinity.ts';
 import { renamedLabels } from '../pod-template/node-labels.ts';
 import { validateNonNegativeWhole } from '../pod-template/resources.ts';
 import { byRule, oneOf, same } from '../shared/field-rules.ts';
-import { internalForm, internalText } from '../shared/internal-go-form.ts';
-import { lineDiff } from '../shared/line-diff.ts';
+import { internalDiff, internalForm } from '../shared/internal-go-form.ts';
 import { persistentSources, type SourceName, validateSources } from './persistent-volume-sources.ts';
 
 type Spec = PersistentVolumeSpec;
@@ -150,7 +149,7 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): Field
     now.csi = rest;
   }
   if (!same(now, before)) {
-    const diff = lineDiff(internalText(before, PersistentVolumeSource), internalText(now, PersistentVolumeSource));
+    const diff = internalDiff(before, now, PersistentVolumeSource);
     const why = `spec.persistentvolumesource is immutable after creation\n${diff}`;
     found.push(fieldError.forbidden('spec.persistentvolumesource', why));
   }

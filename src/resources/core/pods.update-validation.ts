@@ -3,8 +3,7 @@ import type { Infer } from '../../schema/index.ts';
 import { type Container, EphemeralContainer, NodeSelectorTerm, PodSpec, type Toleration } from '../../types/core-v1.ts';
 import { validateAnnotationsUpdate, validatePodAnnotations } from '../pod-template/annotations.ts';
 import { validateTolerations } from '../pod-template/scheduling.ts';
-import { internalForm, internalText } from '../shared/internal-go-form.ts';
-import { lineDiff } from '../shared/line-diff.ts';
+import { internalDiff, internalForm } from '../shared/internal-go-form.ts';
 
 const MAX_DEADLINE = 2_147_483_647;
 
@@ -115,7 +114,7 @@ function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
     if (!equal(spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity)) restoreNodeAffinity(rest, old);
   }
   if (equal(rest, old)) return found;
-  const diff = lineDiff(internalText(old, PodSpec), internalText(rest, PodSpec));
+  const diff = internalDiff(old, rest, PodSpec);
   return [
     ...found,
     fieldError.forbidden('spec', `pod updates may not change fields other than ${changeable}\n${diff}`),
@@ -195,7 +194,7 @@ export function validateEphemeralContainersUpdate(spec: PodSpec, old: PodSpec): 
       return [fieldError.forbidden(path, `existing ephemeral containers ${shown} may not be removed\n`)];
     }
     if (equal(after, before)) return [];
-    const diff = lineDiff(internalText(before, EphemeralContainer), internalText(after, EphemeralContainer));
+    const diff = internalDiff(before, after, EphemeralContainer);
     return [fieldError.forbidden(path, `existing ephemeral containers ${shown} may not be changed\n${diff}`)];
   });
 }

@@ -1,18 +1,40 @@
 import { isJsonObject, type Json, type JsonObject, setKey } from '../../meta/index.ts';
 import { resolve, type Schema, type StructSchema } from '../../schema/index.ts';
+import { lineDiff, maxDiffLines } from './line-diff.ts';
 
 /**
  * A value as the reference server prints it in messages: all fields of the internal Go struct, unset ones too, with
  * their Go names in struct order.
  */
 export function internalForm(value: unknown, schema: StructSchema): Json {
-  return show(value as Json | undefined, schema);
+  return show(value as Json | undefined, schema, { left: Number.POSITIVE_INFINITY });
 }
 
-/** The internal form as indented text, one field or bracket per line. */
-export const internalText = (value: unknown, schema: StructSchema): string =>
+/** How many more values may be printed; each takes a line at least. */
+interface Room {
+  left: number;
+}
+
+/** A text has more lines than are compared. */
+class TooLong extends Error {}
+const tooLong = new TooLong('the text has too many lines');
+
+/**
+ * The unified diff of the internal forms of two values, as indented text with one field or bracket per line. Empty when
+ * one has more lines than are compared, which is found out before the rest of it is printed.
+ */
+export function internalDiff(before: unknown, after: unknown, schema: StructSchema): string {
+  try {
+    return lineDiff(internalText(before, schema), internalText(after, schema));
+  } catch (error) {
+    if (error instanceof TooLong) return '';
+    throw error;
+  }
+}
+
+const internalText = (value: unknown, schema: StructSchema): string =>
   JSON.stringify(
-    internalForm(value, schema),
+    show(value as Json | undefined, schema, { left: maxDiffLines }),
     (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part),
     1,
   );
@@ -102,20 +124,22 @@ const zeros: { readonly [type: string]: Json } = {
   intOrString: 0,
 };
 
-function show(value: Json | undefined, schema: Schema): Json {
+function show(value: Json | undefined, schema: Schema, room: Room): Json {
+  if (--room.left < 0) throw tooLong;
   const resolved = resolve(schema);
   if (value === undefined || value === null) {
-    return resolved.type === 'struct' ? showStruct({}, resolved) : (zeros[resolved.type] ?? null);
+    return resolved.type === 'struct' ? showStruct({}, resolved, room) : (zeros[resolved.type] ?? null);
   }
-  if (resolved.type === 'struct') return isJsonObject(value) ? showStruct(value, resolved) : value;
-  if (resolved.type === 'list') return Array.isArray(value) ? value.map((item) => show(item, resolved.element)) : value;
+  if (resolved.type === 'struct') return isJsonObject(value) ? showStruct(value, resolved, room) : value;
+  if (resolved.type === 'list')
+    return Array.isArray(value) ? value.map((item) => show(item, resolved.element, room)) : value;
   if (resolved.type !== 'map' || !isJsonObject(value)) return value;
   const out: JsonObject = {};
-  for (const key of Object.keys(value).sort()) setKey(out, key, show(value[key], resolved.value));
+  for (const key of Object.keys(value).sort()) setKey(out, key, show(value[key], resolved.value, room));
   return out;
 }
 
-function showStruct(value: JsonObject, schema: StructSchema): Json {
+function showStruct(value: JsonObject, schema: StructSchema, room: Room): Json {
   if (plain.has(schema.name)) return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null));
   const order = orders[schema.name]?.split(' ') ?? Object.keys(schema.fields);
   const renamed = namesIn[schema.name];
@@ -128,7 +152,8 @@ function showStruct(value: JsonObject, schema: StructSchema): Json {
     const field = schema.fields[name];
     if (field === undefined) continue;
     const given = value[name];
-    const shown = field.nullable === true && (given === undefined || given === null) ? null : show(given, field.schema);
+    const shown =
+      field.nullable === true && (given === undefined || given === null) ? null : show(given, field.schema, room);
     out[renamed?.[name] ?? names[name] ?? name.charAt(0).toUpperCase() + name.slice(1)] =
       name === 'securityContext' && schema.name === 'core/v1.PodSpec' ? withHostFields(value, shown) : shown;
   }

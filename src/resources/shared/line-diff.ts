@@ -1,7 +1,7 @@
 /** Lines of unchanged text around a change. */
 const CONTEXT = 3;
 /** Limit of the lines of a text that is compared. */
-const MAX_LINES = 4000;
+export const maxDiffLines = 4000;
 
 interface Block {
   readonly a: number;
@@ -18,7 +18,7 @@ type Step = readonly [change: boolean, a1: number, a2: number, b1: number, b2: n
 export function lineDiff(before: string, after: string): string {
   const a = before.split('\n');
   const b = after.split('\n');
-  if (a.length > MAX_LINES || b.length > MAX_LINES) return '';
+  if (a.length > maxDiffLines || b.length > maxDiffLines) return '';
   let out = '';
   for (const hunk of hunksOf(stepsOf(matches(a, b), a.length, b.length))) {
     const [, a1, , b1] = hunk[0] as Step;

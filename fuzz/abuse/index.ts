@@ -5,6 +5,7 @@ import { controllerScenarios } from './controllers.ts';
 import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
 import { encodingScenarios } from './encodings.ts';
+import { floodScenarios } from './floods.ts';
 import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
 import { roleScenarios } from './roles.ts';
@@ -17,6 +18,7 @@ import { writeScenarios } from './writes.ts';
 export const scenarios: readonly Scenario[] = [
   ...accessScenarios,
   ...connectionScenarios,
+  ...floodScenarios,
   ...bodyScenarios,
   ...objectScenarios,
   ...writeScenarios,

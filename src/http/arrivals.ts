@@ -49,7 +49,7 @@ export class Arrivals {
       if (queue.length > 0) this.#waiting.set(connection, queue);
       begin();
       // What the handlers do next is part of the turn.
-      await undefined;
+      await Promise.resolve();
       if (turns.over) await turns.next();
     }
     this.#running = false;

@@ -126,7 +126,7 @@ function createConnection(
     // Not the session, which may be reading.
     clock.after(tellMs, () => socket.destroy());
   };
-  const input = new InputLimits({ pause: reading.pause, exceed }, clock, loop);
+  const input = new InputLimits({ pause: () => reading.pause(), exceed }, clock, loop);
   const connection: Connection = {
     peer: peerOf(socket),
     requests,

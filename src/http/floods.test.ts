@@ -105,6 +105,8 @@ it('a client that cancels all its streams, and those that it opens next, goes on
     for (const stream of streams) stream.on('error', () => {});
     await expect.poll(() => asked.length).toBe(before + count);
     for (const stream of streams) stream.close(http2.constants.NGHTTP2_CANCEL);
+    // Some versions of Node's client open no streams in place of those that are being cancelled.
+    await new Promise<void>((resolve) => session.ping(() => resolve()));
   }
   const [headers] = await once(session.request({ ':path': '/' }), 'response');
   expect((headers as http2.IncomingHttpStatusHeader)[':status']).toBe(200);

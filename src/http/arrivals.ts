@@ -2,7 +2,7 @@ import { serverTurns } from '../meta/index.ts';
 import type { LoopTurns } from './loop-turns.ts';
 
 /** How many requests, of all connections, begin as soon as they arrive in one turn of the event loop. */
-const mostAtOnce = 16;
+const mostAtOnce = 64;
 
 /**
  * Begins requests. Those beyond the first ones of a turn of the event loop begin in later turns, one of each connection

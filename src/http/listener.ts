@@ -187,7 +187,7 @@ function serve(
     request.answered = true;
     if (!message.complete) {
       // Node would drop the rest unseen.
-      request.discard();
+      if (request.coming > 0) request.discard();
       answer.once('finish', () => {
         // A stream stays open while its client goes on sending, but the request has ended.
         if ('rstCode' in answer) connection.end(request);

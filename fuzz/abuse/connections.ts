@@ -1,18 +1,7 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { openSocket } from '../client.ts';
-import {
-  flag,
-  frame,
-  frameType,
-  headerBlock,
-  preface,
-  requestFrame,
-  setting,
-  settings,
-  uint32,
-} from '../requests/frames.ts';
+import { flag, frame, frameType, preface, requestFrame, setting, settings, uint32 } from '../requests/frames.ts';
 import { exchange } from '../requests/http1.ts';
 import { authorization, type TestedServer } from '../server.ts';
 import { asAdmin, configMaps, hold, type Scenario, selfReviews, succeeded } from './scenario.ts';
@@ -220,45 +209,6 @@ const stalledWatchers: Scenario = {
   },
 };
 
-/** Cheap frames, sent in a loop on one connection. */
-const floods: { readonly [name: string]: (i: number) => Buffer } = {
-  'streams that are reset at once': (i) =>
-    Buffer.concat([
-      requestFrame(2 * i + 1, 'GET', '/version', { ...bob }),
-      frame(frameType.reset, 0, 2 * i + 1, uint32(8)),
-    ]),
-  pings: () => frame(frameType.ping, 0, 0, Buffer.alloc(8)),
-  settings: () => settings({ [setting.initialWindowSize]: 65_535 }),
-  'empty data': (i) =>
-    i === 0 ? requestFrame(1, 'POST', selfReviews, { ...bob }, flag.endHeaders) : frame(frameType.data, 0, 1),
-  continuations: (i) =>
-    i === 0
-      ? requestFrame(1, 'GET', '/version', { ...bob }, flag.endStream)
-      : frame(frameType.continuation, 0, 1, headerBlock([['x-a', 'b'.repeat(100)]])),
-  priorities: (i) => frame(frameType.priority, 0, 2 * i + 1, Buffer.concat([uint32(0), Buffer.from([255])])),
-  'window updates': () => frame(frameType.windowUpdate, 0, 0, uint32(1)),
-};
-
-const http2Floods: Scenario = {
-  name: 'http2-floods',
-  title: 'floods of HTTP/2 frames end their own connection only',
-  attack: async ({ server, full }) => {
-    for (const make of Object.values(floods)) {
-      const socket = await openSocket(server, 'h2');
-      socket.resume();
-      socket.write(Buffer.concat([preface, settings()]));
-      for (let i = 0; i < (full ? 60_000 : 400) && !socket.destroyed; i += 200) {
-        const frames = Array.from({ length: 200 }, (_, j) => make(i + j));
-        // Not waiting for a drain that takes longer.
-        if (!socket.write(Buffer.concat(frames)))
-          await once(socket, 'drain', { signal: AbortSignal.timeout(500) }).catch(() => {});
-      }
-      await sleep(200);
-      socket.destroy();
-    }
-  },
-};
-
 const afterGoAway: Scenario = {
   name: 'requests-after-goaway',
   title: 'requests after a GOAWAY end their own connection only',
@@ -302,7 +252,6 @@ export const connectionScenarios: readonly Scenario[] = [
   unfinishedBodies,
   stalledReaders,
   stalledWatchers,
-  http2Floods,
   afterGoAway,
   idleConnections,
 ];

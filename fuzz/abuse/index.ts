@@ -6,6 +6,7 @@ import { customScenarios } from './custom.ts';
 import { definitionScenarios } from './definitions.ts';
 import { documentScenarios } from './documents.ts';
 import { encodingScenarios } from './encodings.ts';
+import { floodScenarios } from './floods.ts';
 import { objectScenarios } from './objects.ts';
 import { relayScenarios } from './relays.ts';
 import { otherScenarios } from './rest.ts';
@@ -20,6 +21,7 @@ import { writeScenarios } from './writes.ts';
 export const scenarios: readonly Scenario[] = [
   ...accessScenarios,
   ...connectionScenarios,
+  ...floodScenarios,
   ...bodyScenarios,
   ...objectScenarios,
   ...writeScenarios,

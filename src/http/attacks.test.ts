@@ -7,7 +7,8 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ByteString } from '../meta/index.ts';
 import type { InFlightLimits } from './in-flight.ts';
-import { type Listener, type ListenerLimits, listen } from './listener.ts';
+import { type Listener, listen } from './listener.ts';
+import type { ListenerLimits } from './listener-options.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock, requestOf } from './testing/fixture.ts';
 import type { ApiResponse, Chunk, Handler } from './types.ts';
 

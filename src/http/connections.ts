@@ -2,8 +2,11 @@ import { hash, X509Certificate } from 'node:crypto';
 import { constants, type ServerHttp2Session } from 'node:http2';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../meta/index.ts';
+import { InputLimits } from './input-limits.ts';
+import type { LoopTurns } from './loop-turns.ts';
 import type { NodeRequest } from './node-request.ts';
 import { breakOff, type Sink } from './node-response.ts';
+import { readingOf } from './reading.ts';
 import type { Peer } from './types.ts';
 
 /** One accepted connection, of either protocol. */
@@ -13,6 +16,10 @@ export interface Connection {
   readonly requests: ReadonlySet<NodeRequest>;
   begin(request: NodeRequest): void;
   end(request: NodeRequest): void;
+  /** Counts a piece of a body. */
+  received(bytes: number): void;
+  /** Counts a stream that was reset; `began` is monotonic. */
+  reset(began: number): void;
   /** Must be called before responses can fill an HTTP/1.1 connection: from then on Node can pause it. */
   allowPause(): void;
   /** Aborts a response that its client does not read, and all others of the connection if none makes progress. */
@@ -38,7 +45,15 @@ export interface Connections {
   close(graceMs: number): Promise<void>;
 }
 
-export function createConnections(clock: Clock): Connections {
+export interface ConnectionsOptions {
+  readonly clock: Clock;
+  readonly loop: LoopTurns;
+  /** Is told of each connection that is ended because its client sends more than it may. */
+  readonly exceeded: () => void;
+}
+
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { clock } = options;
   const open = new Map<object, Connection>();
   let whenEmpty: (() => void) | undefined;
   let closing = false;
@@ -54,7 +69,7 @@ export function createConnections(clock: Clock): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const connection = createConnection(socket, session, clock);
+      const connection = createConnection(socket, session, options);
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
@@ -82,7 +97,11 @@ export function createConnections(clock: Clock): Connections {
   };
 }
 
-function createConnection(socket: TLSSocket, session: ServerHttp2Session | undefined, clock: Clock): Connection {
+function createConnection(
+  socket: TLSSocket,
+  session: ServerHttp2Session | undefined,
+  { clock, loop, exceeded }: ConnectionsOptions,
+): Connection {
   const requests = new Set<NodeRequest>();
   const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
   let finishing = false;
@@ -90,22 +109,41 @@ function createConnection(socket: TLSSocket, session: ServerHttp2Session | undef
     finishing = true;
     ends.finish(left);
   };
+  const reading = readingOf(socket);
   const end = (request: NodeRequest) => {
     if (!requests.delete(request)) return;
+    if (requests.size < mostPipelined) reading.release();
     request.end();
     if (finishing) ends.finish(false);
   };
+  let flooded = false;
+  const exceed = () => {
+    if (flooded || ends.ended()) return;
+    flooded = true;
+    exceeded();
+    reading.stop();
+    session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // Not the session, which may be reading.
+    clock.after(tellMs, () => socket.destroy());
+  };
+  const input = new InputLimits({ pause: () => reading.pause(), exceed }, clock, loop);
   const connection: Connection = {
     peer: peerOf(socket),
     requests,
-    begin: (request) => void requests.add(request),
+    begin(request) {
+      requests.add(request);
+      input.request();
+      if (session === undefined && requests.size >= mostPipelined) reading.hold();
+    },
     end,
+    received: (bytes) => input.piece(bytes),
+    reset: (began) => input.reset(began),
     allowPause: ends.allowPause,
     cutOff: ends.cutOff,
     destroy: ends.destroy,
     finish: () => finish(),
     get ended() {
-      return ends.ended();
+      return flooded || ends.ended();
     },
     get busy() {
       return (finishing && ends.opens()) || [...requests].some(({ answered }) => !answered);
@@ -117,6 +155,11 @@ function createConnection(socket: TLSSocket, session: ServerHttp2Session | undef
   if (session !== undefined) {
     session.close = () => finish(true);
     destroyLater(session);
+    const control = () => input.control();
+    session.on('ping', control);
+    session.on('remoteSettings', control);
+    // Node's engine has told its client to go away, and would wait for what the client does not read.
+    session.once('error', () => clock.after(reactMs, () => socket.destroy()));
   }
   return connection;
 }
@@ -215,6 +258,12 @@ const lastStream = 2 ** 31 - 1;
 
 /** How long the end of a stream may take on a connection that makes progress, or the answer to a GOAWAY (ms). */
 const reactMs = 1_000;
+
+/** Requests of an HTTP/1.1 connection whose responses are still to be sent, after which it is not read. */
+const mostPipelined = 100;
+
+/** What a client has to read why its connection ends (ms). */
+const tellMs = 50;
 
 /** For how long streams are expected of a client that has sent GOAWAY (ms): Node sends it before those it has opened. */
 const leaveMs = 100;

@@ -4,7 +4,8 @@ import https from 'node:https';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ByteString } from '../meta/index.ts';
-import { type Listener, type ListenerLimits, listen } from './listener.ts';
+import { type Listener, listen } from './listener.ts';
+import type { ListenerLimits } from './listener-options.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock } from './testing/fixture.ts';
 import type { ApiRequest, ApiResponse, Handler } from './types.ts';
 

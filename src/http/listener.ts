@@ -1,6 +1,6 @@
-import { constants } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import {
+  constants,
   createSecureServer,
   type Http2SecureServer,
   type Http2ServerResponse,
@@ -9,8 +9,18 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, encodeText } from '../meta/index.ts';
+import { Arrivals } from './arrivals.ts';
 import { type Connection, type Connections, createConnections } from './connections.ts';
+import {
+  configureHttp1,
+  defaultLimits,
+  type ListenerLimits,
+  serverOptions,
+  type TlsFiles,
+  tlsOptions,
+} from './listener-options.ts';
 import type { Log } from './log.ts';
+import { LoopTurns } from './loop-turns.ts';
 import type { ConnectionCounts } from './metrics.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions } from './node-request.ts';
 import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
@@ -18,52 +28,12 @@ import { Shares } from './shares.ts';
 import { sendMessages, upgradeConnection } from './tunnel.ts';
 import type { ApiResponse, Handler } from './types.ts';
 
-/** Limits of what one client can use, and for how long. Times in milliseconds. */
-export interface ListenerLimits {
-  /**
-   * Connections. An idle one takes about 32 KB over HTTP/1.1 and 55 KB over HTTP/2, nearly all of it in Node. One
-   * address may have no more of them than remain free for all others.
-   */
-  readonly connections: number;
-  /** Concurrent streams of an HTTP/2 connection. */
-  readonly streams: number;
-  /** Header fields of a request; their size has Node's limit of 16 KiB. */
-  readonly headers: number;
-  /** From a connection to the end of its TLS handshake. */
-  readonly handshakeMs: number;
-  /** From the connection, or the end of its previous request, to the end of the next request's headers. */
-  readonly headersMs: number;
-  /** For a body that is read as a whole, and for the rest of one after the response was sent. */
-  readonly bodyMs: number;
-  /** A body that is read as a whole fails with 408 unless `paceBytes` arrive in each `paceMs`. */
-  readonly paceMs: number;
-  readonly paceBytes: number;
-  /** How long a connection may be idle. */
-  readonly keepAliveMs: number;
-  /** How long a client may read nothing of a response that is being sent. */
-  readonly stallMs: number;
-}
-
-const defaultLimits: ListenerLimits = {
-  connections: 30_000,
-  streams: 100,
-  headers: 100,
-  handshakeMs: 10_000,
-  headersMs: 15_000,
-  bodyMs: 60_000,
-  paceMs: 10_000,
-  paceBytes: 16 * 1024,
-  keepAliveMs: 90_000,
-  stallMs: 30_000,
-};
-
 export interface ListenerOptions {
   readonly handler: Handler;
   readonly address: string;
   /** 0: any free port. */
   readonly port: number;
-  /** PEM. Client certificates are requested if there is a client CA, whose names clients are told; any is accepted. */
-  readonly tls: { readonly cert: string; readonly key: string; readonly clientCa?: string };
+  readonly tls: TlsFiles;
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Partial<ListenerLimits>;
@@ -81,7 +51,7 @@ export interface Listener {
    */
   readonly busy: number;
   /** Replaces the certificate and the client CA for new connections. */
-  renew(tls: ListenerOptions['tls']): void;
+  renew(tls: TlsFiles): void;
   /**
    * Accepts no more connections, lets the requests in flight finish, sends GOAWAY over HTTP/2 and closes idle
    * connections. What is left after `graceMs` is aborted. Watches must be closed by the caller.
@@ -95,11 +65,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
   const { clock } = options;
-  const connections = createConnections(clock);
+  const loop = new LoopTurns();
+  const counts = { refused: 0, flooded: 0, failedHandshakes: 0 };
+  const connections = createConnections({ clock, loop, exceeded: () => void counts.flooded++ });
   const { bodyMs, paceMs, paceBytes } = limits;
   const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
-  const counts = { refused: 0, failedHandshakes: 0 };
-  accept(server, { ...options, limits, connections, bodies, counts });
+  const arrivals = new Arrivals(loop);
+  accept(server, { ...options, limits, connections, arrivals, bodies, counts });
   await bind(server, options);
   const bound = server.address() as AddressInfo;
   return {
@@ -127,8 +99,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 interface Serving extends Pick<ListenerOptions, 'handler' | 'clock' | 'log'> {
   readonly limits: ListenerLimits;
   readonly connections: Connections;
+  readonly arrivals: Arrivals;
   readonly bodies: NodeRequestOptions;
-  readonly counts: { refused: number; failedHandshakes: number };
+  readonly counts: { refused: number; flooded: number; failedHandshakes: number };
 }
 
 /** Serves new connections. An error on one closes that one only. */
@@ -190,17 +163,21 @@ function accept(server: Http2SecureServer, serving: Serving): void {
 }
 
 function serve(
-  { handler, clock, limits, connections, bodies, log }: Serving,
+  { handler, clock, limits, connections, arrivals, bodies, log }: Serving,
   connection: Connection,
   message: NodeMessage,
   out: ServerResponse | Http2ServerResponse,
 ): void {
-  const request = new NodeRequest(message, connection.peer, bodies);
+  const request = new NodeRequest(message, connection, bodies);
   connection.begin(request);
   message.on('error', ignore);
   const answer = 'stream' in out ? out.stream : out;
   answer.once('close', () => connection.end(request));
   if ('rstCode' in answer) {
+    const began = clock.monotonic();
+    answer.once('close', () => {
+      if (answer.aborted || answer.rstCode !== constants.NGHTTP2_NO_ERROR) connection.reset(began);
+    });
     // A stream that its client reset without an error would wait until its request is read.
     answer.once('aborted', () => process.nextTick(() => answer.destroy()));
     if (answer.endAfterHeaders) answer.resume();
@@ -209,6 +186,8 @@ function serve(
   const respond = (response: ApiResponse, last = connections.closing) => {
     request.answered = true;
     if (!message.complete) {
+      // Node would drop the rest unseen.
+      if (request.coming > 0) request.discard();
       answer.once('finish', () => {
         // A stream stays open while its client goes on sending, but the request has ended.
         if ('rstCode' in answer) connection.end(request);
@@ -228,12 +207,19 @@ function serve(
     respond(refused, true);
     return;
   }
-  handler(request)
-    .then((response) => respond(response))
-    .catch((error: unknown) => {
-      log.error('failed to send a response', { method: request.method, error });
-      breakOff(answer);
-    });
+  const fail = (error: unknown) => {
+    log.error('failed to send a response', { method: request.method, error });
+    breakOff(answer);
+  };
+  arrivals.add(connection, () => {
+    // Its client has reset it, or the connection has ended.
+    if (connection.ended || !connection.requests.has(request)) return;
+    try {
+      handler(request).then(respond).catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
 }
 
 /** The error response to too many headers or to several Host headers (RFC 9112, 3.2). */
@@ -268,7 +254,7 @@ function serveUpgrade(
   socket: TLSSocket,
   head: Buffer,
 ): void {
-  const request = new NodeRequest(message, connection.peer, { ...bodies, upgrades: true });
+  const request = new NodeRequest(message, connection, { ...bodies, upgrades: true });
   // Ends with the connection.
   connection.begin(request);
   const out = new ServerResponse(message);
@@ -329,62 +315,6 @@ const bodyWithUpgrade: ApiResponse = {
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body: encodeText('A request that asks for another protocol cannot have a body\n'),
 };
-
-function serverOptions(limits: ListenerLimits) {
-  return {
-    allowHTTP1: true,
-    minVersion: 'TLSv1.2',
-    ciphers: cipherSuites,
-    handshakeTimeout: limits.handshakeMs,
-    noDelay: true,
-    // Detects clients that have vanished during a long-running request.
-    keepAlive: true,
-    keepAliveInitialDelay: 30_000,
-    maxHeaderListPairs: limits.headers + 4,
-    // Room for a chunk of a list on each of some hundred streams (MB).
-    maxSessionMemory: 128,
-    settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: 16 * 1024 },
-  } as const;
-}
-
-/** AEAD ciphers with forward secrecy only. */
-const cipherSuites = [
-  'TLS_AES_128_GCM_SHA256',
-  'TLS_AES_256_GCM_SHA384',
-  'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':');
-
-function tlsOptions(tls: ListenerOptions['tls']) {
-  // Without a client CA no certificate is requested: Node would verify it against the system's certificate authorities.
-  const { cert, key, clientCa: ca } = tls;
-  // A resumed session would know the client's certificate only, and not the intermediate ones that came with it.
-  const secureOptions = constants.SSL_OP_NO_TICKET;
-  if (ca === undefined) return { cert, key, secureOptions };
-  return { cert, key, secureOptions, ca, requestCert: true, rejectUnauthorized: false };
-}
-
-/** The settings of Node's HTTP/1.1 server that its two-protocol server reads as properties. */
-function configureHttp1(server: Http2SecureServer, limits: ListenerLimits): void {
-  Object.assign(server, {
-    headersTimeout: limits.headersMs,
-    // NodeRequest has its own timeouts for bodies.
-    requestTimeout: 0,
-    connectionsCheckingInterval: Math.min(5_000, limits.headersMs),
-    keepAliveTimeout: limits.keepAliveMs,
-    requireHostHeader: true,
-    // Counted by `refusedHead`. Node's own limit silently drops headers or, in newer versions, responds otherwise
-    // than over HTTP/2.
-    maxHeadersCount: 0,
-    // Some versions (22.21.0) call this on every server and fail on one for two protocols, which does not have it.
-    shouldUpgradeCallback: () => true,
-  });
-}
 
 function bind(server: Http2SecureServer, options: ListenerOptions): Promise<void> {
   return new Promise((resolve, reject) => {

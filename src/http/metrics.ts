@@ -111,6 +111,8 @@ export interface ConnectionCounts {
   readonly open: number;
   /** Connections that were closed at once because their address had too many. */
   readonly refused: number;
+  /** Connections that were ended because they sent more resets, control frames or small pieces than they may. */
+  readonly flooded: number;
   /** TLS handshakes that failed. */
   readonly failedHandshakes: number;
 }
@@ -188,7 +190,7 @@ export const emptyCounts = (): Pick<Counted, Given> => ({
   build: undefined,
   readUsage: async () => noUsage,
   certificates: () => new Map(),
-  connections: () => ({ open: 0, refused: 0, failedHandshakes: 0 }),
+  connections: () => ({ open: 0, refused: 0, flooded: 0, failedHandshakes: 0 }),
   commits: { commits: distribution(flushBounds), flushes: distribution(flushBounds) },
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),

@@ -16,6 +16,13 @@ export interface NodeRequestOptions {
   readonly upgrades?: boolean;
 }
 
+/** The connection of a request. */
+export interface Sender {
+  readonly peer: Peer;
+  /** Is told of each piece of a body. */
+  received(bytes: number): void;
+}
+
 /** A request from Node's HTTP/1.1 or HTTP/2 server. */
 export class NodeRequest implements ApiRequest {
   readonly method: string;
@@ -23,20 +30,23 @@ export class NodeRequest implements ApiRequest {
   readonly peer: Peer;
   readonly upgrades: boolean;
   readonly #message: NodeMessage;
+  readonly #sender: Sender;
   readonly #options: NodeRequestOptions;
   #gone: AbortController | undefined;
   #over = false;
+  #discards = false;
   readonly #listeners: (() => void)[] = [];
 
   /** Whether the handler has returned its response, which may still be sent. */
   answered = false;
 
-  constructor(message: NodeMessage, peer: Peer, options: NodeRequestOptions) {
+  constructor(message: NodeMessage, sender: Sender, options: NodeRequestOptions) {
     this.method = message.method ?? '';
     this.url = message.url ?? '';
-    this.peer = peer;
+    this.peer = sender.peer;
     this.upgrades = options.upgrades ?? false;
     this.#message = message;
+    this.#sender = sender;
     this.#options = options;
   }
 
@@ -94,11 +104,12 @@ export class NodeRequest implements ApiRequest {
   async *#pieces(): AsyncGenerator<Uint8Array> {
     const message = this.#message;
     try {
-      yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+      for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+        this.#sender.received(piece.length);
+        yield piece;
+      }
     } finally {
-      // The rest of the body is discarded, so that the response can be sent.
-      message.on('error', ignore);
-      message.resume();
+      this.discard();
     }
   }
 
@@ -121,13 +132,12 @@ export class NodeRequest implements ApiRequest {
         message.off('end', end);
         message.off('error', broken);
         message.off('close', broken);
-        // The rest of the body is discarded, so that the response can be sent.
-        message.on('error', ignore);
-        message.resume();
+        this.discard();
         if (error !== undefined) reject(error);
         else resolve(received.whole());
       };
       const take = (piece: Buffer) => {
+        this.#sender.received(piece.length);
         if (received.size + piece.length > limit) return settle(statusError.tooLarge(limit));
         received.add(piece);
         if (++count % stride === 0 && turns?.over === true) pauseUntilTurn(message, turns);
@@ -143,6 +153,16 @@ export class NodeRequest implements ApiRequest {
       message.on('error', broken);
       message.on('close', broken);
     });
+  }
+
+  /** Reads the rest of the body, so that the response can be sent. */
+  discard(): void {
+    if (this.#discards) return;
+    this.#discards = true;
+    const message = this.#message;
+    message.on('error', ignore);
+    message.on('data', ({ length }: Uint8Array) => this.#sender.received(length));
+    message.resume();
   }
 
   /** Calls `late` when a body exceeds its timeout or its minimum rate. The result stops the timers. */

@@ -21,7 +21,12 @@ const limitMetric = (
   },
 });
 
-const connectionMetric = (name: string, type: 'counter' | 'gauge', help: string, part: 'open' | 'refused'): Metric => ({
+const connectionMetric = (
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  part: 'open' | 'refused' | 'flooded',
+): Metric => ({
   ...{ name: ownMetric(name), stability: 'ALPHA', type, help, labels: [] },
   lines: ({ connections }, metric) => [line(metric, '', connections()[part])],
 });
@@ -132,6 +137,12 @@ export const requestMetrics: readonly Metric[] = [
     'counter',
     'Connections that were closed at once because their address had too many.',
     'refused',
+  ),
+  connectionMetric(
+    'connections_flooded_total',
+    'counter',
+    'Connections that were ended because of a flood of resets, control frames or small pieces of bodies.',
+    'flooded',
   ),
   {
     name: 'apiserver_tls_handshake_errors_total',

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openSocket } from '../client.ts';
+import {
+  flag,
+  frame,
+  frameType,
+  headerBlock,
+  preface,
+  requestFrame,
+  setting,
+  settings,
+  uint32,
+} from '../requests/frames.ts';
+import { authorization, type TestedServer } from '../server.ts';
+import { configMaps, hold, type Scenario, selfReviews } from './scenario.ts';
+
+const bob = authorization('bob');
+const host = 'Host: localhost\r\n';
+const bobs = `Authorization: ${bob.authorization}\r\n`;
+
+type Protocol = 'h2' | 'http/1.1';
+
+/** What is sent in a loop, and costs the server more than its client. */
+interface Flood {
+  /** The bytes of one time; the first may open a stream. */
+  readonly bytes: (i: number) => Buffer;
+  /** Whether the connection must end. What is as cheap for the server as any other bytes may go on. */
+  readonly ends: boolean;
+  /** Absent: HTTP/2. */
+  readonly protocol?: Protocol;
+}
+
+const reset = (stream: number) => frame(frameType.reset, 0, stream, uint32(8));
+const inBody = (more: Buffer) => (i: number) =>
+  i === 0 ? requestFrame(1, 'POST', selfReviews, { ...bob }, flag.endHeaders) : more;
+const afterHead = (more: Buffer, flags: number) => (i: number) =>
+  i === 0 ? requestFrame(1, 'GET', '/version', { ...bob }, flags) : more;
+const chunked = (head: string, chunk: string) => (i: number) =>
+  Buffer.from(i === 0 ? `${head}${host}Transfer-Encoding: chunked\r\n\r\n` : chunk);
+
+const floods: { readonly [name: string]: Flood } = {
+  'streams that are reset at once': {
+    bytes: (i) => Buffer.concat([requestFrame(2 * i + 1, 'GET', '/version', { ...bob }), reset(2 * i + 1)]),
+    ends: true,
+  },
+  'lists that are reset at once': {
+    bytes: (i) => Buffer.concat([requestFrame(2 * i + 1, 'GET', configMaps, { ...bob }), reset(2 * i + 1)]),
+    ends: true,
+  },
+  'bodies that are reset at once': {
+    bytes: (i) =>
+      Buffer.concat([requestFrame(2 * i + 1, 'POST', selfReviews, { ...bob }, flag.endHeaders), reset(2 * i + 1)]),
+    ends: true,
+  },
+  'streams that the server has to reset': {
+    bytes: (i) =>
+      Buffer.concat([
+        requestFrame(2 * i + 1, 'GET', '/version', { ...bob }),
+        frame(frameType.windowUpdate, 0, 2 * i + 1, uint32(0)),
+      ]),
+    ends: true,
+  },
+  pings: { bytes: () => frame(frameType.ping, 0, 0, Buffer.alloc(8)), ends: true },
+  settings: { bytes: () => settings({ [setting.initialWindowSize]: 65_535 }), ends: true },
+  'sizes of the header table': {
+    bytes: (i) => settings({ [setting.headerTableSize]: i % 2 === 0 ? 0 : 65_536 }),
+    ends: true,
+  },
+  'empty data': { bytes: inBody(frame(frameType.data, 0, 1)), ends: true },
+  'data of one byte': { bytes: inBody(frame(frameType.data, 0, 1, Buffer.from(' '))), ends: true },
+  continuations: {
+    bytes: afterHead(frame(frameType.continuation, 0, 1, headerBlock([['x-a', 'b'.repeat(100)]])), flag.endStream),
+    ends: true,
+  },
+  'empty continuations': { bytes: afterHead(frame(frameType.continuation, 0, 1), flag.endStream), ends: true },
+  'streams that stay open': {
+    bytes: (i) => requestFrame(2 * i + 1, 'POST', selfReviews, { ...bob }, flag.endHeaders),
+    ends: true,
+  },
+  // One large field, to which each request refers by one byte as often as its frame allows.
+  'references to a large header': {
+    bytes: (i) => {
+      const head = headerBlock([
+        [':method', 'GET'],
+        [':scheme', 'https'],
+        [':path', '/version'],
+      ]);
+      const large = headerBlock([['x-a', 'b'.repeat(3_900)]]);
+      large.writeUInt8(0x40);
+      const fields = i === 0 ? large : Buffer.alloc(16_000, 0xbe);
+      return frame(frameType.headers, flag.endHeaders | flag.endStream, 2 * i + 1, Buffer.concat([head, fields]));
+    },
+    ends: false,
+  },
+  priorities: {
+    bytes: (i) => frame(frameType.priority, 0, 2 * i + 1, Buffer.concat([uint32(0), Buffer.from([255])])),
+    ends: false,
+  },
+  'window updates': { bytes: () => frame(frameType.windowUpdate, 0, 0, uint32(1)), ends: false },
+  'unknown frames': { bytes: () => frame(0x77, 0, 0), ends: false },
+  'pipelined requests': {
+    bytes: () => Buffer.from(`GET /version HTTP/1.1\r\n${host}\r\n`),
+    ends: false,
+    protocol: 'http/1.1',
+  },
+  'chunks of one byte': {
+    bytes: chunked(`POST ${selfReviews} HTTP/1.1\r\n${bobs}`, '1\r\n \r\n'),
+    ends: true,
+    protocol: 'http/1.1',
+  },
+  'chunks that nobody reads': {
+    bytes: chunked('GET /version HTTP/1.1\r\n', '1\r\n \r\n'),
+    ends: true,
+    protocol: 'http/1.1',
+  },
+};
+
+const scenario = (name: string, protocol: Protocol, title: string): Scenario => ({
+  name,
+  title,
+  attack: async ({ server, full }) => {
+    for (const [what, flood] of Object.entries(floods)) {
+      if ((flood.protocol ?? 'h2') === protocol) await sendFlood(server, what, flood, full);
+    }
+  },
+});
+
+/** Sends a flood over five connections at once. */
+async function sendFlood(
+  server: TestedServer,
+  what: string,
+  { bytes, ends, protocol = 'h2' }: Flood,
+  full: boolean,
+): Promise<void> {
+  const pieces: Buffer[] = protocol === 'h2' ? [preface, settings()] : [];
+  const most = full ? 4 * megabyte : megabyte / 2;
+  for (let i = 0, size = 0; size < most; i++) {
+    const piece = bytes(i);
+    pieces.push(piece);
+    size += piece.length;
+  }
+  const sent = Buffer.concat(pieces);
+  const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(server, protocol)));
+  const closed = sockets.map(async (socket) => {
+    socket.resume();
+    socket.write(sent);
+    if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+  });
+  const late = sleep(ends ? 10_000 : full ? 2_000 : 300, false, { ref: false });
+  const allClosed = await Promise.race([Promise.all(closed).then(() => true), late]);
+  for (const socket of sockets) socket.destroy();
+  hold(allClosed || !ends, `${what} do not end their connection`);
+}
+
+const megabyte = 1024 * 1024;
+
+export const floodScenarios: readonly Scenario[] = [
+  scenario('http2-floods', 'h2', 'floods of HTTP/2 frames end their own connections only'),
+  scenario('http1-floods', 'http/1.1', 'floods of HTTP/1.1 requests and chunks do not delay others'),
+];

@@ -81,9 +81,18 @@ const lateWatches = {
       : undefined,
 };
 
-/** `LONG_TESTS=1/3` leaves out all but the second third of the longest files: the other runs have theirs. */
-const [turn = 0, turns = 1] = (process.env.LONG_TESTS ?? '0/1').split('/').map(Number);
-const mine = files.filter((file) => !longest.includes(file) || longest.indexOf(file) % turns === turn);
+/** The rooms that use what differs between versions of Node: sockets, files, threads, cryptography, compression. */
+const nodeRooms = /^src\/(?:audit|auth|client|codec|encryption|http|pki|server|store|tracing)\//;
+
+/** The files that take turns where several versions of Node run the tests: the longest, and those of all other rooms. */
+const alternating = [
+  ...longest,
+  ...files.filter((file) => file.startsWith('src/') && !nodeRooms.test(file) && !longest.includes(file)),
+];
+
+/** `TEST_TURN=1/3` leaves out all but the second third of these: the other runs have theirs. */
+const [turn = 0, turns = 1] = (process.env.TEST_TURN ?? '0/1').split('/').map(Number);
+const mine = files.filter((file) => !alternating.includes(file) || alternating.indexOf(file) % turns === turn);
 const isolated = mine.filter((file) => processWide.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
 const shared = mine.filter((file) => !isolated.includes(file));
 

@@ -1,6 +1,6 @@
 // npm test [-- --nodes=20,22,24] [FILTER…]: types, style, promises, layers, dead code, then every test: on this Node,
-// or on the newest release of each that is named. The longest test files take turns: each runs on one of the Nodes, all
-// others on each. Filters go to the test runner; what they select runs on each Node.
+// or on the newest release of each that is named. The longest test files, and those of rooms that use nothing of Node, take
+// turns: each runs on one of the Nodes, all others on each. Filters go to the test runner; what they select runs on each Node.
 import { etcdProgram } from './etcd.mjs';
 import { build, major, run } from './setup.mjs';
 
@@ -24,7 +24,7 @@ const checks = [
 ];
 const versions = nodes.length > 0 ? nodes.map(Number) : [major];
 for (const [turn, node] of versions.entries()) {
-  const turns = { LONG_TESTS: filters.length > 0 ? '0/1' : `${turn}/${versions.length}` };
+  const turns = { TEST_TURN: filters.length > 0 ? '0/1' : `${turn}/${versions.length}` };
   const reporters = ['--reporter=default', '--reporter=./scripts/test-progress.mjs'];
   const runner = 'node_modules/vitest/vitest.mjs';
   checks.push([`tests on Node ${node}`, runner, ['run', ...reporters, ...filters], node, turns]);

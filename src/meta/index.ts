@@ -91,6 +91,7 @@ export {
 } from './quantity.ts';
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
+export { apiRelease, compatibleRelease } from './release.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allControllers } from '../src/controllers/index.ts';
+import { defaultControllers } from '../src/server/controllers.ts';
 import { type RunningServer, startServer } from './support/server.ts';
 
 const main = join(dirname(import.meta.dirname), 'dist/server/main.js');
@@ -44,7 +46,14 @@ describe('orch controllers', () => {
     expect(await holder()).toMatch(/_[0-9a-f-]{36}$/);
     const view = '/apis/rbac.authorization.k8s.io/v1/clusterroles/view';
     await expect.poll(async () => (await server.request('GET', view)).body.rules, { timeout: 20_000 }).not.toBeNull();
-    expect(await statusOf(`${accounts}/clusterrole-aggregation-controller`)).toBe(200);
+    const names = async () =>
+      (await server.request('GET', accounts)).body.items.map(
+        ({ metadata }: { metadata: { name: string } }) => metadata.name,
+      );
+    const all = allControllers.filter(({ name }) => defaultControllers.has(name)).map(({ account }) => account);
+    const needed = [...new Set(all)].filter((account) => account !== undefined);
+    expect(needed.length).toBeGreaterThan(25);
+    await expect.poll(names, { timeout: 20_000 }).toEqual(expect.arrayContaining(needed));
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     expect([await exited, await holder()]).toEqual([[0, null], '']);

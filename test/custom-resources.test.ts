@@ -122,6 +122,41 @@ describe('a custom resource', () => {
     );
   });
 
+  // As the reference server answers.
+  it('has a scale that needs no resourceVersion', async () => {
+    const server = await start();
+    const scaled = version('v1', {
+      subresources: { scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+    });
+    await send(server, 'POST', definitions, definition('gadget', { versions: [scaled] }));
+    await send(server, 'POST', gadgets, gadget('a', { size: 1 }));
+    const put = async (metadata: object, spec?: object) => {
+      const body = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a', ...metadata }, spec };
+      return send(server, 'PUT', `${gadgets}/a/scale`, body);
+    };
+    expect(await put({}, { replicas: 3 })).toMatchObject({ status: 200, body: { spec: { replicas: 3 } } });
+    expect((await send(server, 'GET', `${gadgets}/a`)).body.spec).toEqual({ size: 3 });
+    expect((await put({})).body.spec).toEqual({});
+    const named = 'gadgets.ref.example.com "a"';
+    const refusals = [
+      [{ resourceVersion: '1' }, 409, `${named}: the object has been modified`],
+      [
+        { resourceVersion: '0' },
+        422,
+        `${named} is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`,
+      ],
+      [{ uid: 'x' }, 409, `${named}: StorageError: invalid object, Code: 4, Key: /registry/ref.example.com/gadgets/`],
+      [{ name: '' }, 400, 'the name of the object (a based on URL) was undeterminable: name must be provided'],
+    ] as const;
+    for (const [metadata, code, message] of refusals) {
+      const { body } = await put(metadata, { replicas: 2 });
+      expect(body).toMatchObject({ code, message: expect.stringContaining(message) });
+    }
+    expect((await put({}, { replicas: -1 })).body.message).toBe(
+      'Gadget.ref.example.com "a" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer',
+    );
+  });
+
   it('cannot be created in a namespace that is missing or terminating', async () => {
     const server = await start();
     await send(server, 'POST', definitions, definition());

@@ -87,6 +87,12 @@ export interface Requirements<R> {
   readonly error?: string;
 }
 
+/** What is told of decisions. */
+export interface DecisionLog {
+  /** Absent: nothing of this level is logged, and no text is made. */
+  readonly debug?: ((text: string, fields: { readonly [name: string]: unknown }) => void) | undefined;
+}
+
 /** Neither allowed nor denied: no opinion. */
 export interface Decision {
   readonly allowed: boolean;

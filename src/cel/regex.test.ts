@@ -25,6 +25,7 @@ describe('regular expressions', () => {
     ['[[:alpha:]]{2}', 'ab', true],
     ['\\x{1F600}', '\u{1f600}', true],
     ['(?P<n>a)', 'a', true],
+    ['^(?P<n>a)(?<n>b)[(?<n>]\\Q(?<n>\\E$', 'ab<(?<n>', true],
   ])('%j in %j: %o', (pattern, text, expected) => {
     expect(matches(pattern, text)).toBe(expected);
   });
@@ -40,6 +41,8 @@ describe('regular expressions', () => {
     ['(?=a)', 'invalid or unsupported Perl syntax: `(?=`'],
     ['(a)\\1', 'invalid escape sequence: `\\1`'],
     ['[b-a]', 'invalid character class range: `b-a`'],
+    ['a\\', 'trailing backslash at end of expression: ``'],
+    ['(?<n>a)(?<n>(', 'missing closing ): `(a)((`'],
     [`${'('.repeat(1001)}${')'.repeat(1001)}`, 'expression nests too deeply'],
   ])('%j is refused as Go does', (pattern, reason) => {
     expect(() => compileRegex(pattern)).toThrow(`error parsing regexp: ${reason}`);

@@ -94,13 +94,7 @@ function compile(pattern: string): Regex {
   const invalid = (reason: string) => new CelError(`error parsing regexp: ${reason}`);
   if (pattern.length > MAX_PATTERN) throw invalid(`pattern is longer than ${MAX_PATTERN} characters`);
   if (writtenOut(pattern) > MAX_PROGRAM) throw invalid('expression too large');
-  let compiled: RE2JS;
-  try {
-    compiled = RE2JS.compile(pattern);
-  } catch (thrown) {
-    if (thrown instanceof RE2JSException) throw new CelError(thrown.message);
-    throw thrown;
-  }
+  const compiled = parse(pattern);
   const programSize = compiled.programSize();
   if (programSize > MAX_PROGRAM) throw invalid('expression too large');
   const literal = literalTest(pattern);
@@ -123,6 +117,19 @@ function compile(pattern: string): Regex {
     },
     findAll: (text, most) => findAll(compiled, text, most),
   };
+}
+
+/** @throws CelError for an invalid pattern, in the words of Go's `regexp` */
+function parse(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (thrown) {
+    if (!(thrown instanceof RE2JSException)) throw thrown;
+    // Here names of groups say nothing, and in Go they may repeat.
+    if (thrown.message.includes('duplicate capture group name')) return parse(withoutNames(pattern));
+    // The library omits an empty detail.
+    throw new CelError(thrown.message.endsWith('end of expression') ? `${thrown.message}: \`\`` : thrown.message);
+  }
 }
 
 const tooComplex = () => new CelError('the text is too long for a pattern of this complexity');
@@ -199,6 +206,19 @@ function writtenOut(pattern: string): number {
     i = endOfUnit(pattern, i);
   }
   return outer.reduce((sum, part) => sum + part, total);
+}
+
+/** The pattern with groups that have no names. */
+function withoutNames(pattern: string): string {
+  const named = /\(\?P?<[^>]*>/y;
+  let rest = '';
+  for (let i = 0, end = 0; i < pattern.length; i = end) {
+    named.lastIndex = i;
+    const isNamed = named.test(pattern);
+    end = isNamed ? named.lastIndex : endOfUnit(pattern, i);
+    rest += isNamed ? '(' : pattern.slice(i, end);
+  }
+  return rest;
 }
 
 /** The index after the character, escape or character class at an index; a quoted text counts as one. */

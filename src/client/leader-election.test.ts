@@ -32,13 +32,16 @@ class World {
   }
 
   /** A process; `reach` says what comes of its requests. */
-  start(identity: string, { reach = { works: true }, stopping = () => Promise.resolve() } = {}) {
+  start(identity: string, { reach = { works: true }, stopping = () => Promise.resolve(), watches = true } = {}) {
     const transport = inProcessTransport(this.server.handler, {
       subject: { commonName: 'system:kube-controller-manager', organizations: [] },
       background: true,
     });
     const client = createClient({
-      transport: (request) => (reach.works ? transport(request) : Promise.reject(new Error('no route'))),
+      transport: (request) =>
+        reach.works && (watches || !request.url.includes('watch='))
+          ? transport(request)
+          : Promise.reject(new Error('no route')),
     });
     const log = (text: string) => void this.logged.push(`${identity}: ${text}`);
     const election: LeaderElection = new LeaderElection({
@@ -137,6 +140,46 @@ describe('leader election', () => {
     await world.advance(2_000);
     expect(world.told).toEqual(['a leads', 'a has stopped', 'b leads']);
     expect(await world.spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  it('hands the lease over when it is released, not at the next attempt', async () => {
+    world = await new World().open();
+    const a = world.start('a');
+    await world.advance(0);
+    world.start('b');
+    await world.advance(5_100);
+    await a.stop();
+    await world.advance(0);
+    expect(world.told).toEqual(['a leads', 'a has stopped', 'b leads']);
+  });
+
+  it('gives the lease of a process that was killed to another one when it expires', async () => {
+    world = await new World().open();
+    const reach = { works: true };
+    world.start('a', { reach });
+    await world.advance(1_100);
+    world.start('b');
+    await world.advance(3_000);
+    // Renewed last at 4 s, of which an attempt of b would learn at 5.1 s.
+    reach.works = false;
+    await world.advance(14_899);
+    expect(world.told).not.toContain('b leads');
+    await world.advance(1);
+    expect(world.told).toContain('b leads');
+  });
+
+  it('reads the lease again and again where it may not be watched', async () => {
+    world = await new World().open();
+    const a = world.start('a');
+    await world.advance(0);
+    world.start('b', { watches: false });
+    await world.advance(5_100);
+    await a.stop();
+    await world.advance(0);
+    expect(world.told).not.toContain('b leads');
+    await world.advance(2_000);
+    expect(world.told).toContain('b leads');
+    expect(world.logged).toEqual([]);
   });
 
   it('stops what runs when the lease cannot be renewed, before another process takes over', async () => {

@@ -82,6 +82,8 @@ export class LeaderElection {
   #observed = 0;
   #failure = '';
   #attempt: Promise<unknown> = Promise.resolve();
+  /** Ends the wait for the next attempt. */
+  #freed = () => {};
   #slowpath = 0;
 
   constructor(options: LeaderElectionOptions) {
@@ -137,17 +139,55 @@ export class LeaderElection {
 
   /** Resolves with true when the lease is held, with false when this has been stopped. */
   async #acquire(): Promise<boolean> {
-    const { settings, clock, random } = this.#options;
     const { signal } = this.#stopping;
+    const waiting = new AbortController();
+    const end = () => waiting.abort();
+    signal.addEventListener('abort', end);
+    let follows = false;
     while (!signal.aborted) {
-      if (await this.#tryOnce(signal)) {
-        this.#leading = true;
-        return true;
-      }
-      const jitter = (random.integer(1_000) / 1_000) * jitterFactor;
-      await pause(clock, settings.retryMs * (1 + jitter), signal);
+      this.#leading = await this.#tryOnce(signal);
+      if (this.#leading) break;
+      if (!follows) void this.#follow(waiting.signal);
+      follows = true;
+      await this.#chance(signal);
     }
-    return false;
+    end();
+    signal.removeEventListener('abort', end);
+    return this.#leading;
+  }
+
+  /** Resolves when the lease is free or has expired, at the latest after the retry period. */
+  async #chance(signal: AbortSignal): Promise<void> {
+    const { settings, clock, random } = this.#options;
+    const jitter = (random.integer(1_000) / 1_000) * jitterFactor;
+    const retryMs = settings.retryMs * (1 + jitter);
+    const freed = new Promise<void>((resolve) => {
+      this.#freed = resolve;
+    });
+    const left = this.#isHeldByOther() ? this.#expires - clock.monotonic() : retryMs;
+    await within(clock, Math.min(left, retryMs), signal, freed);
+  }
+
+  /**
+   * Watches the lease: a process that waits sees each renewal at once, so that the lease expires in time, and its release.
+   * Where it cannot be watched, attempts read it.
+   */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { clock, settings, lease } = this.#options;
+    const fieldSelector = `metadata.name=${lease.name}`;
+    while (!signal.aborted) {
+      try {
+        const events = await this.#leases.watch({ namespace: lease.namespace, fieldSelector, signal });
+        for await (const { type, object } of events) {
+          if (signal.aborted) return;
+          if (type !== 'DELETED') this.#see(object);
+          if (type === 'DELETED' || !this.#isHeldByOther()) this.#freed();
+        }
+      } catch {
+        // Attempts read it.
+      }
+      await pause(clock, settings.retryMs, signal);
+    }
   }
 
   /** Resolves when the lease has been lost, or this has been stopped. */
@@ -204,7 +244,7 @@ export class LeaderElection {
 
   /** The lease as it was written; undefined when another process holds it. */
   async #write(): Promise<HeldLease | undefined> {
-    const { lease, clock } = this.#options;
+    const { lease } = this.#options;
     if (this.#leading && this.#lease !== undefined) {
       try {
         return await this.#leases.update(this.#next(this.#lease));
@@ -215,17 +255,27 @@ export class LeaderElection {
     if (this.#leading) this.#slowpath++;
     const found = await this.#leases.find(lease);
     if (found === undefined) return this.#leases.create(this.#next({ metadata: { ...lease } }));
-    if (found.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) this.#observed = clock.monotonic();
-    this.#lease = found;
+    this.#see(found);
     return this.#isHeldByOther() ? undefined : this.#leases.update(this.#next(found));
+  }
+
+  #see(lease: HeldLease): void {
+    const isNew = lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion;
+    if (isNew) this.#observed = this.#options.clock.monotonic();
+    this.#lease = lease;
+  }
+
+  /** The monotonic time at which the lease expires unless it is renewed (ms). */
+  get #expires(): number {
+    return this.#observed + (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
   }
 
   /** Whether another process holds the lease, and has renewed it within its duration. */
   #isHeldByOther(): boolean {
     const { clock, identity } = this.#options;
-    const { holderIdentity, leaseDurationSeconds } = this.#lease?.spec ?? {};
+    const { holderIdentity } = this.#lease?.spec ?? {};
     if (!holderIdentity || holderIdentity === identity) return false;
-    return this.#observed + (leaseDurationSeconds ?? 0) * 1000 > clock.monotonic();
+    return this.#expires > clock.monotonic();
   }
 
   /** The lease as this process writes it next. */

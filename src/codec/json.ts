@@ -32,7 +32,7 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 /**
  * Parses a JSON body. Integers beyond 2^53 become bigint, the last value of a duplicate key wins, and invalid UTF-8
  * becomes U+FFFD. Limits: `maxDepth` levels of nesting, `maxMembers` entries and fields.
- * @throws StatusError 400 with a message for {@link unrecognizedBody}, or 413 above `maxMembers`
+ * @throws StatusError 400 with a message that says why the text is no JSON, or 413 above `maxMembers`
  */
 export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = MAX_MEMBERS): ParsedBody {
   const shape = scan(bytes);
@@ -217,13 +217,12 @@ export function summarizeBody(body: Uint8Array): string {
   return start.toString(start[0] === 0x7b ? 'utf8' : 'hex') + (body.length > SUMMARY_BYTES ? ' ...' : '');
 }
 
-/** The 400 for a body whose kind is unknown. `kind` is the expected one; `fault` is what {@link parseJson} threw. */
-export function unrecognizedBody(kind: string, body: Uint8Array, fault: StatusError): StatusError {
-  return statusError.badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${fault.message} (${summarizeBody(body)})`,
-    fault,
+/** The 400 for a body whose kind is unknown. `kind` is the expected one. */
+export const unrecognizedBody = (kind: string, body: Uint8Array, why: string, cause?: StatusError): StatusError =>
+  statusError.badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summarizeBody(body)})`,
+    cause,
   );
-}
 
 /** The compact JSON text of a value; a bigint is written as an integer. */
 export function stringifyJson(value: Json): string {

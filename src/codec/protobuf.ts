@@ -10,7 +10,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
-import { type ParsedBody, summarizeBody } from './json.ts';
+import { type ParsedBody, unrecognizedBody } from './json.ts';
 import { type Codec, putPart, scalarCodecs, takeParts, wrongWire } from './protobuf-scalars.ts';
 import { structCodec } from './protobuf-types.ts';
 import { Input, Output, SIZED } from './protobuf-wire.ts';
@@ -51,25 +51,28 @@ export function readProtobuf(
 ): ParsedBody<JsonObject> {
   const { apiVersion, kind, raw } = attempt(
     () => readEnvelope(bytes),
-    (why) => `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summarizeBody(bytes)})`,
+    (why, cause) => unrecognizedBody(expected.kind, bytes, why, cause),
   );
   const given = { kind: shorten(kind) || expected.kind, apiVersion: shorten(apiVersion) || expected.apiVersion };
   const schema = schemaFor(given);
   if (schema === undefined) return { value: given, findings: NO_FINDINGS };
   const value = attempt(
     () => structCodec(schema, names).take(new Input(raw), given) as JsonObject,
-    (why) =>
-      `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')} cannot be handled as a ${expected.kind}: ${why}`,
+    (why, cause) =>
+      statusError.badRequest(
+        `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')} cannot be handled as a ${expected.kind}: ${why}`,
+        cause,
+      ),
   );
   return { value, findings: NO_FINDINGS };
 }
 
-function attempt<T>(step: () => T, told: (why: string) => string): T {
+function attempt<T>(step: () => T, told: (why: string, cause: StatusError) => StatusError): T {
   try {
     return step();
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
-    throw statusError.badRequest(told(error.message), error);
+    throw told(error.message, error);
   }
 }
 

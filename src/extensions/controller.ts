@@ -12,6 +12,7 @@ import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
 import { approvalCondition, isProtectedGroup } from './approval.ts';
 import { cleanUp, needsCleanUp } from './clean-up.ts';
 import { type Condition, type Definition, isTrue, setCondition } from './conditions.ts';
+import { caBundleFault } from './conversion/ca-bundle.ts';
 import { acceptedForm, acceptNames, claimsOf, type DefinitionNames, type NameUse, namesOf } from './naming.ts';
 
 /** Makes the resources of a definition, whose names are the accepted ones, by version: of those served, and the stored one. */
@@ -181,9 +182,8 @@ export class CustomResources {
   }
 
   #serve(known: Known): void {
-    const { object, accepted, naming, served } = known;
-    const established = naming.status === 'True' || isTrue(object, 'Established');
-    if (!established || accepted.plural === '' || accepted.kind === '') {
+    const { object, accepted, served } = known;
+    if (establishedCondition(known).status !== 'True' || accepted.plural === '' || accepted.kind === '') {
       this.#unserve(known);
       return;
     }
@@ -232,9 +232,7 @@ export class CustomResources {
     const now = clock.now();
     definition.status = { ...definition.status, acceptedNames: acceptedForm(accepted) };
     setCondition(definition, naming, now);
-    if (naming.status === 'True' || !isTrue(definition, 'Established')) {
-      setCondition(definition, naming.status === 'True' ? establishedCondition : notAccepted, now);
-    }
+    setCondition(definition, establishedCondition({ object: definition, naming }), now);
     if (isProtectedGroup(definition.spec?.group ?? '', names)) {
       setCondition(definition, approvalCondition(definition.metadata.annotations, names), now);
     }
@@ -333,16 +331,15 @@ const storageVersionOf = ({ spec }: Definition): string =>
 
 const noNaming: Condition = { type: 'NamesAccepted', status: 'False', reason: '', message: '' };
 
-const establishedCondition: Condition = {
-  type: 'Established',
-  status: 'True',
-  reason: 'InitialNamesAccepted',
-  message: 'the initial names have been accepted',
-};
-
-const notAccepted: Condition = {
-  type: 'Established',
-  status: 'False',
-  reason: 'NotAccepted',
-  message: 'not all names are accepted',
-};
+/** A definition stays established. */
+function establishedCondition({ object, naming }: Pick<Known, 'object' | 'naming'>): Condition {
+  const of = (status: Condition['status'], reason: string, message: string): Condition => ({
+    ...{ type: 'Established', status, reason, message },
+  });
+  const isEstablished = isTrue(object, 'Established');
+  if (naming.status !== 'True' && !isEstablished) return of('False', 'NotAccepted', 'not all names are accepted');
+  if (!isEstablished && caBundleFault(object.spec ?? {}) !== undefined) {
+    return of('False', 'InvalidCABundle', 'The conversion webhook CABundle is invalid');
+  }
+  return of('True', 'InitialNamesAccepted', 'the initial names have been accepted');
+}

@@ -1,11 +1,15 @@
 import { bodyCodec, type ParsedBody, type TypeMeta, unrecognizedBody } from '../codec/index.ts';
 import {
+  getKey,
   inTurns,
   isJsonObject,
   type Json,
   type JsonObject,
   jsonType,
+  maxShown,
+  parseGroupVersion,
   StatusError,
+  shorten,
   statusError,
   type Turns,
   type User,
@@ -35,12 +39,31 @@ async function receive({ request, seat, turns }: Sent): Promise<Uint8Array> {
   return bytes;
 }
 
+interface Expected extends TypeMeta {
+  /** The body must name its kind: nothing else tells how a custom object is decoded. */
+  readonly namesKind: boolean;
+}
+
 /** Reads the body as an object of a type. Throws 400, 408, 413, 415 or 429. */
-export async function readObjectBody(sent: Sent, expected: TypeMeta, offered: Offered): Promise<ObjectBody> {
+export async function readObjectBody(sent: Sent, expected: Expected, offered: Offered): Promise<ObjectBody> {
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
   const bytes = await receive(sent);
-  const unrecognized = (fault: StatusError) => unrecognizedBody(expected.kind, bytes, fault);
-  return { ...(await decodeObject(sent, codec, bytes, expected, unrecognized)), size: bytes.length };
+  const unrecognized = (fault: StatusError) =>
+    unrecognizedBody(expected.kind, bytes, `couldn't get version/kind; json parse error: ${fault.message}`, fault);
+  const body = await decodeObject(sent, codec, bytes, expected, unrecognized);
+  const fault = expected.namesKind ? kindFault(body.value, bytes) : undefined;
+  if (fault !== undefined) throw unrecognizedBody(expected.kind, bytes, fault);
+  return { ...body, size: bytes.length };
+}
+
+/** Why the kind of an object is not known; undefined where it is. */
+function kindFault(value: JsonObject, bytes: Uint8Array): string | undefined {
+  const [apiVersion, kind] = [getKey(value, 'apiVersion'), getKey(value, 'kind')];
+  if (typeof apiVersion === 'string' && apiVersion !== '' && parseGroupVersion(apiVersion) === undefined) {
+    return `unexpected GroupVersion string: ${shorten(apiVersion)}`;
+  }
+  if (kind !== undefined && kind !== null && kind !== '') return undefined;
+  return `Object 'Kind' is missing in '${shorten(Buffer.from(bytes).toString(), maxShown)}'`;
 }
 
 /** What a codec of text expects. */

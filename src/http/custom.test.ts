@@ -143,6 +143,97 @@ describe('requests for custom resources', () => {
   });
 });
 
+// Texts of the reference server.
+describe('the type of a custom object', () => {
+  const mustBe = 'the object provided is unrecognized (must be of type Gadget): ';
+  const wrongVersion = (given: string) =>
+    `the API version in the data (${given}) does not match the expected API version (ref.example.com/v1)`;
+  const answerOf = async (...[method, url, options]: Parameters<Fixture['send']>) => {
+    const { code, message, details } = (await send(method, url, options)).json() as JsonObject;
+    return [code, message, details];
+  };
+  const yaml = { 'content-type': 'application/yaml' };
+
+  it.each([
+    [
+      '{"metadata":{"name":"g"}}',
+      {},
+      `Object 'Kind' is missing in '{"metadata":{"name":"g"}}' ({"metadata":{"name":"g"}})`,
+    ],
+    [
+      '{"apiVersion": "ref.example.com/v1", "kind": ""}',
+      {},
+      `Object 'Kind' is missing in '{"apiVersion": "ref.example.com/v1", "kind": ""}' ({"apiVersion": "ref.example.co ...)`,
+    ],
+    ['null', {}, "Object 'Kind' is missing in 'null' (6e756c6c)"],
+    ['{}', yaml, "Object 'Kind' is missing in '{}' ({})"],
+    ['a: b\n', yaml, "Object 'Kind' is missing in 'a: b\n' (613a20620a)"],
+    ['', yaml, "Object 'Kind' is missing in '' (<empty>)"],
+    ['{"apiVersion":"a/b/c"}', {}, 'unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c"})'],
+  ])('is in its body: %s', async (body, headers, why) => {
+    server.registry.install(gadgets());
+    for (const [method, path] of [
+      ['POST', ''],
+      ['PUT', '/g'],
+    ] as const) {
+      expect(await answerOf(method, objects('v1', path), { body, headers })).toEqual([400, mustBe + why, undefined]);
+    }
+  });
+
+  it('is missed in the beginning of a long body', async () => {
+    server.registry.install(gadgets());
+    const { text } = await send('POST', objects(), { body: { spec: 'x'.repeat(1_000_000) } });
+    expect(text).toContain("Object 'Kind' is missing");
+    expect(text.length).toBeLessThan(12_000);
+  });
+
+  it('is that of the resource', async () => {
+    server.registry.install(gadgets());
+    await create();
+    const { kind, metadata, spec } = gadget();
+    const of = async (body: JsonObject) => answerOf('POST', objects(), { body: { metadata, spec, ...body } });
+    expect(await of({ kind })).toEqual([400, wrongVersion(''), undefined]);
+    expect(await of({ apiVersion: 'v2', kind: 'Other' })).toEqual([400, wrongVersion('v2'), undefined]);
+    expect(await of({ ...gadget(), kind: 'Other' })).toMatchObject([
+      422,
+      'Other.ref.example.com "g" is invalid: kind: Invalid value: "Other": must be Gadget',
+      { group: 'ref.example.com', kind: 'Other', name: 'g', causes: [{ field: 'kind' }] },
+    ]);
+  });
+
+  it('is not changed by a patch', async () => {
+    server.registry.install(gadgets());
+    await create();
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const patch = (body: JsonObject) => answerOf('PATCH', objects('v1', '/g'), { headers, body });
+    expect(await patch({ apiVersion: 'zed/v1' })).toMatchObject([
+      422,
+      'Gadget.zed "g" is invalid: apiVersion: Invalid value: "zed/v1": must be ref.example.com/v1',
+      { group: 'zed', kind: 'Gadget', name: 'g', causes: [{ field: 'apiVersion' }] },
+    ]);
+    expect(await patch({ apiVersion: 'zed/v1', kind: 'Other' })).toMatchObject([
+      422,
+      'Other.zed "g" is invalid: [kind: Invalid value: "Other": must be Gadget, apiVersion: Invalid value: "zed/v1": must be ref.example.com/v1]',
+      { causes: [{ field: 'kind' }, { field: 'apiVersion' }] },
+    ]);
+    const refusals: [JsonObject, RegExp][] = [
+      [{ kind: null }, /^ "" is invalid: patch: Invalid value: "(.*)": Object 'Kind' is missing in '\{.*\}'$/],
+      [{ apiVersion: 'a/b/c' }, /^ "" is invalid: patch: .*": unexpected GroupVersion string: a\/b\/c$/],
+      [
+        { kind: 5 },
+        /": couldn't get version\/kind; json parse error: json: cannot unmarshal number into Go struct field \.kind of type string$/,
+      ],
+    ];
+    for (const [body, why] of refusals) {
+      const [code, message, details] = await patch(body);
+      expect([code, details]).toMatchObject([422, { causes: [{ field: 'patch' }] }]);
+      expect(message).toMatch(why);
+    }
+    const removed = 'Gadget "g" is invalid: apiVersion: Invalid value: "": must be ref.example.com/v1';
+    expect(await patch({ apiVersion: null })).toMatchObject([422, removed, {}]);
+  });
+});
+
 describe('OpenAPI of custom resources', () => {
   const v3 = `/openapi/v3/apis/${gadgetGroup}/v1`;
   const indexed = async () => (await get('/openapi/v3'))['paths'] as { [path: string]: { serverRelativeURL: string } };

@@ -149,7 +149,7 @@ describe('a patch of immutable metadata', () => {
   });
   it.each(merges)('of no name: %s', async (format) => {
     const { status, body } = await send(format, { metadata: { name: null } });
-    const message = 'the name of the object (c) based on URL was undeterminable: name must be provided';
+    const message = 'the name of the object (c based on URL) was undeterminable: name must be provided';
     expect([status, body['message']]).toEqual([400, message]);
   });
   it.each(merges)('of another namespace: %s', async (format) => {

@@ -127,7 +127,12 @@ describe('scale', () => {
     });
     expect(await put({ uid: 'other' })).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining('deployments/scale.apps "old": Precondition failed: UID') as string },
+      body: {
+        message: expect.stringMatching(
+          /deployments\.apps "old": StorageError: invalid object, Code: 4, Key: \/registry\/deployments\/default\/old, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: /,
+        ) as string,
+        details: { kind: 'deployments' },
+      },
     });
   });
 

@@ -1,4 +1,4 @@
-import { patchFormat, type TypeMeta } from '../codec/index.ts';
+import { patchFormat } from '../codec/index.ts';
 import { formatGroupVersion, type JsonObject, Stage, StatusError, selectorBytes, statusError } from '../meta/index.ts';
 import {
   type Change,
@@ -6,6 +6,7 @@ import {
   connectionOf,
   deleteOptionsOf,
   internalName,
+  isCustomObject,
   isUnsafe,
   type ReadOptions,
   type Representation,
@@ -278,13 +279,14 @@ function deletedStatus({ resource }: Target, { deleted }: WriteResult): JsonObje
 }
 
 /** The apiVersion and kind of the objects that a target accepts. */
-function typeOf({ resource, version, subresource }: Target): TypeMeta {
+function typeOf(target: Target) {
+  const { resource, version, subresource } = target;
   const { definition, versions } = resource;
   const served = definition.subresources.find(({ name }) => name === subresource);
   const own = versions.get(version)?.apiVersion ?? '';
   const apiVersion =
     served?.version === undefined ? own : formatGroupVersion({ group: served.group ?? '', version: served.version });
-  return { apiVersion, kind: served?.kind ?? definition.kind };
+  return { apiVersion, kind: served?.kind ?? definition.kind, namesKind: isCustomObject(target) };
 }
 
 const objectView: Representation = { as: 'object' };

@@ -92,6 +92,7 @@ export {
 export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from './quote.ts';
 export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
+export { apiRelease, compatibleRelease } from './release.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {

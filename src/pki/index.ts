@@ -1,4 +1,5 @@
 /** Public key infrastructure: PEM, DER, X.509 certificates and PKCS #10 certificate requests. */
+export { bundleFault } from './certificate-bundle.ts';
 export {
   checkRequestSignature,
   type RequestedCertificate,

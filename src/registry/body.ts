@@ -5,10 +5,13 @@ import {
   at,
   fieldError,
   formatGroupVersion,
+  getKey,
   isJsonObject,
   isLarge,
   type Json,
   type JsonObject,
+  jsonType,
+  maxShown,
   type ObjectMeta,
   type Path,
   parseGroupVersion,
@@ -37,12 +40,13 @@ export function* decodeBody(
 ): Steps<ApiObject> {
   yield* checkMembers(value);
   const { kind, apiVersion } = requestKind(target);
-  const given = typeOf(value, kind, apiVersion);
+  const given = typeOf(value, kind, isCustomObject(target) ? '' : apiVersion);
   const named = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
     const { object, unknown } = yield* decode(registry, target, value, given);
     if (options.fieldValidation !== 'Ignore') {
-      const body = prunes(target) ? { findings } : { findings, json };
+      // Unknown fields of custom objects are found by pruning, after duplicate ones.
+      const body = isCustomObject(target) ? { findings } : { findings, json };
       yield;
       reportStrictErrors(yield* strictErrorsOf(body, unknown), options);
     }
@@ -73,6 +77,7 @@ export function* decodePatched(
   const { kind, apiVersion } = requestKind(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
+    if (isCustomObject(target)) checkPatchedType(target, patched);
     // A strategic merge patch cannot change the type: its result is not decoded by kind and apiVersion.
     const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
     const { object, unknown } = yield* decode(registry, target, patched, given);
@@ -83,9 +88,15 @@ export function* decodePatched(
     const [shown, why] =
       format === 'strategic'
         ? [patchText(patch), conversionError(error.message)]
-        : [yield* shownDocument(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch), error.message];
+        : yield* shownPatched(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch, error);
     throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, why)]);
   }
+}
+
+/** The patched document as messages show it, and what is wrong with it. */
+function* shownPatched(patched: Json, patch: Json, error: StatusError): Steps<[shown: string, why: string]> {
+  const shown = yield* shownDocument(patched, patch);
+  return [shown, error instanceof NoKind ? `${error.message} in '${shorten(shown, maxShown)}'` : error.message];
 }
 
 /** The message for a value of the wrong type in a strategic merge patch, from that for a JSON body. */
@@ -108,8 +119,8 @@ export function* strictErrorsOf(
   return json === undefined ? [...findings, ...unknown.map(unknownField)] : yield* strictFindingsInSteps(json, unknown);
 }
 
-/** Whether unknown fields are found by pruning, after duplicate ones: so it is for custom resources. */
-const prunes = ({ resource, subresource }: Target): boolean =>
+/** Whether the bodies of requests to the target are custom objects. */
+export const isCustomObject = ({ resource, subresource }: Target): boolean =>
   resource.definition.custom !== undefined && resource.subresources.get(subresource)?.requestKind === undefined;
 
 /** Reports strict decoding errors as warnings or not at all, as `fieldValidation` says. @throws StatusError 400 for `Strict` */
@@ -156,10 +167,37 @@ interface GivenType {
 /** Kind and apiVersion of a body, shortened for messages; those of the target where the body has none. */
 function typeOf(value: JsonObject, kind: string, apiVersion: string): GivenType {
   const text = (name: string, fallback: string) => {
-    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const given = getKey(value, name);
     return typeof given === 'string' && given !== '' ? shorten(given) : fallback;
   };
   return { kind: text('kind', kind), apiVersion: text('apiVersion', apiVersion) };
+}
+
+/** The document to which a custom object was patched has no kind. */
+class NoKind extends StatusError {}
+
+/** A patch does not change the kind or the apiVersion of a custom object. @throws StatusError 400, 422 */
+function checkPatchedType(target: Target, patched: JsonObject): void {
+  const expected = requestKind(target);
+  for (const field of ['apiVersion', 'kind']) {
+    const given = getKey(patched, field) ?? '';
+    if (typeof given === 'string') continue;
+    const why = `json: cannot unmarshal ${jsonType(given)} into Go struct field .${field} of type string`;
+    throw statusError.badRequest(`couldn't get version/kind; json parse error: ${why}`);
+  }
+  const { kind, apiVersion } = typeOf(patched, '', '');
+  if (kind === '') throw new NoKind(400, 'BadRequest', "Object 'Kind' is missing");
+  const { group } = parseGroupVersion(apiVersion) ?? {};
+  if (group === undefined) throw statusError.badRequest(`unexpected GroupVersion string: ${apiVersion}`);
+  const found = (
+    [
+      ['kind', kind, expected.kind],
+      ['apiVersion', apiVersion, expected.apiVersion],
+    ] as const
+  )
+    .filter(([, given, own]) => given !== own)
+    .map(([field, given, own]) => fieldError.invalid(field, given, `must be ${own}`));
+  if (found.length > 0) throw statusError.invalid({ group, kind }, target.name, found);
 }
 
 function* decode(
@@ -203,12 +241,12 @@ export function unknownKind(kind: string, apiVersion: string, of: keyof typeof s
 class WrongVersion extends StatusError {}
 
 /** Any kind can be decoded as a custom resource, so that validation refuses another one. */
-function rejectCustomType(target: Target, value: JsonObject, { kind: given, apiVersion }: GivenType): never {
+function rejectCustomType(target: Target, value: JsonObject, { kind, apiVersion }: GivenType): never {
   const expected = requestKind(target);
   if (apiVersion !== expected.apiVersion) throw wrongVersion(apiVersion, expected.apiVersion);
   const name = at(value, 'metadata', 'name');
-  const must = fieldError.invalid('kind', given, `must be ${expected.kind}`);
-  throw statusError.invalid(expected, typeof name === 'string' ? name : target.name, [must]);
+  const must = fieldError.invalid('kind', kind, `must be ${expected.kind}`);
+  throw statusError.invalid({ ...expected, kind }, typeof name === 'string' ? name : target.name, [must]);
 }
 
 const wrongVersion = (given: string, expected: string): StatusError =>

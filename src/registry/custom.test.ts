@@ -217,7 +217,7 @@ describe('objects of several versions', () => {
     const { create } = custom();
     expect(await failure(create('gadgets', { ...gadget(), kind: 'Widget' }))).toMatchObject({
       code: 422,
-      message: 'Gadget.ref.example.com "g" is invalid: kind: Invalid value: "Widget": must be Gadget',
+      message: 'Widget.ref.example.com "g" is invalid: kind: Invalid value: "Widget": must be Gadget',
     });
     for (const apiVersion of ['ref.example.com/v1beta1', 'v1', 'other.example.com/v1']) {
       expect(await failure(create('gadgets', { ...gadget(), apiVersion }))).toMatchObject({

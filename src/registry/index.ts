@@ -3,7 +3,7 @@
 export type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver } from '../admission/index.ts';
 export type { CachedObject } from '../cache/index.ts';
 export type { Allocations, Allocator, Holder, OpenAllocations } from './allocator.ts';
-export { internalName } from './body.ts';
+export { internalName, isCustomObject } from './body.ts';
 export type { CustomVersions } from './catalog.ts';
 export { AgeCell, type CellContext, type Column, type Completion } from './column.ts';
 export { consistentCache, waitForRevision } from './context.ts';

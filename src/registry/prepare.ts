@@ -98,7 +98,7 @@ function checkNamespaceAndName(target: Target, metadata: ObjectMeta): void {
   const { name = '' } = metadata;
   if (name === '') {
     throw statusError.badRequest(
-      `the name of the object (${target.name}) based on URL was undeterminable: name must be provided`,
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
     );
   }
   if (name !== target.name) {
@@ -110,14 +110,10 @@ function checkNamespaceAndName(target: Target, metadata: ObjectMeta): void {
 
 /** @throws StatusError 409 for a body whose uid is not that of the stored object */
 function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | undefined): void {
-  const { resource, subresource, name } = target;
+  const { resource, name } = target;
   const found = old?.metadata.uid ?? '';
   if (uid === '' || uid === found) return;
-  const { group, resource: plural } = resource.id;
   const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
-  if (projectionOf(target) !== undefined) {
-    throw statusError.conflict({ group, resource: `${plural}/${subresource}` }, name, why);
-  }
   // The storage layer of the reference server reports it, with the key in its etcd.
   const where = `StorageError: invalid object, Code: 4, Key: /registry${objectKey(target.resource, target)}, ResourceVersion: 0`;
   throw statusError.conflict(resource.id, name, `${where}, AdditionalErrorMsg: ${why}`);
@@ -259,7 +255,8 @@ export function completeProjection(
   const errors = atOnce(allErrors(() => projection.validate(sent, context)));
   if (errors.length > 0) throw statusError.invalid(requestKind(target), target.name, errors);
   checkUid(target, sent.metadata, object);
-  checkVersion(target, change, sent.metadata, object.metadata);
+  // Without a resourceVersion it is that of the object.
+  if ((sent.metadata.resourceVersion ?? '') !== '') checkVersion(target, change, sent.metadata, object.metadata);
   projection.write(object, sent);
 }
 
@@ -272,10 +269,11 @@ function isVersionSet(text: string): boolean {
 
 function checkVersion(target: Target, change: Change, { resourceVersion = '' }: ObjectMeta, before: ObjectMeta): void {
   const { definition, id } = target.resource;
+  const { group, resource: kind } = id;
   if (resourceVersion === before.resourceVersion) return;
   if (isVersionSet(resourceVersion)) throw statusError.modified(id, target.name);
   if (definition.strategy.unconditionalUpdate !== false || change.verb === 'patch') return;
-  throw statusError.invalid(definition, target.name, [
+  throw statusError.invalid({ group, kind }, target.name, [
     fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
   ]);
 }

@@ -360,7 +360,7 @@ describe('update', () => {
       'one',
       { metadata: {} },
       400,
-      'the name of the object (one) based on URL was undeterminable: name must be provided',
+      'the name of the object (one based on URL) was undeterminable: name must be provided',
     ],
     [
       'another namespace',
@@ -413,7 +413,7 @@ describe('update', () => {
     expect(await failure(change('deployments', 'd', update(deployment({ image: 'b' }))))).toMatchObject({
       code: 422,
       message:
-        'Deployment.apps "d" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+        'deployments.apps "d" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
     });
     expect((await change('deployments', 'd', update({ ...made, spec: { image: 'b' } })))['spec']).toMatchObject({
       image: 'b',

@@ -110,13 +110,13 @@ export function authorizerOf(
   settings: Pick<Settings, 'authorizationMode' | 'anonymousAuth'>,
   index: RbacIndex,
   names: Names,
-  log: Pick<Log, 'warn'>,
+  log: Pick<Log, 'warn' | 'debug'>,
 ): Authorizer {
   for (const warning of modeWarnings(settings)) log.warn(warning, {});
   const authorizers: { readonly [mode in AuthorizationMode]: readonly Authorizer[] } = {
     AlwaysAllow: [alwaysAllowAuthorizer],
     AlwaysDeny: [alwaysDenyAuthorizer],
-    RBAC: [rbacAuthorizer(index, names)],
+    RBAC: [rbacAuthorizer(index, names, log)],
     Node: [nodeAuthorizer],
   };
   return unionAuthorizer([mastersAuthorizer, ...settings.authorizationMode.flatMap((mode) => authorizers[mode])]);

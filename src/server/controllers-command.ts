@@ -53,7 +53,9 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
   const over = (through: Transport) => clientOver(through, names.domain);
   const [clock, random] = [systemClock, systemRandom];
   const ca = settings.rootCaFile && (await readSettingFile('root-ca-file', settings.rootCaFile));
-  const transportOf = settings.useServiceAccountCredentials ? accountTransports(server, own, names) : () => transport;
+  const transportOf = settings.useServiceAccountCredentials
+    ? accountTransports(server, own, names, log)
+    : () => transport;
   const lead = (holds: () => boolean) =>
     startControllers({
       ...{ names, clock, random, log },
@@ -82,14 +84,24 @@ const clientOver = (transport: Transport, apiDomain?: string): Client =>
     ...(apiDomain === undefined ? {} : { apiDomain }),
   });
 
-/** The transports of service accounts, each with a token of its own. */
-function accountTransports(server: HttpsOptions, client: Client, names: Names): (account: string) => Transport {
+/**
+ * The transports of service accounts, each with a token of its own, which is requested at once: the account exists from
+ * the start of its controller, whether or not there is something to do.
+ */
+function accountTransports(
+  server: HttpsOptions,
+  client: Client,
+  names: Names,
+  log: Log,
+): (account: string) => Transport {
   const { certificate: _, authorization: __, ...anonymous } = server;
   const transports = new Map<string, Transport>();
   return (account) => {
     const found = transports.get(account);
     if (found !== undefined) return found;
     const token = accountTokens({ client, names, clock: systemClock }, account);
+    // The first request of the controller tries again.
+    token().catch((error: unknown) => log.warn('a service account has no token yet', { account, error }));
     const transport = httpsTransport({ ...anonymous, authorization: async () => `Bearer ${await token()}` });
     transports.set(account, transport);
     return transport;

@@ -6,6 +6,8 @@ import type { LogPart } from './log-levels.ts';
 /** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {
   readonly info: (text: string, fields: { readonly [name: string]: unknown }) => void;
+  /** Absent: nothing of this level is logged. */
+  readonly debug?: ((text: string, fields: { readonly [name: string]: unknown }) => void) | undefined;
   readonly part?: (part: LogPart) => Log;
   /** The levels of all parts, which can be changed. */
   readonly levels?: RunningFlag;

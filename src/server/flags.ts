@@ -1,6 +1,6 @@
 import { admissionPlugins } from '../admission/index.ts';
 import { maxFakeNodes } from '../controllers/index.ts';
-import { compatibleDomain, defaultDomain } from '../meta/index.ts';
+import { apiRelease, compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
 import { certificateFlags } from './certificate-flags.ts';
@@ -12,7 +12,6 @@ import { processFlags } from './process-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { storeFlags, storeProblems } from './store-flags.ts';
-import { apiRelease } from './version.ts';
 
 const pluginNames = (on: boolean): string[] =>
   admissionPlugins.filter((plugin) => plugin.on === on).map(({ name }) => name);

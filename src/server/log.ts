@@ -55,10 +55,14 @@ export async function createLog(options: LogOptions): Promise<Log> {
   const logs = new Map<LogPart, Log>();
   for (const [part, logger] of loggers) {
     const write = (entry: object) => logger.debug(entry, 'request');
+    const debug: Log['debug'] = (text, fields) => logger.debug(fields, text);
     logs.set(part, {
       error: (text, fields) => logger.error(fields, text),
       warn: (text, fields) => logger.warn(fields, text),
       info: (text, fields) => logger.info(fields, text),
+      get debug() {
+        return logger.level === 'debug' ? debug : undefined;
+      },
       get request() {
         return logger.level === 'debug' ? write : undefined;
       },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { apiRelease, compatibleRelease } from '../meta/index.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -6,9 +7,6 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 
 /** The version of this package. */
 export const version = manifest.version;
-
-/** The API release that is served. */
-export const apiRelease = { major: 1, minor: 33 };
 
 /** The release in the form of `v1.2.3`, with the version of this package. */
 export const gitVersion = `v${apiRelease.major}.${apiRelease.minor}.0+orch.${version}`;
@@ -31,8 +29,8 @@ export function apiVersion() {
     minor,
     emulationMajor: major,
     emulationMinor: minor,
-    minCompatibilityMajor: major,
-    minCompatibilityMinor: String(apiRelease.minor - 1),
+    minCompatibilityMajor: String(compatibleRelease.major),
+    minCompatibilityMinor: String(compatibleRelease.minor),
     gitVersion,
     gitCommit: '',
     gitTreeState: 'clean',

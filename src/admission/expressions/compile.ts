@@ -79,7 +79,7 @@ export interface ExpressionLibraries {
 /** Feature gates decide about new expressions with selectors in authorization checks, which are on by default. */
 const libraries = baseLibraries(defaultFeatures);
 const admissionLibraries: ExpressionLibraries = {
-  ofNew: librariesOfNew(libraries, '1.33'),
+  ofNew: librariesOfNew(libraries),
   ofStored: librariesOfStored(libraries),
 };
 const mutationLibraries: ExpressionLibraries = {

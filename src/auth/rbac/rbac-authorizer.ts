@@ -1,17 +1,41 @@
-import { aggregateMessages, type Names, quote, scheduler, type User } from '../../meta/index.ts';
-import { type Attributes, type Authorizer, type Decision, noOpinion, type ResourceRule, type Rules } from '../types.ts';
+import {
+  aggregateMessages,
+  formatGroupResource,
+  type Names,
+  quote,
+  type ResourcePlace,
+  scheduler,
+  shorten,
+  type User,
+} from '../../meta/index.ts';
+import {
+  type Attributes,
+  type Authorizer,
+  type Decision,
+  type DecisionLog,
+  noOpinion,
+  type ResourceRule,
+  type Rules,
+} from '../types.ts';
+import { formatTexts } from './coverage.ts';
 import type { Binding, RbacIndex } from './rbac-index.ts';
 import { pathAction, type Rule, resourceAction } from './rules.ts';
 
-/** Allows what the roles grant that are bound to the user or to one of the user's groups. Has no opinion of the rest. */
-export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
-  const decide = (grant: Binding | undefined, user: User, namespace: string): Decision => {
+/**
+ * Allows what the roles grant that are bound to the user or to one of the user's groups. Has no opinion of the rest, and
+ * logs it.
+ */
+export function rbacAuthorizer(index: RbacIndex, names: Names, log: DecisionLog = {}): Authorizer {
+  const decide = (grant: Binding | undefined, attributes: Attributes, namespace: string): Decision => {
+    const { user } = attributes;
     if (grant !== undefined) return new Granted(grant, user, index);
+    log.debug?.(denialOf(attributes), {});
     const missing = unresolvedRoles(index, user, namespace, (kind) => kind.toLowerCase(), names);
     return missing === '' ? noOpinion : { allowed: false, reason: `RBAC: ${missing}` };
   };
-  const authorize = ({ user, verb, resource, path }: Attributes): Decision | Promise<Decision> => {
+  const authorize = (attributes: Attributes): Decision | Promise<Decision> => {
     if (!index.loaded) return notLoaded;
+    const { user, verb, resource, path } = attributes;
     const namespace = resource?.namespace ?? '';
     const action =
       resource === undefined
@@ -19,8 +43,8 @@ export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
         : resourceAction(verb, resource.group, resource.resource, resource.subresource, resource.name);
     const grant = index.findGrant(user, namespace, action);
     return grant instanceof Promise
-      ? grant.then((found) => decide(found, user, namespace))
-      : decide(grant, user, namespace);
+      ? grant.then((found) => decide(found, attributes, namespace))
+      : decide(grant, attributes, namespace);
   };
   return Object.assign(authorize, {
     rulesFor: async (user: User, namespace: string): Promise<Rules> => {
@@ -39,6 +63,24 @@ export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
     },
   });
 }
+
+/** What no rule authorizes, in the words of the reference server. */
+function denialOf({ user, verb, resource, path }: Attributes): string {
+  const text = (value: string) => quote(shorten(value));
+  const { namespace = '' } = resource ?? {};
+  const what = resource === undefined ? `nonResourceURL ${text(path)}` : `resource ${placeOf(resource)}`;
+  const where = namespace === '' ? 'cluster-wide' : `in namespace ${text(namespace)}`;
+  const groups = formatTexts(user.groups.slice(0, maxGroups));
+  return `RBAC: no rules authorize user ${text(user.name)} with groups ${groups} to ${text(verb)} ${what} ${where}`;
+}
+
+function placeOf({ group, resource, subresource, name }: ResourcePlace): string {
+  const whole = [formatGroupResource({ group, resource }), subresource].filter((part) => part !== '').join('/');
+  return quote(shorten(whole)) + (name === '' ? '' : ` named ${quote(shorten(name))}`);
+}
+
+/** So many groups of a user are named in a line of the log. */
+const maxGroups = 100;
 
 /** Limits of a list of rules: how many are looked at, and the bytes of those that are listed. */
 const maxRules = 50_000;

@@ -1,7 +1,8 @@
 /**
- * Which libraries expressions may use. A stored expression may use all that any release has, so that it still evaluates
- * after a rollback; an expression that is written may use what the release of the server has.
+ * Which libraries expressions may use. A stored expression may use all that any release has; an expression that is
+ * written may use what the oldest compatible release has, so that it still evaluates after a rollback.
  */
+import { compatibleRelease } from '../../meta/index.ts';
 import type { Library } from '../library.ts';
 
 /** A release: `1.33`. */
@@ -17,7 +18,10 @@ export interface VersionedLibrary {
 }
 
 /** The libraries of expressions that are written, in order. Environments share what they merge: call it once. */
-export function librariesOfNew(libraries: readonly VersionedLibrary[], release: Release): readonly Library[] {
+export function librariesOfNew(
+  libraries: readonly VersionedLibrary[],
+  release: Release = `${compatibleRelease.major}.${compatibleRelease.minor}`,
+): readonly Library[] {
   return libraries
     .filter(({ since, removed, enabled }) => enabled ?? (isSince(release, since) && !isSince(release, removed)))
     .map(({ library }) => library);

@@ -38,6 +38,26 @@ describe('defaults in definitions', () => {
     ]);
   });
 
+  // As the reference server answers.
+  it('of the root are objects with an apiVersion and a kind', () => {
+    const root = (value: JsonObject) => errorsOf(object({ spec: { type: 'string' } }, { default: value }));
+    const named = { apiVersion: 'a/v1', kind: 'A', metadata: { name: 'a' } };
+    expect(root({})).toEqual([`${at}.default.apiVersion: Required value`, `${at}.default.kind: Required value`]);
+    expect(root({ spec: 'x' })).toHaveLength(2);
+    expect(root({ ...named, spec: 'x' })).toEqual([]);
+    expect(root({ ...named, more: 1 })).toEqual([expect.stringContaining('must not have unknown fields')]);
+    expect(root({ apiVersion: 'a/b/c', kind: 'D d', metadata: { name: 'a/b' } })).toEqual([
+      `${at}.default.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`,
+      expect.stringContaining(
+        `${at}.default.kind: Invalid value: "D d": may have mixed case, but should otherwise match: `,
+      ),
+      `${at}.default.metadata.name: Invalid value: "a/b": may not contain '/'`,
+    ]);
+    expect(root({ apiVersion: 5, kind: 'A' })).toEqual([
+      `${at}.default.apiVersion: Invalid value: 5: must be a string`,
+    ]);
+  });
+
   it('may have metadata with unknown fields, which objects do not get', () => {
     const embedded = { 'x-kubernetes-embedded-resource': true };
     const typed = { apiVersion: { type: 'string', default: 'a/v1' }, kind: { type: 'string', default: 'A' } };

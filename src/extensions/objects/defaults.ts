@@ -50,7 +50,8 @@ export function* validateDefaults(schema: Structural, path: string, names: Names
       yield* visit(property, `${path}.properties[${name}]`, inOwn || (embedded && isTypeMember(name)));
     }
   }
-  yield* visit(schema, path, false);
+  // The default of the root is an object of its own, too.
+  yield* visit({ ...schema, embeddedResource: true }, path, false);
   return errors;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../meta/index.ts';
+import { atOnce, type JsonObject } from '../../meta/index.ts';
 import { validatePatterns } from './patterns.ts';
 
 const texts = (count: number, pattern: (i: number) => string): JsonObject => ({
@@ -27,7 +27,13 @@ describe('the patterns of a schema', () => {
       ['its 6 different patterns take 54600 instructions when they are compiled, of at most 50000'],
     ],
   ])('%s', (_, schema, expected) => {
-    const errors = validatePatterns(schema as JsonObject, 'schema');
+    const errors = atOnce(validatePatterns(schema as JsonObject, 'schema'));
     expect(errors.map(({ message }) => message.replace('Forbidden: ', ''))).toEqual(expected);
+  });
+
+  it('are compiled once each, in a step of its own', () => {
+    const steps = (schema: JsonObject) => [...validatePatterns(schema, 'schema')].length;
+    expect(steps(texts(300, (i) => `^${i}$`))).toBe(300);
+    expect(steps(texts(300, () => '^[a-z]+$'))).toBe(1);
   });
 });

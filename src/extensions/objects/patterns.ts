@@ -1,25 +1,69 @@
-import { maxKeptPatterns, sizeOfPattern } from '../../cel/index.ts';
-import { type FieldError, fieldError, getKey, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+import { CelError, compileRegex, maxKeptPatterns, sizeOfPattern } from '../../cel/index.ts';
+import {
+  type FieldError,
+  fieldError,
+  getKey,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Steps,
+} from '../../meta/index.ts';
 
-/** The error of a schema whose patterns cannot all be kept compiled: each object would compile them again. */
-export function validatePatterns(schema: JsonObject, path: string): FieldError[] {
-  const patterns = new Set<string>();
-  const visit = (value: Json | undefined): void => {
-    if (!isJsonObject(value)) return;
-    const pattern = getKey(value, 'pattern');
-    if (typeof pattern === 'string') patterns.add(pattern);
-    for (const key of ['items', 'additionalProperties', 'not']) visit(getKey(value, key));
-    const properties = getKey(value, 'properties');
-    for (const part of isJsonObject(properties) ? Object.values(properties) : []) visit(part);
-    for (const key of ['allOf', 'anyOf', 'oneOf']) {
-      const parts = getKey(value, key);
-      for (const part of Array.isArray(parts) ? parts : []) visit(part);
-    }
-  };
-  visit(schema);
+/**
+ * The errors of the patterns of a schema, in the order of their paths: those that are invalid, or one if they cannot all
+ * be kept compiled, since each object would compile them again. Compiles one in each step.
+ */
+export function* validatePatterns(schema: JsonObject, path: string): Steps<FieldError[]> {
+  const places = patternsOf(schema, path);
+  const patterns = new Set(places.map(([, pattern]) => pattern));
   let size = 0;
   for (const pattern of patterns) size += sizeOfPattern(pattern);
-  if (size <= maxKeptPatterns) return [];
-  const limit = `its ${patterns.size} different patterns take ${size} instructions when they are compiled, of at most ${maxKeptPatterns}`;
-  return [fieldError.forbidden(path, limit)];
+  if (size > maxKeptPatterns) {
+    const limit = `its ${patterns.size} different patterns take ${size} instructions when they are compiled, of at most ${maxKeptPatterns}`;
+    return [fieldError.forbidden(path, limit)];
+  }
+  const faults = new Map<string, string>();
+  for (const pattern of patterns) {
+    const fault = faultOf(pattern);
+    if (fault !== undefined) faults.set(pattern, fault);
+    yield;
+  }
+  return places
+    .filter(([, pattern]) => faults.has(pattern))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([at, pattern]) =>
+      fieldError.invalid(at, pattern, `must be a valid regular expression, but isn't: ${faults.get(pattern)}`),
+    );
+}
+
+/** All patterns of a schema, with their paths. */
+function patternsOf(schema: JsonObject, path: string): (readonly [path: string, pattern: string])[] {
+  const found: (readonly [string, string])[] = [];
+  const visit = (value: Json | undefined, path: string): void => {
+    if (!isJsonObject(value)) return;
+    const pattern = getKey(value, 'pattern');
+    if (typeof pattern === 'string') found.push([`${path}.pattern`, pattern]);
+    for (const key of ['items', 'additionalProperties', 'not']) visit(getKey(value, key), `${path}.${key}`);
+    const properties = getKey(value, 'properties');
+    for (const [name, part] of isJsonObject(properties) ? Object.entries(properties) : []) {
+      visit(part, `${path}.properties[${name}]`);
+    }
+    for (const key of ['allOf', 'anyOf', 'oneOf']) {
+      const parts = getKey(value, key);
+      for (const [i, part] of Array.isArray(parts) ? parts.entries() : []) visit(part, `${path}.${key}[${i}]`);
+    }
+  };
+  visit(schema, path);
+  return found;
+}
+
+/** Why a pattern is no regular expression; undefined where it is one. */
+function faultOf(pattern: string): string | undefined {
+  try {
+    compileRegex(pattern);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CelError) return error.message;
+    throw error;
+  }
 }

@@ -7,4 +7,4 @@ const libraries = baseLibraries(defaultFeatures);
 /** What rules can call that a definition stores already. */
 export const storedExpressionLibraries = librariesOfStored(libraries);
 /** What new rules can call. */
-export const newExpressionLibraries = librariesOfNew(libraries, '1.33');
+export const newExpressionLibraries = librariesOfNew(libraries);

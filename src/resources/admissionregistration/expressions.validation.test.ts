@@ -101,6 +101,18 @@ describe('expressions of policies', () => {
     expect(update(policy({ ...other, paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }))).toHaveLength(1);
   });
 
+  it('use what the release before has, and those that are stored what this one has', () => {
+    const conditions = (...expressions: string[]) =>
+      policy({ matchConditions: expressions.map((expression, i) => ({ name: `c${i}`, expression })) });
+    const ofThis = "isSemver('1.0.0')";
+    const fault = undeclared('isSemver', ofThis, 9, '........');
+    const path = 'spec.matchConditions[0].expression';
+    expect(onCreate(validatingAdmissionPolicies, conditions(ofThis))).toEqual([[path, 'Invalid', fault]]);
+    const before = conditions(ofThis);
+    expect(onUpdate(validatingAdmissionPolicies, before, conditions(ofThis, 'true'))).toEqual([]);
+    expect(onUpdate(validatingAdmissionPolicies, before, conditions(`${ofThis} && true`))).toHaveLength(1);
+  });
+
   it('that are absent are reported once', () => {
     expect(ofPolicy({ validations: [{ expression: ' ' }] })).toHaveLength(1);
   });

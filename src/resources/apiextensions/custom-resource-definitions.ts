@@ -1,21 +1,32 @@
 import { beginCleanUp } from '../../extensions/index.ts';
-import { type FieldError, fieldErrorsInSteps, type Names, type Steps } from '../../meta/index.ts';
+import { errorsNow, type FieldError, fieldErrorsInSteps, type Names, type Steps } from '../../meta/index.ts';
 import type { StrategyContext, ValidationSoFar } from '../../registry/index.ts';
 import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
+import { same } from '../shared/field-rules.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
-import { validateChange, validateDefinition, validateNew } from './custom-resource-definitions.validation.ts';
+import {
+  validateChange,
+  validateDefinition,
+  validateNew,
+  validateStatus,
+} from './custom-resource-definitions.validation.ts';
 import { validateSchemaRules } from './schema-rules.validation.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
-/** The whole definition, then the rules of its schemas. */
+/**
+ * The whole definition, then the rules of its schemas. Only the status where nothing else is written, and at the end of a
+ * definition, which loses its finalizers also if it was stored with what is invalid now.
+ */
 function* validateInSteps(
   definition: Definition,
   old: Definition | undefined,
   { names }: StrategyContext,
-  { found: before }: ValidationSoFar,
+  { found: before, part }: ValidationSoFar,
 ): Steps<readonly FieldError[]> {
+  const isEnding = old?.metadata.deletionTimestamp !== undefined && same(definition.spec, old.spec);
+  if (part === 'status' || isEnding) return errorsNow(validateStatus(definition));
   const own = yield* fieldErrorsInSteps(validateWhole(definition, old, names));
   return [...own, ...(yield* validateSchemaRules(definition, old, [...before, ...own], names))];
 }

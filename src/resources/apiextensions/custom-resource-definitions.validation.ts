@@ -1,5 +1,11 @@
 /** Validation of custom resource definitions, except for their schemas. */
-import { structuralOf, validateApproval, validateDefaults } from '../../extensions/index.ts';
+import {
+  caBundleFault,
+  structuralOf,
+  validateApproval,
+  validateDefaults,
+  validatePatterns,
+} from '../../extensions/index.ts';
 import {
   dns1035Label,
   dns1123Subdomain,
@@ -24,12 +30,14 @@ import { internalForm } from '../shared/internal-go-form.ts';
 import { validateClient } from '../shared/webhook-client.ts';
 import { validateColumns, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
 import { validateSchema } from './json-schema.validation.ts';
+import { isNonStructural } from './structural-schema.validation.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 type Spec = CustomResourceDefinitionSpec;
 type Version = CustomResourceDefinitionVersion;
 
-export function* validateDefinition({ spec = {}, status = {} }: Definition, productNames: Names): Steps<FieldError[]> {
+export function* validateDefinition(definition: Definition, productNames: Names): Steps<FieldError[]> {
+  const { spec = {}, status } = definition;
   const { group = '', names = {} } = spec;
   const found = group === '' ? [] : byRuleAsOne('spec.group', group, dns1123Subdomain);
   if (group !== '' && found.length === 0 && !group.includes('.')) {
@@ -43,10 +51,14 @@ export function* validateDefinition({ spec = {}, status = {} }: Definition, prod
     ...(yield* validateVersions(spec, productNames)),
     ...validateNames(names, 'spec.names'),
     ...validateConversion(spec.conversion),
-    ...validateNames(status.acceptedNames ?? {}, 'status.acceptedNames'),
-    ...validateStored(status.storedVersions ?? [], spec.versions ?? []),
+    ...validateStatus(definition),
+    ...validateStored(status?.storedVersions ?? [], spec.versions ?? []),
   ];
 }
+
+/** Validates the status, which does not depend on whether the definition was valid when it was stored. */
+export const validateStatus = ({ status }: Definition): FieldError[] =>
+  validateNames(status?.acceptedNames ?? {}, 'status.acceptedNames');
 
 /** Fields that are reported at the top level when all versions agree, with their names there. */
 const shared = {
@@ -111,7 +123,10 @@ function* validateSchemas(versions: readonly Version[], names: Names): Steps<Fie
     const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
     if (schema === undefined) continue;
     const path = `${at}.openAPIV3Schema`;
-    const faults = errorsNow(validateSchema(schema, hasStatus, path, names));
+    const faults = [
+      ...(isNonStructural(schema) ? [] : yield* validatePatterns(schema as JsonObject, path)),
+      ...errorsNow(validateSchema(schema, hasStatus, path, names)),
+    ];
     yield;
     found.push(
       faults.length > 0 ? faults : yield* validateDefaults(structuralOf(schema as JsonObject, names), path, names),
@@ -193,6 +208,15 @@ function validateConversion(conversion: Infer<typeof CustomResourceConversion> |
   return [...found, fieldError.invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
 
+/** A bundle may remain invalid, but not become so. */
+function validateCaBundle(spec: Spec, old: Spec): FieldError[] {
+  const fault = caBundleFault(spec);
+  if (fault === undefined || caBundleFault(old) !== undefined) return [];
+  const path = 'spec.conversion.webhookClientConfig.caBundle';
+  const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? '';
+  return [fieldError.invalid(path, bundle, `unable to load root certificates: ${fault}`)];
+}
+
 function validateStored(stored: readonly string[], versions: readonly Version[]): FieldError[] {
   const path = 'status.storedVersions';
   if (stored.length === 0) return [fieldError.invalid(path, null, 'must have at least one stored version')];
@@ -239,6 +263,7 @@ export function validateChange(
     ...(established ? unchanged('spec.names.kind', spec.names?.kind, old?.names?.kind) : []),
     ...unchanged('spec.group', spec.group, old?.group),
     ...unchanged('spec.names.plural', spec.names?.plural, old?.names?.plural),
+    ...validateCaBundle(spec, old ?? {}),
     ...(old?.preserveUnknownFields === true ? [] : validatePreserveUnknownFields(spec, names)),
     ...validateApproval(spec.group ?? '', metadata, oldMetadata, names),
   ];

@@ -282,6 +282,55 @@ describe('schemas of custom resources', () => {
     );
   });
 
+  const refused = (pattern: string, reason: string) =>
+    invalid(pattern, `must be a valid regular expression, but isn't: error parsing regexp: ${reason}`);
+  const opened = (pattern: string) => refused(pattern, `missing closing ): \`${pattern}\``);
+
+  // As the reference server answers.
+  test('patterns are regular expressions of RE2, wherever they are', () => {
+    const list = {
+      ...{ type: 'array', pattern: '(own', items: { ...text, pattern: '(items' } },
+      ...{ allOf: [{ pattern: '(all' }], anyOf: [{ pattern: '(any' }], not: { pattern: '(not' } },
+      oneOf: [{ pattern: '(one', items: { pattern: '(oneItems' } }],
+    };
+    const map = { type: 'object', additionalProperties: { type: 'integer', pattern: '(values' } };
+    expect(onCreate(customResourceDefinitions, definition(object({ a: list, b: map })))).toEqual([
+      [`${at}.properties[a].allOf[0].pattern`, 'Invalid', opened('(all')],
+      [`${at}.properties[a].anyOf[0].pattern`, 'Invalid', opened('(any')],
+      [`${at}.properties[a].items.pattern`, 'Invalid', opened('(items')],
+      [`${at}.properties[a].not.pattern`, 'Invalid', opened('(not')],
+      [`${at}.properties[a].oneOf[0].items.pattern`, 'Invalid', opened('(oneItems')],
+      [`${at}.properties[a].oneOf[0].pattern`, 'Invalid', opened('(one')],
+      [`${at}.properties[a].pattern`, 'Invalid', opened('(own')],
+      [`${at}.properties[b].additionalProperties.pattern`, 'Invalid', opened('(values')],
+    ]);
+  });
+
+  test('patterns are refused with the reason of RE2', () => {
+    const patterns = ['(?=x)', '\\1', '\\', '(?<n>a)', '(?i)x'];
+    const properties = Object.fromEntries(patterns.map((pattern, i) => [`p${i}`, { ...text, pattern }]));
+    expect(onCreate(customResourceDefinitions, definition(object(properties)))).toEqual([
+      [`${at}.properties[p0].pattern`, 'Invalid', refused('(?=x)', 'invalid or unsupported Perl syntax: `(?=`')],
+      [`${at}.properties[p1].pattern`, 'Invalid', refused('\\1', 'invalid escape sequence: `\\1`')],
+      [`${at}.properties[p2].pattern`, 'Invalid', refused('\\', 'trailing backslash at end of expression: ``')],
+    ]);
+  });
+
+  test('rules are checked once patterns are valid', () => {
+    const rules = { 'x-kubernetes-validations': [{ rule: 'self +' }] };
+    const schema = object({ a: { ...text, pattern: '(', ...rules } });
+    expect(onCreate(customResourceDefinitions, definition(schema)).map(([field]) => field)).toEqual([
+      `${at}.properties[a].pattern`,
+    ]);
+  });
+
+  test('patterns of a schema that is not structural are not looked at', () => {
+    const schema = object({ a: { type: 'array', items: [{ ...text, pattern: '(' }] }, b: { ...text, pattern: '(' } });
+    expect(onCreate(customResourceDefinitions, definition(schema)).map(([field]) => field)).toEqual([
+      `${at}.properties[a].items`,
+    ]);
+  });
+
   test('different schemas are reported by version', () => {
     const one = { served: true, schema: { openAPIV3Schema: object({ a: text }) } };
     const versions = [

@@ -1,5 +1,5 @@
 /** Validation of the schemas of custom resources, except for expressions and defaults. */
-import { fieldPathOf, type Structural, structuralOf, validatePatterns } from '../../extensions/index.ts';
+import { fieldPathOf, type Structural, structuralOf } from '../../extensions/index.ts';
 import { type FieldError, fieldError, type JsonObject, type Names } from '../../meta/index.ts';
 import type { ValidationRule } from '../../types/apiextensions-v1.ts';
 import { eachOf, oneOf } from '../shared/field-rules.ts';
@@ -33,7 +33,6 @@ export function validateSchema(schema: Schema, hasStatus: boolean, path: string,
     ...(schema.nullable === true
       ? [fieldError.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')]
       : []),
-    ...validatePatterns(schema as JsonObject, path),
     ...validateStructural(schema, path, names),
     ...validateNode(schema, path, names, { isRoot: true, structural: structuralOnce(schema, names) }),
   ];

@@ -47,9 +47,15 @@ describe('rules of definitions', () => {
     expect(errors(definition(root({ ...wrong, minimum: 1 }), root(text)), old)).toHaveLength(1);
   });
 
-  it('may use what the release of the server has', () => {
-    const versions = { ...text, maxLength: 20, ...rules("semver(self).isGreaterThan(semver('1.0.0'))") };
-    expect(errors(definition(root(versions)))).toEqual([]);
-    expect(errors(definition(root({ ...text, maxLength: 20, ...rules('math.abs(1) == 1') })))).toHaveLength(1);
+  it('may use what the release before has, and stored ones what this one has', () => {
+    const using = (...texts: string[]) => definition(root({ ...text, maxLength: 20, ...rules(...texts) }));
+    const ofBefore = "{'a': 1}.all(k, v, k == 'a' && v == 1)";
+    const ofThis = "semver(self).isGreaterThan(semver('1.0.0'))";
+    expect(errors(using(ofBefore))).toEqual([]);
+    expect(errors(using(ofThis))).toEqual([expect.stringContaining("undeclared reference to 'semver'")]);
+    expect(errors(using("isSemver('1.0.0')"))).toHaveLength(1);
+    expect(errors(using(ofThis, ofBefore), using(ofThis))).toEqual([]);
+    expect(errors(using(ofThis, "isSemver('1.0.0')"), using(ofThis))).toHaveLength(1);
+    expect(errors(using('math.abs(1) == 1'))).toHaveLength(1);
   });
 });

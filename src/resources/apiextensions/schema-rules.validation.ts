@@ -30,7 +30,7 @@ export function* validateSchemaRules(
     if (isNonStructural(schema) || fieldErrors(() => errorsNow(validateStructural(schema, path, names))).length > 0)
       continue;
     const invalid = found.map(({ field }) => field).filter((field) => isWithin(field, path));
-    if (invalid.some((field) => /\.default(?:[.[]|$)/.test(field))) continue;
+    if (invalid.some((field) => /\.(?:pattern|default(?:[.[].*)?)$/.test(field))) continue;
     const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));
     const validation = { names, isInvalid, stored: storedIn(before.values(), names) };
     errors.push(yield* validateRules(structuralOf(schema as JsonObject, names), path, validation));

@@ -1,0 +1,17 @@
+import { pemBlocks } from './pem.ts';
+import { isCertificate } from './x509.ts';
+
+/** Of a bundle without a valid certificate, so many are read. */
+const maxRead = 100;
+
+/** Why a text in PEM has no certificate, in the words of Go's `x509`; undefined where it has one. */
+export function bundleFault(pem: string): string | undefined {
+  const blocks = pemBlocks(pem);
+  const certificates = blocks.filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders);
+  if (certificates.slice(0, maxRead).some(({ bytes }) => isCertificate(bytes))) return undefined;
+  if (certificates.length > 0) return 'failed to parse certificate: x509: malformed certificate';
+  const last = blocks.at(-1)?.text;
+  return last !== undefined && pem.endsWith(last)
+    ? 'no valid certificate authority data seen'
+    : 'unable to parse bytes as PEM block';
+}

@@ -279,6 +279,8 @@ const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefin
     metrics.ruleFailed();
     log.error('declarative validation failed', { kind, error });
   },
+  damaged: ({ message, cause }) =>
+    log.error(`${message}: run orch check, and restore a backup (docs/backup.md)`, { error: cause }),
   corrupt: (key, revision) => log.error('a stored object cannot be decoded', { key, revision }),
 });
 

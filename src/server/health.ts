@@ -28,15 +28,17 @@ export function serverHealth({ names, store, registry, clock, others, log, isClo
     { name: 'log', check: () => {}, endpoints: everywhere },
     { name: names.storeCheck, check: answers, endpoints: everywhere },
     { name: `${names.storeCheck}-readiness`, check: answers, endpoints: ['readyz'] },
-    { name: 'informer-sync', check: () => checkNamespaces(registry), endpoints: ['readyz'] },
+    { name: 'informer-sync', check: () => checkCaches(registry), endpoints: ['readyz'] },
     ...others,
     { name: 'shutdown', check: () => checkOpen(isClosing()), endpoints: ['readyz'] },
   ];
   return createHealth(checks, (check, error) => log.error('health check failed', { check, error }));
 }
 
-/** NamespaceLifecycle reads the namespace of every written object from the cache. */
-function checkNamespaces(registry: Registry): void {
+/** NamespaceLifecycle reads the namespace of every written object from the cache. Damaged data is not served. */
+function checkCaches(registry: Registry): void {
+  const damage = registry.damages[0];
+  if (damage !== undefined) throw damage;
   const namespaces = registry.find('', 'v1', 'namespaces');
   if (namespaces === undefined || namespaces.cache.revision > 0) return;
   namespaces.cache.ready().catch(() => {});

@@ -12,6 +12,8 @@ export interface HealthCheck {
   readonly check: () => void | Promise<void>;
   /** The endpoints that include it. */
   readonly endpoints: readonly HealthEndpoint[];
+  /** It counts where `include` names it, and at its own path; `verbose` tells it without. */
+  readonly optional?: boolean;
 }
 
 type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
@@ -68,16 +70,21 @@ async function all(
   run: Run,
 ): Promise<ApiResponse> {
   const excluded = new Set(query.getAll('exclude'));
+  const included = new Set(query.getAll('include'));
+  const verbose = query.has('verbose');
   const lines: string[] = [];
   const failed: string[] = [];
   for (const check of checks) {
-    if (excluded.delete(check.name)) {
-      lines.push(`[+]${check.name} excluded: ok`);
+    const { name } = check;
+    const counts = check.optional !== true || included.delete(name);
+    if (excluded.delete(name) || (!counts && !verbose)) {
+      lines.push(`[+]${name} excluded: ok`);
       continue;
     }
     const failure = await run(endpoint, check);
-    if (failure !== undefined) failed.push(check.name);
-    lines.push(failure === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: ${failure}`);
+    if (failure !== undefined && counts) failed.push(name);
+    const how = counts ? 'failed' : 'failed, does not count';
+    lines.push(failure === undefined ? `[+]${name} ok` : `[-]${name} ${how}: ${failure}`);
   }
   if (excluded.size > 0) {
     const unknown = [...excluded].map(quote).join(',');
@@ -85,7 +92,7 @@ async function all(
   }
   const text = `${lines.join('\n')}\n${endpoint} check`;
   if (failed.length > 0) return textAnswer(500, `${text} failed\n`);
-  return textAnswer(200, query.has('verbose') ? `${text} passed\n` : 'ok');
+  return textAnswer(200, verbose ? `${text} passed\n` : 'ok');
 }
 
 async function one(endpoint: HealthEndpoint, check: HealthCheck, run: Run): Promise<ApiResponse> {

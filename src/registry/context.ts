@@ -113,6 +113,14 @@ export function toStatusError(id: GroupResource, error: unknown): StatusError {
       return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${error.message}`, undefined, {
         cause: error,
       });
+    case 'full':
+      return new StatusError(
+        503,
+        'ServiceUnavailable',
+        `the backing store is not available: ${error.message}`,
+        { retryAfterSeconds: 1 },
+        { cause: error },
+      );
     case 'uncertain':
       // No Retry-After: clients repeat what carries it, and a write that took place must not be repeated unread.
       return new StatusError(504, 'Timeout', 'Timeout: the outcome of the request is not known', undefined, {

@@ -54,6 +54,7 @@ import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
+import { storeChecks } from './store-checks.ts';
 import { expiriesOf, kubeletTrustOf, type Tls } from './tls.ts';
 import type { Tokens } from './tokens.ts';
 import { openTracer } from './tracing.ts';
@@ -107,7 +108,11 @@ export async function compose(
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   const usage = createUsageReader();
-  const counts = { ...serverCounts(state, usage, identity), storeSize: async () => store.size() };
+  const counts = {
+    ...serverCounts(state, usage, identity),
+    storeSize: async () => store.size(),
+    checkWritable: async () => usable.writable(),
+  };
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
@@ -126,6 +131,7 @@ export async function compose(
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
+  const usable = storeChecks(store, clock);
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
@@ -146,7 +152,7 @@ export async function compose(
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({ names, store, registry, clock, others, log, isClosing: () => state.closing }),
+    health: serverHealth({ names, store: usable, registry, others, log, isClosing: () => state.closing }),
     metrics,
     ...debugging(settings, clock, log),
     version: apiVersion(),

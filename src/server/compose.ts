@@ -52,6 +52,7 @@ import type { PostStartHooks } from './post-start-hooks.ts';
 import { createUsageReader, type UsageReader } from './process-usage.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
+import { createRevisionMemory } from './revision-memory.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
 import { storeChecks } from './store-checks.ts';
@@ -78,6 +79,8 @@ export interface ServerComponents {
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
   readonly signSecretToken: Tokens['signSecretToken'];
+  /** See {@link createRevisionMemory}. */
+  readonly noteRevision: () => Promise<void>;
   /** Resolves when requests can be authorized by roles. */
   readonly rolesLoaded: Promise<void>;
 }
@@ -173,7 +176,15 @@ export async function compose(
     readYaml: (bytes, user) => yaml.parse(bytes, user),
   });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
-  return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken: access.signSecretToken };
+  return {
+    ...opened,
+    rolesLoaded: followRoles(registry, roles, names),
+    signSecretToken: access.signSecretToken,
+    noteRevision: createRevisionMemory({
+      ...{ store, tokenKey, log: logOf(log, 'store') },
+      dataDir: given === undefined && settings.store === 'memory' ? undefined : settings.dataDir,
+    }),
+  };
 }
 
 /** The counters of a server, and what its metrics show of its state. */

@@ -199,6 +199,7 @@ async function bootstrap(
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
   const { names, settings, client, log, rolesLoaded, starting } = shared;
+  await shared.noteRevision();
   starting?.begin('objects');
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
@@ -261,6 +262,8 @@ const repairMs = 3 * 60_000;
 const repairRetryMs = 1_000;
 /** When the default policy is attempted again that could not be ensured at startup (ms). */
 const policyRetryMs = 10_000;
+/** Interval at which the latest revision of the store is noted (ms). */
+const revisionMs = 10_000;
 /** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
@@ -296,7 +299,7 @@ type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
 
 /** Starts the periodic tasks of the server. The result stops them. */
 function startTasks(
-  { registry, store, names }: ServerComponents & { readonly names: Names },
+  { registry, store, names, noteRevision }: ServerComponents & { readonly names: Names },
   { service, register, ensurePolicy, customResources, hooks }: Tasks,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
@@ -328,6 +331,7 @@ function startTasks(
     firstRepair,
     repeat(clock, repairMs, async () => void (await repairOnce())),
     repeat(clock, policyRetryMs, ensurePolicy),
+    repeat(clock, revisionMs, noteRevision),
   ];
   // `closing` is set by now: the last call of `register` only waits for those in progress.
   return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register(), service.withdraw()]);

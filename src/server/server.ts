@@ -219,15 +219,35 @@ async function bootstrap(
 
 /** How long the last spans may take to reach their collector (ms). */
 const lastSpansMs = 2_000;
+/** How long the tasks of the server, and then its store, may take to end (ms): a store may never answer. */
+const lastWorkMs = 5_000;
+
+/** Resolves when the work is done, or with a warning when it takes too long. */
+async function awaitLast(
+  { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
+  what: string,
+  work: Promise<unknown>,
+): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(lastWorkMs, () => {
+      log.warn(`${what} had not ended ${lastWorkMs / 1000} s after the server was closed, and is left behind`, {});
+      resolve();
+    });
+  });
+  await Promise.race([work, late]).finally(() => cancel());
+}
 
 async function shutDown(
   { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor, tracer, usage }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
-  { clock }: Pick<Dependencies, 'clock'>,
+  injected: Pick<Dependencies, 'clock' | 'log'>,
   stops: readonly (() => Promise<unknown>)[],
 ): Promise<void> {
+  const { clock } = injected;
   const stopped = Promise.all(stops.map((stop) => stop()));
+  stopped.catch(() => {});
   // A failure to listen has been reported to the caller of `listen`.
   const listening = await opening?.catch(() => undefined);
   if (listening !== undefined) {
@@ -244,7 +264,7 @@ async function shutDown(
     await pause(5);
   }
   webhooks.close();
-  await stopped;
+  await awaitLast(injected, 'work of the server on the store', stopped);
   registry.close();
   nodeProxy.close();
   usage.close();
@@ -252,7 +272,7 @@ async function shutDown(
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);
   await tracer?.close(lastSpansMs);
-  await store.close();
+  await awaitLast(injected, 'the store', store.close());
 }
 
 /** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */

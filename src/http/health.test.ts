@@ -49,9 +49,7 @@ it('tells the message of a failure that is meant for clients', async () => {
   const check = () => Promise.reject(statusError.unavailable('no space left'));
   const { send, close } = await makeFixture({ checks: [{ name: 'store', check, endpoints: ['readyz'] as const }] });
   expect((await send('GET', '/readyz')).text).toBe('[-]store failed: no space left\nreadyz check failed\n');
-  expect((await send('GET', '/readyz/store')).text).toBe(
-    'internal server error: store failed: no space left\n',
-  );
+  expect((await send('GET', '/readyz/store')).text).toBe('internal server error: store failed: no space left\n');
   await close();
 });
 

@@ -114,12 +114,18 @@ export function createRegistry(options: RegistryOptions): Registry {
     get: async (target, read) => {
       checkServed(target, 'get');
       const { virtual } = target.resource.definition;
-      return withStatusErrors(target.resource, virtual === true ? getVirtual(registry, target) : get(registry, target, read));
+      return withStatusErrors(
+        target.resource,
+        virtual === true ? getVirtual(registry, target) : get(registry, target, read),
+      );
     },
     list: async (target, read) => {
       checkServed(target, 'list');
       const { virtual } = target.resource.definition;
-      return withStatusErrors(target.resource, virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
+      return withStatusErrors(
+        target.resource,
+        virtual === true ? listVirtual(registry, target, read) : list(registry, target, read),
+      );
     },
     watch: async (target, read) => {
       checkServed(target, 'watch');

@@ -18,7 +18,10 @@ afterEach(async () => {
 const errors: string[] = [];
 const log: Log = { ...silentLog, error: (message) => errors.push(message) };
 const start = async () => {
-  server = await createServer({ securePort: 0, store: 'lmdb', dataDir, apiDomain: 'k8s.io', controllers: '-*' }, { log });
+  server = await createServer(
+    { securePort: 0, store: 'lmdb', dataDir, apiDomain: 'k8s.io', controllers: '-*' },
+    { log },
+  );
   return server;
 };
 
@@ -68,14 +71,20 @@ it('a damaged object fails the requests for its kind at once, readiness says why
     `${message}: run orch check, and restore a backup (docs/backup.md)`,
   ]);
   const readiness = await ask('/readyz');
-  expect([readiness.status, readiness.body]).toEqual([500, expect.stringContaining(`[-]informer-sync failed: ${message}\n`)]);
+  expect([readiness.status, readiness.body]).toEqual([
+    500,
+    expect.stringContaining(`[-]informer-sync failed: ${message}\n`),
+  ]);
   expect(await ask('/livez')).toMatchObject({ status: 200 });
   expect(await ask('/api/v1/namespaces/default/secrets')).toMatchObject({ status: 200 });
 });
 
 it('a damaged object that the start needs is named by its error', async () => {
   await start();
-  await ask('/apis/rbac.authorization.k8s.io/v1/clusterroles', 'POST', { metadata: { name: 'damaged-role' }, rules: [] });
+  await ask('/apis/rbac.authorization.k8s.io/v1/clusterroles', 'POST', {
+    metadata: { name: 'damaged-role' },
+    rules: [],
+  });
   await server?.close();
   damage('"damaged-role"');
   await expect(start()).rejects.toThrow('the stored data of clusterroles.rbac.authorization.k8s.io is damaged');

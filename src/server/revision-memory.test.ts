@@ -42,7 +42,12 @@ it('warns after a restart over a store whose revision is lower than before, once
 
 it('warns while the server runs', async () => {
   let revision = 500;
-  const note = createRevisionMemory({ store: { revision: async () => revision }, tokenKey: '', dataDir: undefined, log });
+  const note = createRevisionMemory({
+    store: { revision: async () => revision },
+    tokenKey: '',
+    dataDir: undefined,
+    log,
+  });
   await note();
   revision = 499;
   await note();

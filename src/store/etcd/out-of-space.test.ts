@@ -31,7 +31,9 @@ describe.skipIf(program === undefined)('etcd without space', () => {
         const { entry } = await store.get(key);
         if (outcome instanceof Error) {
           failures.push(outcome.code);
-          expect(outcome.message).toMatch(/^the etcd database is full \(NOSPACE alarm\): compact, defragment and disarm/);
+          expect(outcome.message).toMatch(
+            /^the etcd database is full \(NOSPACE alarm\): compact, defragment and disarm/,
+          );
           expect(entry, `${key} was refused`).toBeUndefined();
         } else {
           expect(outcome).toEqual({ ok: true, revision: entry?.revision });

@@ -18,6 +18,9 @@ const longestDelayMs = 5_000;
 /** While the store cannot be reached: an attempt costs little, and reads are right again soon after it can. */
 const longestAwayMs = 500;
 
+/** The ends of a watch after which the store is listed again. */
+const listsAgain: ReadonlySet<StoreErrorCode> = new Set(['compacted', 'future', 'damaged']);
+
 /** The backoff (ms) after this many failures in a row, the last one with this code. */
 export function retryDelay(failures: number, code: StoreErrorCode): number {
   const longest = code === 'unavailable' ? longestAwayMs : longestDelayMs;
@@ -33,13 +36,15 @@ export interface Feed {
   load(tree: BTree<CachedObject>, revision: number): void;
   /** Applies the next commit; without changes it is a progress notification. */
   apply(revision: number, changes: readonly StoreChange[]): void;
+  /** Stored data cannot be read. It is tried again. */
+  damaged(error: StoreError): void;
   /** The store has been closed. */
   end(): void;
 }
 
 /**
  * List-watch: lists all objects at the latest revision and watches the store from there. When the watch fails, it
- * resumes from the last revision, or lists again when that is compacted, with exponential backoff.
+ * resumes from the last revision, or lists again when the changes since are compacted or damaged, with exponential backoff.
  */
 export class Feeder {
   readonly #options: CacheOptions;
@@ -97,7 +102,8 @@ export class Feeder {
       this.#feed.end();
       return;
     }
-    if (error.code === 'compacted' || error.code === 'future') this.#loaded = false;
+    if (listsAgain.has(error.code)) this.#loaded = false;
+    if (error.code === 'damaged') this.#feed.damaged(error);
     this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++, error.code), () => void this.run());
   }
 

@@ -1,4 +1,4 @@
-import type { StatusError } from '../meta/index.ts';
+import { type StatusError, statusError } from '../meta/index.ts';
 import { type Change as StoreChange, StoreError, type StoreErrorCode, type Watch } from '../store/index.ts';
 import { Change } from './change.ts';
 import { Directory, type Member } from './directory.ts';
@@ -14,6 +14,9 @@ export interface HistoryMember extends Member {
   proceed(revision: number): void;
   end(error: StatusError | undefined): void;
 }
+
+/** The ends of a watch after which the history is not read again. */
+const endsReading: ReadonlySet<StoreErrorCode> = new Set(['closed', 'compacted', 'future', 'damaged']);
 
 /**
  * Replays the store's history to all subscribers of a cache that start before the event window. At most one watch of the
@@ -34,6 +37,7 @@ export class HistoryReader {
   /** The last revision offered to the members of the current read. */
   #position = 0;
   #failures = 0;
+  #toldOfDamage = false;
   #cancelStart: (() => void) | undefined;
 
   constructor(options: CacheOptions, window: EventWindow, onOffered: () => void) {
@@ -139,10 +143,12 @@ export class HistoryReader {
     this.#startSoon();
   }
 
-  #failed({ code, revision = this.#window.oldest }: StoreError): void {
+  #failed(error: StoreError): void {
+    const { code, revision = this.#window.oldest } = error;
     this.#watch?.close();
     this.#watch = undefined;
-    if (code === 'closed' || code === 'compacted' || code === 'future') {
+    if (code === 'damaged') this.#damaged(error);
+    if (endsReading.has(code)) {
       for (const member of [...this.#reading]) {
         const reached = this.reached(member);
         if (code === 'closed') member.end(undefined);
@@ -152,6 +158,13 @@ export class HistoryReader {
       this.#cancelStart = this.#delay(code);
     }
     this.#release();
+  }
+
+  /** The history stays damaged: it is told once. */
+  #damaged(error: StoreError): void {
+    if (this.#toldOfDamage) return;
+    this.#toldOfDamage = true;
+    this.#options.onDamage?.(statusError.damaged(this.#options.id, error));
   }
 
   /** Starts again after the backoff. The returned function cancels that. */

@@ -1,4 +1,4 @@
-import type { ByteString, Clock, Turns } from '../meta/index.ts';
+import type { ByteString, Clock, GroupResource, StatusError, Turns } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
 
 /**
@@ -32,6 +32,8 @@ export interface CachedObject {
 
 export interface CacheOptions {
   readonly store: Store;
+  /** What is cached, for messages. */
+  readonly id: GroupResource;
   /**
    * The key prefix of the resource, which ends with a slash and is followed by `<namespace>/<name>` or `<name>`.
    */
@@ -45,6 +47,8 @@ export interface CacheOptions {
   readonly indexedFields: readonly string[];
   /** Is told how many objects more have been read while the cache is loaded. */
   readonly onRead?: ((objects: number) => void) | undefined;
+  /** Is told once that stored data is damaged; the cache tries to read it again. Its cause is that of the store. */
+  readonly onDamage?: ((error: StatusError) => void) | undefined;
   /** How long events are kept in the window (ms), unless they exceed `windowBytes`. */
   readonly windowMs: number;
   /** The most bytes of replaced and deleted objects that the window keeps alive, plus 128 for each event. */
@@ -70,18 +74,20 @@ export interface CacheCounts {
 
 export interface WatchCache {
   /**
-   * Starts the list-watch; resolves once the cache is loaded. The same promise for every caller. Retries when the store
-   * fails. Rejects with a 503 StatusError only when the cache or the store is closed first.
+   * Starts the list-watch; resolves once the cache is loaded. Retries when the store fails. Rejects with a 503 StatusError
+   * when the cache or the store is closed first, and with `damage`.
    */
   ready(): Promise<void>;
   /** The same for a request, which waits 34 seconds at most and then rejects with a 504 StatusError. */
   loaded(): Promise<void>;
   /** The last revision applied; 0 before the cache is loaded. */
   readonly revision: number;
+  /** The 500 StatusError of all who wait for the cache, while it cannot go on because stored data is damaged. */
+  readonly damage: StatusError | undefined;
   /** The revision after which the event window begins; older events are read from the store's history. */
   readonly oldest: number;
   readonly counts: CacheCounts;
-  /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs`. */
+  /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs` and while there is `damage`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
   /** The object with this key at `revision`. */
   get(key: string): CachedObject | undefined;
@@ -89,7 +95,7 @@ export interface WatchCache {
   snapshot(): Snapshot;
   /**
    * All matching events after `options.after`, then live ones. The iteration ends with a 410 StatusError when the history
-   * that it needs is compacted, and without an error when the subscriber is too slow.
+   * that it needs is compacted or damaged, and without an error when the subscriber is too slow.
    */
   subscribe(options: SubscribeOptions): Subscription;
   /**

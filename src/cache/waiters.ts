@@ -18,14 +18,17 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** Resolves to true once `reached` is called with `revision` or a later one, to false after `timeoutMs`. */
-  wait(revision: number, timeoutMs: number): Promise<boolean> {
+  /**
+   * Resolves to true once `reached` is called with `revision` or a later one, to false after `timeoutMs` if that is given.
+   */
+  wait(revision: number, timeoutMs?: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(timeoutMs, () => waiter.settle(false));
+      const end = () => waiter.settle(false);
+      const cancel = timeoutMs === undefined ? undefined : this.#clock.after(timeoutMs, end);
       const waiter: Waiter = {
         revision,
         settle: (reached) => {
-          cancel();
+          cancel?.();
           this.#waiting.delete(waiter);
           resolve(reached);
         },
@@ -39,7 +42,7 @@ export class Waiters {
   }
 
   /** Resolves all of them to false. */
-  close(): void {
+  endAll(): void {
     for (const waiter of this.#waiting) waiter.settle(false);
   }
 }

@@ -23,8 +23,7 @@ describe('loading', () => {
     const { store, cache } = setup();
     store.write([put('a/x', {}), put('b/y', {}), { key: '/other/z', value: Buffer.from('{}') }]);
     expect([cache.revision, cache.oldest, keysOf(cache.snapshot().range(prefix))]).toEqual([0, 0, []]);
-    expect(cache.ready()).toBe(cache.ready());
-    await cache.ready();
+    await Promise.all([cache.ready(), cache.ready()]);
     expect([cache.revision, cache.oldest]).toEqual([2, 2]);
     expect(keysOf(cache.snapshot().range(prefix))).toEqual(['a/x', 'b/y']);
     expect(cache.snapshot().get(`${prefix}a/x`)?.bytes).toBe('{"rv":"2","padding":""}');
@@ -105,6 +104,40 @@ describe('loading', () => {
     };
     expect(await attempts('unavailable')).toBeGreaterThanOrEqual(20);
     expect(await attempts('damaged')).toBeLessThan(10);
+  });
+
+  it('fails at once with 500 while stored data is damaged, tells it once, and goes on when it can be read', async () => {
+    const told: StatusError[] = [];
+    const { store, clock, cache } = setup({ onDamage: (error) => told.push(error) });
+    store.listFailures.push('damaged', 'damaged');
+    const failure = {
+      code: 500,
+      message: 'Internal error occurred: the stored data of things is damaged',
+      cause: { code: 'damaged' },
+    };
+    await expect(cache.loaded()).rejects.toMatchObject(failure);
+    await expect(cache.ready()).rejects.toMatchObject(failure);
+    clock.advance(50);
+    await settle();
+    await expect(cache.loaded()).rejects.toBe(cache.damage);
+    expect([store.calls.lists, told]).toEqual([2, [cache.damage]]);
+    clock.advance(100);
+    await settle();
+    await cache.loaded();
+    expect([store.calls.lists, cache.damage]).toEqual([3, undefined]);
+    // Changes that cannot be read are made good by a list of the state.
+    store.listFailures.push('damaged');
+    const waiting = cache.reach(store.latest + 1, 3_000);
+    store.fail('damaged');
+    expect(await waiting).toBe(false);
+    expect(cache.damage).toMatchObject(failure);
+    expect(told).toHaveLength(2);
+    store.write([put('a/x', {})]);
+    clock.advance(10_000);
+    await settle();
+    clock.advance(10_000);
+    await settle();
+    expect([cache.damage, cache.revision]).toEqual([undefined, store.latest]);
   });
 
   it('lets a request wait for 34 seconds, then fails with 504', async () => {

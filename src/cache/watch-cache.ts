@@ -1,6 +1,6 @@
 import { BTree, type BTreeSnapshot } from '../btree/index.ts';
-import { serverTurns, statusError } from '../meta/index.ts';
-import type { Change as StoreChange } from '../store/index.ts';
+import { type StatusError, serverTurns, statusError } from '../meta/index.ts';
+import type { Change as StoreChange, StoreError } from '../store/index.ts';
 import { Bookmarks } from './bookmarks.ts';
 import { Change } from './change.ts';
 import { Directory } from './directory.ts';
@@ -22,6 +22,7 @@ import { EventWindow, tooOld } from './window.ts';
 
 /** How long a request waits for a cache to be loaded, as in the reference server. */
 const loadTimeoutMs = 34_000;
+const notInTime = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
 
 /** How many subscribers are served in one turn: some 20 us each, with the write to the connection. */
 const flushedAtOnce = 250;
@@ -35,16 +36,17 @@ class Cache implements WatchCache {
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
   readonly #waiters: Waiters;
-  /** Requests that wait for the cache to be loaded, at any revision. */
-  readonly #requests: Waiters;
+  /** Those who wait for the cache to be loaded, at any revision. */
+  readonly #loading: Waiters;
   readonly #feeder: Feeder;
   readonly #hub: Hub;
   readonly #listeners: ChangeListener[] = [];
   #tree = new BTree<CachedObject>();
   #revision = 0;
   #snapshot: Snapshot | undefined;
-  #ready: Promise<void> | undefined;
-  #settleReady: { resolve(): void; reject(error: unknown): void } | undefined;
+  #started = false;
+  #loaded = false;
+  #damage: StatusError | undefined;
   #closed = false;
   #loads = 0;
   #received = 0;
@@ -60,7 +62,7 @@ class Cache implements WatchCache {
     this.#options = options;
     this.#window = new EventWindow(clock, options.windowMs, options.windowBytes);
     this.#waiters = new Waiters(clock);
-    this.#requests = new Waiters(clock);
+    this.#loading = new Waiters(clock);
     this.#feeder = new Feeder(options, this.#feed(), () => this.#watching());
     const revision = () => this.#revision;
     this.#hub = {
@@ -95,30 +97,24 @@ class Cache implements WatchCache {
     return { loads, received, replayed, cutOff, subscribers: open.size, windowChanges, windowBytes };
   }
 
-  ready(): Promise<void> {
-    if (this.#ready === undefined) {
-      this.#ready = new Promise((resolve, reject) => {
-        this.#settleReady = { resolve, reject };
-      });
-      // The rejection is reported to those who await the promise, and is not unhandled when nobody does.
-      this.#ready.catch(() => {});
-      if (this.#closed) this.#settleReady?.reject(closed());
-      else void this.#feeder.run();
-    }
-    return this.#ready;
+  get damage(): StatusError | undefined {
+    return this.#damage;
   }
 
-  async loaded(): Promise<void> {
-    void this.ready();
-    if (this.#closed) throw closed();
-    if (this.#revision > 0 || (await this.#requests.wait(0, loadTimeoutMs))) return;
-    if (this.#closed) throw closed();
-    throw statusError.timeout('Timeout: request did not complete within requested timeout - context deadline exceeded');
+  ready(): Promise<void> {
+    const ready = this.#load();
+    // The rejection is reported to those who await the promise, and is not unhandled when nobody does.
+    ready.catch(() => {});
+    return ready;
+  }
+
+  loaded(): Promise<void> {
+    return this.#load(loadTimeoutMs);
   }
 
   reach(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
-    if (this.#closed) return Promise.resolve(false);
+    if (this.#closed || this.#damage !== undefined) return Promise.resolve(false);
     this.#requestProgress();
     return this.#waiters.wait(revision, timeoutMs);
   }
@@ -157,10 +153,23 @@ class Cache implements WatchCache {
     this.#closed = true;
     this.#feeder.close();
     this.#window.close();
-    this.#waiters.close();
-    this.#requests.close();
+    this.#waiters.endAll();
+    this.#loading.endAll();
     this.endSubscriptions();
-    this.#settleReady?.reject(closed());
+  }
+
+  /** Resolves once the cache is loaded. Without a timeout (ms) it waits for as long as that takes. */
+  async #load(timeoutMs?: number): Promise<void> {
+    if (!this.#started && !this.#closed) {
+      this.#started = true;
+      void this.#feeder.run();
+    }
+    if (!this.#closed) {
+      if (this.#loaded) return;
+      if (this.#damage === undefined && (await this.#loading.wait(0, timeoutMs))) return;
+    }
+    if (this.#closed) throw closed();
+    throw this.#damage ?? statusError.timeout(notInTime);
   }
 
   #feed(): Feed {
@@ -170,8 +179,9 @@ class Cache implements WatchCache {
         return revision();
       },
       held: (key) => this.#tree.get(key),
-      load: (tree, loaded) => this.#load(tree, loaded),
+      load: (tree, loaded) => this.#replace(tree, loaded),
       apply: (applied, changes) => this.#apply(applied, changes),
+      damaged: (error) => this.#damaged(error),
       end: () => this.close(),
     };
   }
@@ -180,7 +190,7 @@ class Cache implements WatchCache {
    * The changes since the last state are not in the window: subscribers before `revision` read them from the store's
    * history. All subscriptions end with 410 when the store has gone back to an earlier revision.
    */
-  #load(tree: BTree<CachedObject>, revision: number): void {
+  #replace(tree: BTree<CachedObject>, revision: number): void {
     this.#loads++;
     const back = revision < this.#revision;
     const before = this.#tree;
@@ -272,8 +282,19 @@ class Cache implements WatchCache {
     this.#progressPending = false;
     this.#progressAgain = false;
     if (this.#waiters.size > 0 || this.#hub.bookmarks.waiting) this.#requestProgress();
-    this.#requests.reached(0);
-    this.#settleReady?.resolve();
+    this.#damage = undefined;
+    this.#loaded = true;
+    this.#loading.reached(0);
+  }
+
+  /** Nobody waits for what is tried again in vain. */
+  #damaged(cause: StoreError): void {
+    const { id, onDamage } = this.#options;
+    if (this.#damage !== undefined) return;
+    this.#damage = statusError.damaged(id, cause);
+    onDamage?.(this.#damage);
+    this.#waiters.endAll();
+    this.#loading.endAll();
   }
 }
 

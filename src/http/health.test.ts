@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { statusError } from '../meta/index.ts';
 import { makeFixture } from './testing/fixture.ts';
 
 const everywhere = ['healthz', 'livez', 'readyz'] as const;
@@ -41,6 +42,42 @@ it('fails with the name of the check; the reason is logged only', async () => {
   expect((await send('GET', '/livez')).status).toBe(200);
   expect((await send('GET', '/livez/store')).status).toBe(404);
   expect(errors[0]?.fields).toEqual({ check: 'store', error: secret });
+  await close();
+});
+
+it('tells the message of a failure that is meant for clients', async () => {
+  const check = () => Promise.reject(statusError.unavailable('no space left'));
+  const { send, close } = await makeFixture({ checks: [{ name: 'store', check, endpoints: ['readyz'] as const }] });
+  expect((await send('GET', '/readyz')).text).toBe('[-]store failed: no space left\nreadyz check failed\n');
+  expect((await send('GET', '/readyz/store')).text).toBe('internal server error: store failed: no space left\n');
+  await close();
+});
+
+it('counts an optional check only where it is included, and tells of it where it is asked for', async () => {
+  let broken = false;
+  const check = () => {
+    if (broken) throw new Error('secret');
+  };
+  const writable = { name: 'writable', check, endpoints: ['readyz'] as const, optional: true };
+  const { send, errors, close } = await makeFixture({ checks: [ok('ping'), writable] });
+  const ask = async (url: string) => {
+    const { status, text } = await send('GET', url);
+    return `${status} ${text}`;
+  };
+  expect(await ask('/readyz?verbose')).toBe('200 [+]ping ok\n[+]writable ok\nreadyz check passed\n');
+  expect(await ask('/readyz?include=writable')).toBe('200 ok');
+  broken = true;
+  expect(await ask('/readyz')).toBe('200 ok');
+  expect(errors).toEqual([]);
+  expect(await ask('/readyz?verbose')).toBe(
+    '200 [+]ping ok\n[-]writable failed, does not count: reason withheld\nreadyz check passed\n',
+  );
+  expect(await ask('/readyz?include=writable')).toBe(
+    '500 [+]ping ok\n[-]writable failed: reason withheld\nreadyz check failed\n',
+  );
+  expect(await ask('/readyz?include=writable&exclude=writable')).toBe('200 ok');
+  expect((await send('GET', '/readyz/writable')).status).toBe(500);
+  expect((await send('GET', '/livez/writable')).status).toBe(404);
   await close();
 });
 

@@ -1,4 +1,4 @@
-import { quote } from '../meta/index.ts';
+import { quote, StatusError } from '../meta/index.ts';
 import { pageNotFound, textAnswer } from './answers.ts';
 import { HealthOutcomes } from './health-outcomes.ts';
 import type { Query } from './request-info.ts';
@@ -8,10 +8,12 @@ import type { ApiResponse } from './types.ts';
 export interface HealthCheck {
   /** As in `[+]name ok`. */
   readonly name: string;
-  /** Throws or rejects when unhealthy; the error is logged. */
+  /** Throws or rejects when unhealthy; the error is logged. Of a StatusError the message is told, of others nothing. */
   readonly check: () => void | Promise<void>;
   /** The endpoints that include it. */
   readonly endpoints: readonly HealthEndpoint[];
+  /** It counts where `include` names it, and at its own path; `verbose` tells it without. */
+  readonly optional?: boolean;
 }
 
 type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
@@ -27,24 +29,24 @@ export interface Health {
   outcomes(): string;
 }
 
-/** Runs a check for an endpoint; counts the result and logs failures. */
-type Passes = (endpoint: HealthEndpoint, check: HealthCheck) => Promise<boolean>;
+/** Runs a check for an endpoint; counts the result and logs failures. The result is what is told of the failure. */
+type Run = (endpoint: HealthEndpoint, check: HealthCheck) => Promise<string | undefined>;
 
 export function createHealth(
   checks: readonly HealthCheck[],
   onFailure: (check: string, error: unknown) => void,
 ): Health {
   const outcomes = new HealthOutcomes();
-  const passes: Passes = async (endpoint, check) => {
-    let passed = true;
+  const run: Run = async (endpoint, check) => {
+    let failure: string | undefined;
     try {
       await check.check();
     } catch (error) {
       onFailure(check.name, error);
-      passed = false;
+      failure = error instanceof StatusError ? error.message : 'reason withheld';
     }
-    outcomes.observe(endpoint, check.name, passed);
-    return passed;
+    outcomes.observe(endpoint, check.name, failure === undefined);
+    return failure;
   };
   const of = (endpoint: HealthEndpoint) => checks.filter((check) => check.endpoints.includes(endpoint));
   return {
@@ -53,9 +55,9 @@ export function createHealth(
       const endpoint = endpoints.find((e) => path === `/${e}` || path.startsWith(`/${e}/`));
       if (endpoint === undefined) return undefined;
       const name = path.slice(endpoint.length + 2);
-      if (path === `/${endpoint}`) return all(endpoint, of(endpoint), query, passes);
+      if (path === `/${endpoint}`) return all(endpoint, of(endpoint), query, run);
       const single = of(endpoint).find((check) => check.name === name);
-      return single === undefined ? Promise.resolve(pageNotFound) : one(endpoint, single, passes);
+      return single === undefined ? Promise.resolve(pageNotFound) : one(endpoint, single, run);
     },
     outcomes: () => outcomes.text(),
   };
@@ -65,18 +67,24 @@ async function all(
   endpoint: HealthEndpoint,
   checks: readonly HealthCheck[],
   query: Query,
-  passes: Passes,
+  run: Run,
 ): Promise<ApiResponse> {
   const excluded = new Set(query.getAll('exclude'));
+  const included = new Set(query.getAll('include'));
+  const verbose = query.has('verbose');
   const lines: string[] = [];
   const failed: string[] = [];
   for (const check of checks) {
-    if (excluded.delete(check.name)) lines.push(`[+]${check.name} excluded: ok`);
-    else if (await passes(endpoint, check)) lines.push(`[+]${check.name} ok`);
-    else {
-      failed.push(check.name);
-      lines.push(`[-]${check.name} failed: reason withheld`);
+    const { name } = check;
+    const counts = check.optional !== true || included.delete(name);
+    if (excluded.delete(name) || (!counts && !verbose)) {
+      lines.push(`[+]${name} excluded: ok`);
+      continue;
     }
+    const failure = await run(endpoint, check);
+    if (failure !== undefined && counts) failed.push(name);
+    const how = counts ? 'failed' : 'failed, does not count';
+    lines.push(failure === undefined ? `[+]${name} ok` : `[-]${name} ${how}: ${failure}`);
   }
   if (excluded.size > 0) {
     const unknown = [...excluded].map(quote).join(',');
@@ -84,10 +92,11 @@ async function all(
   }
   const text = `${lines.join('\n')}\n${endpoint} check`;
   if (failed.length > 0) return textAnswer(500, `${text} failed\n`);
-  return textAnswer(200, query.has('verbose') ? `${text} passed\n` : 'ok');
+  return textAnswer(200, verbose ? `${text} passed\n` : 'ok');
 }
 
-async function one(endpoint: HealthEndpoint, check: HealthCheck, passes: Passes): Promise<ApiResponse> {
-  if (await passes(endpoint, check)) return textAnswer(200, 'ok');
-  return textAnswer(500, `internal server error: ${check.name} failed: reason withheld\n`);
+async function one(endpoint: HealthEndpoint, check: HealthCheck, run: Run): Promise<ApiResponse> {
+  const failure = await run(endpoint, check);
+  if (failure === undefined) return textAnswer(200, 'ok');
+  return textAnswer(500, `internal server error: ${check.name} failed: ${failure}\n`);
 }

@@ -7,6 +7,7 @@ export interface Scrape extends Counted {
   readonly usage: ProcessUsage;
   /** What the store takes on disk (bytes). Undefined: it is in memory, or does not tell. */
   readonly storeBytes: number | undefined;
+  readonly storeWritable: boolean;
 }
 
 /** A metric as data: its lines are written on a scrape. */

@@ -17,12 +17,16 @@ const pieceSize = 64 * 1024;
 
 /** The current text in pieces, which are made in turns. The lines of one histogram are consistent. */
 export async function* metricsText(counted: Counted, turns: Turns): AsyncGenerator<ByteString> {
-  const [usage, storeBytes] = await Promise.all([
+  const [usage, storeBytes, storeWritable] = await Promise.all([
     counted.readUsage(),
     // A store that cannot be reached has no size now.
     counted.storeSize().catch(() => undefined),
+    counted.checkWritable().then(
+      () => true,
+      () => false,
+    ),
   ]);
-  const scrape: Scrape = { ...counted, usage, storeBytes };
+  const scrape: Scrape = { ...counted, usage, storeBytes, storeWritable };
   let piece = '';
   for (const { name, stability, help, type, lines } of metrics) {
     const level = stability === undefined ? '' : `[${stability}] `;

@@ -115,7 +115,10 @@ it('shows the work queues of controllers and their lease', () => {
     Object.fromEntries(
       controllerMetrics
         .flatMap(({ name, lines: linesOf }) =>
-          [...linesOf({ ...counted, usage: noUsage, storeBytes: undefined }, name)].join('').trim().split('\n'),
+          [...linesOf({ ...counted, usage: noUsage, storeBytes: undefined, storeWritable: true }, name)]
+            .join('')
+            .trim()
+            .split('\n'),
         )
         .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
     );

@@ -89,6 +89,8 @@ export interface Counted extends Omit<SeriesTable, 'find'> {
   readonly storeRequests: ReadonlyMap<string, StoreSeries>;
   /** The bytes that the store takes on disk; undefined of a store in memory. */
   readonly storeSize: () => Promise<number | undefined>;
+  /** Rejects when the store cannot be written. */
+  readonly checkWritable: () => Promise<void>;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
   /** Seconds since 1970. */
@@ -182,7 +184,8 @@ type Given =
   | 'certificates'
   | 'connections'
   | 'commits'
-  | 'storeSize';
+  | 'storeSize'
+  | 'checkWritable';
 
 /** The counters that other rooms keep, of a server without an identity or a listener, over a store in memory. */
 export const emptyCounts = (): Pick<Counted, Given> => ({
@@ -196,6 +199,7 @@ export const emptyCounts = (): Pick<Counted, Given> => ({
   tokens: emptyTokenCounts(),
   encryption: emptyEncryptionCounts(),
   storeSize: async () => undefined,
+  checkWritable: async () => undefined,
 });
 
 /** Creates empty metrics; `registry` is called on a scrape. */

@@ -1,3 +1,4 @@
+import { ownMetric } from '../meta/index.ts';
 import { durationBounds } from './bounds.ts';
 import { labelText, totalOf } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
@@ -45,5 +46,13 @@ export const storeMetrics: readonly Metric[] = [
     labels: ['storage_cluster_id'],
     lines: ({ storeBytes }, name) =>
       storeBytes === undefined ? [] : [line(name, labelText({ storage_cluster_id: 'etcd-0' }), storeBytes)],
+  },
+  {
+    name: ownMetric('store_writable'),
+    stability: 'ALPHA',
+    help: 'Whether the backing store can be written: 0 while writes fail, for lack of space for example.',
+    type: 'gauge',
+    labels: [],
+    lines: ({ storeWritable }, name) => [line(name, '', storeWritable ? 1 : 0)],
   },
 ];

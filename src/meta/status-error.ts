@@ -195,6 +195,9 @@ export const statusError = {
   /** The client gets `message`; `cause` is only logged. */
   internal: (message: string, cause?: unknown) =>
     new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, { cause }),
+  /** Stored objects cannot be read. `cause` is only logged. */
+  damaged: (of: GroupResource, cause: unknown) =>
+    statusError.internal(`the stored data of ${formatGroupResource(of)} is damaged`, cause),
   unavailable: (message: string) => new StatusError(503, 'ServiceUnavailable', message),
 };
 

@@ -30,6 +30,7 @@ import {
 } from './prepare.ts';
 import { admissionRequest } from './read-request.ts';
 import { wouldStore } from './stored/convert.ts';
+import { isCanonical } from './stored/describe.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from './stored/read.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
@@ -115,7 +116,7 @@ async function attempt(
   if (held !== undefined && old !== undefined && !pending.remove) {
     const comparing = isUnchanged(pending.object, old);
     const unchanged = turns ? await inTurns(comparing, turns) : atOnce(comparing);
-    const rewrites = unchanged && !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
+    const rewrites = unchanged && !request.dryRun && (await isStoredOtherwise(request, pending.object, { old, held, turns }));
     if (unchanged && !rewrites)
       return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
   }
@@ -150,11 +151,23 @@ async function validate(
 
 /**
  * Whether the write of an unchanged object brings it to the form in which it would be stored now: in the storage version
- * of the custom resource, with the present key.
+ * of the custom resource, with the present key, as this server encodes it.
  */
-async function isStoredOtherwise({ registry, target }: WriteRequest, object: ApiObject, held: CachedObject) {
+async function isStoredOtherwise(
+  { registry, target }: WriteRequest,
+  object: ApiObject,
+  {
+    old,
+    held,
+    turns,
+  }: { readonly old: ApiObject; readonly held: CachedObject; readonly turns: Turns | undefined },
+): Promise<boolean> {
   const { format } = target.resource;
-  if (format.custom === undefined && registry.store.encrypts !== true) return false;
+  if (format.custom === undefined) {
+    const comparing = isCanonical(format, old, held);
+    if (!(turns ? await inTurns(comparing, turns) : atOnce(comparing))) return true;
+    if (registry.store.encrypts !== true) return false;
+  }
   const { entry } = await registry.store.get(held.key);
   return entry?.revision === held.revision && !(await wouldStore(format, object, entry));
 }

@@ -1,5 +1,5 @@
 import type { ResourceKey } from '../admission/index.ts';
-import { formatGroupResource } from '../meta/index.ts';
+import { formatGroupResource, type StatusError } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { makeCustomResource, makeResources, type Resource, type ResourceOptions } from './resource.ts';
@@ -23,6 +23,8 @@ export interface Catalog {
   readonly resources: readonly Resource[];
   /** Those with served versions. The same array until custom resources change. */
   readonly served: readonly Resource[];
+  /** See `Registry`. */
+  readonly damages: readonly StatusError[];
   /** The resource that is served at the group, version and plural name of a path. */
   readonly find: (group: string, version: string, plural: string) => Resource | undefined;
   readonly findResource: FindResource;
@@ -77,6 +79,10 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
     get served() {
       served ??= [...builtInServed, ...[...custom.values()].flatMap((one) => one.served)];
       return served;
+    },
+    get damages() {
+      const storages = new Set(this.resources.map(({ storage }) => storage));
+      return [...storages].flatMap(({ damage }) => damage ?? []);
     },
     find: (group, version, plural) => byPath.get(`${group}/${version}/${plural}`),
     findResource: (key) => (typeof key === 'string' ? byId.get(key) : bySchema.get(key)),

@@ -1,6 +1,14 @@
 import type { AdmissionChain, Awaitable, ResourceAuthorizer } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
-import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
+import {
+  type Clock,
+  type Features,
+  type GroupResource,
+  type Names,
+  type Random,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import type { OpenAllocations } from './allocator.ts';
 import type { Catalog } from './catalog.ts';
@@ -49,12 +57,12 @@ export interface RegistryContext {
 /** How long a read waits for a future resourceVersion (ms). */
 const maxWaitMs = 3_000;
 
-/** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long */
+/** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long, 500 when data is damaged */
 export async function waitForRevision(resource: Resource, revision: number): Promise<WatchCache> {
   const { cache } = resource;
   if (cache.revision === 0) await cache.loaded();
   if (cache.revision < revision && !(await cache.reach(revision, maxWaitMs))) {
-    throw tooLargeVersion(revision, cache.revision);
+    throw cache.damage ?? tooLargeVersion(revision, cache.revision);
   }
   return cache;
 }
@@ -83,18 +91,20 @@ function tooLargeVersion(wanted: number, current: number): StatusError {
   });
 }
 
-/** The outcome of `work`, with every failure as a StatusError. */
-export function withStatusErrors<T>(work: Promise<T>): Promise<T> {
+/** The outcome of `work` on a resource, with every failure as a StatusError. */
+export function withStatusErrors<T>({ id }: Pick<Resource, 'id'>, work: Promise<T>): Promise<T> {
   return work.catch((error) => {
-    throw toStatusError(error);
+    throw toStatusError(id, error);
   });
 }
 
 /** The StatusError for any error, which is kept as its cause. */
-export function toStatusError(error: unknown): StatusError {
+export function toStatusError(id: GroupResource, error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   if (!(error instanceof StoreError)) return statusError.internal('unexpected failure', error);
   switch (error.code) {
+    case 'damaged':
+      return statusError.damaged(id, error);
     case 'compacted':
       return statusError.expired('The resourceVersion for the provided list is too old.');
     case 'future':
@@ -103,6 +113,14 @@ export function toStatusError(error: unknown): StatusError {
       return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${error.message}`, undefined, {
         cause: error,
       });
+    case 'full':
+      return new StatusError(
+        503,
+        'ServiceUnavailable',
+        `the backing store is not available: ${error.message}`,
+        { retryAfterSeconds: 1 },
+        { cause: error },
+      );
     case 'uncertain':
       // No Retry-After: clients repeat what carries it, and a write that took place must not be repeated unread.
       return new StatusError(504, 'Timeout', 'Timeout: the outcome of the request is not known', undefined, {

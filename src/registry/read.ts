@@ -10,6 +10,7 @@ import { describe } from './stored/describe.ts';
 import { isCorrupt, unreadable } from './stored/read.ts';
 import { formatToken, type Place, readToken } from './token.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
+import { Unreadables } from './unreadables.ts';
 
 /** The object, at least as new as the requested resourceVersion. @throws StatusError 404 */
 export async function get(registry: RegistryContext, target: Target, options: ReadOptions): Promise<CachedObject> {
@@ -155,7 +156,8 @@ async function listSnapshot(registry: RegistryContext, plan: ListPlan, snapshot:
   const readable = resource.format.corrupt.size === 0;
   if (limit === Number.POSITIVE_INFINITY && selection.matches === undefined && readable) return whole(revision, items);
   // One more than the page holds shows that another page follows.
-  const page = await gather(items, selection, limit + 1, turns);
+  const unreadables = new Unreadables(registry, resource);
+  const page = await gather(items, selection, { most: limit + 1, turns, unreadables });
   if (page.length <= limit) return whole(revision, page);
   page.pop();
   resource.listSnapshots?.keep(snapshot);
@@ -175,8 +177,7 @@ export const strideOf = ({ cost }: Pick<Selection, 'cost'>): number => Math.max(
 async function gather(
   items: Iterable<CachedObject>,
   selection: Selection,
-  most: number,
-  turns: Turns,
+  { most, turns, unreadables }: { readonly most: number; readonly turns: Turns; readonly unreadables: Unreadables },
 ): Promise<CachedObject[]> {
   const { matches } = selection;
   const found: CachedObject[] = [];
@@ -185,12 +186,13 @@ async function gather(
   for (const object of items) {
     if (seen++ % every === 0 && turns.over) await turns.next();
     const corrupt = isCorrupt(object);
-    if (corrupt && found.length + 1 < most) throw unreadable(object);
+    if (corrupt && found.length + 1 < most) unreadables.add(object);
     if (corrupt || matches?.(object) !== false) {
       found.push(object);
       if (found.length === most) break;
     }
   }
+  unreadables.check();
   return found;
 }
 
@@ -247,6 +249,7 @@ async function listStore(registry: RegistryContext, plan: ListPlan): Promise<Obj
     // One more than the page needs shows that another page follows.
     ...(all && limit !== Number.POSITIVE_INFINITY ? { limit: limit + 1 } : {}),
   };
+  const unreadables = new Unreadables(registry, resource);
   const page: CachedObject[] = [];
   for await (const { entries } of pagesOf(store, range, turns)) {
     for (const entry of entries) {
@@ -256,14 +259,16 @@ async function listStore(registry: RegistryContext, plan: ListPlan): Promise<Obj
       const corrupt = isCorrupt(object);
       if (!corrupt && selection.matches?.(object) === false) continue;
       if (page.length === limit) {
+        unreadables.check();
         return cut(registry, plan, page, async (last) => {
           const counted = await store.list({ prefix, after: last, revision, limit: 0, count: true });
           return counted.remaining;
         });
       }
-      if (corrupt) throw unreadable(object);
+      if (corrupt) unreadables.add(object);
       page.push(object);
     }
   }
+  unreadables.check();
   return whole(revision, page);
 }

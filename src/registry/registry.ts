@@ -94,6 +94,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     features,
     report: observer.corrupt,
     onRead: observer.read,
+    onDamage: observer.damaged,
     serves: options.serves ?? ((_, version) => !/alpha|beta/.test(version)),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
@@ -103,6 +104,9 @@ export function createRegistry(options: RegistryOptions): Registry {
     get resources() {
       return catalog.served;
     },
+    get damages() {
+      return catalog.damages;
+    },
     find: catalog.find,
     resourceOf: catalog.findResource,
     install: catalog.install,
@@ -110,33 +114,39 @@ export function createRegistry(options: RegistryOptions): Registry {
     get: async (target, read) => {
       checkServed(target, 'get');
       const { virtual } = target.resource.definition;
-      return withStatusErrors(virtual === true ? getVirtual(registry, target) : get(registry, target, read));
+      return withStatusErrors(
+        target.resource,
+        virtual === true ? getVirtual(registry, target) : get(registry, target, read),
+      );
     },
     list: async (target, read) => {
       checkServed(target, 'list');
       const { virtual } = target.resource.definition;
-      return withStatusErrors(virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
+      return withStatusErrors(
+        target.resource,
+        virtual === true ? listVirtual(registry, target, read) : list(registry, target, read),
+      );
     },
     watch: async (target, read) => {
       checkServed(target, 'watch');
-      return withStatusErrors(watch(registry, target, read));
+      return withStatusErrors(target.resource, watch(registry, target, read));
     },
     write: async (target, change, how) => {
       checkServed(target, change.verb);
-      if (change.verb !== 'create') return withStatusErrors(write(registry, target, change, how));
+      if (change.verb !== 'create') return withStatusErrors(target.resource, write(registry, target, change, how));
       const createHandler = createHandlerOf(target);
       if (createHandler !== undefined)
-        return withStatusErrors(handleCreate(registry, target, createHandler, change, how));
+        return withStatusErrors(target.resource, handleCreate(registry, target, createHandler, change, how));
       const reviewHandler = reviewHandlerOf(registry, target);
       if (reviewHandler !== undefined)
-        return withStatusErrors(handleReview(registry, target, reviewHandler, change, how));
-      return withStatusErrors(write(registry, target, change, how));
+        return withStatusErrors(target.resource, handleReview(registry, target, reviewHandler, change, how));
+      return withStatusErrors(target.resource, write(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       checkServed(target, 'deletecollection');
-      return withStatusErrors(deleteCollection(registry, target, read, deleteOptions, how));
+      return withStatusErrors(target.resource, deleteCollection(registry, target, read, deleteOptions, how));
     },
-    connect: async (target, call) => withStatusErrors(connect(registry, target, call)),
+    connect: async (target, call) => withStatusErrors(target.resource, connect(registry, target, call)),
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     objects: serverObjects(registry),
     features,
@@ -144,7 +154,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     follow: async (id, follower) => {
       const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();
-      return withStatusErrors(follow(resource, follower));
+      return withStatusErrors(resource, follow(resource, follower));
     },
     forget: async (revision) => {
       const storages = new Set(catalog.resources.map(({ storage }) => storage));

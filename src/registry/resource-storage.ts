@@ -1,5 +1,5 @@
 import { createWatchCache, type WatchCache } from '../cache/index.ts';
-import type { Clock, Features } from '../meta/index.ts';
+import type { Clock, Features, GroupResource, StatusError } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import { ListSnapshots } from './list-snapshots.ts';
 import { describe, describeDeleted } from './stored/describe.ts';
@@ -14,6 +14,8 @@ export interface StorageOptions {
   readonly windowBytes: number;
   /** See `Observer.read`. */
   readonly onRead?: ((objects: number) => void) | undefined;
+  /** See `Observer.damaged`. */
+  readonly onDamage?: ((error: StatusError) => void) | undefined;
 }
 
 /** How long requests in flight may still use the cache of a resource that has been removed or replaced (ms). */
@@ -28,12 +30,15 @@ export class ResourceStorage {
   readonly format: ObjectFormat;
   /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
   readonly listSnapshots: ListSnapshots | undefined;
+  readonly #id: GroupResource;
   readonly #options: StorageOptions;
   #cache: WatchCache | undefined;
   #closed = false;
   #cancelClose = () => {};
 
-  constructor(format: ObjectFormat, options: StorageOptions) {
+  /** `id`: what is stored, for messages. */
+  constructor(id: GroupResource, format: ObjectFormat, options: StorageOptions) {
+    this.#id = id;
     this.format = format;
     this.listSnapshots = options.features.ListFromCacheSnapshot ? new ListSnapshots(options.clock) : undefined;
     this.#options = options;
@@ -46,6 +51,11 @@ export class ResourceStorage {
       if (this.#closed) this.#cache.close();
     }
     return this.#cache;
+  }
+
+  /** See `WatchCache`. */
+  get damage(): StatusError | undefined {
+    return this.#cache?.damage;
   }
 
   /** Forgets the events and the snapshots of lists up to `revision`. */
@@ -74,9 +84,10 @@ export class ResourceStorage {
 
   #createCache(): WatchCache {
     const { format } = this;
-    const { store, clock, windowMs, windowBytes, onRead } = this.#options;
+    const { store, clock, windowMs, windowBytes, onRead, onDamage } = this.#options;
     return createWatchCache({
       store,
+      id: this.#id,
       prefix: format.keyPrefix,
       clock,
       describe: (entry) => describe(format, entry),
@@ -85,6 +96,7 @@ export class ResourceStorage {
       windowMs,
       windowBytes,
       onRead,
+      onDamage,
     });
   }
 }

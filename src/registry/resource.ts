@@ -189,7 +189,7 @@ function makeStorage(
     shared,
     ...(custom === undefined ? {} : { custom }),
   });
-  return new ResourceStorage(format, options);
+  return new ResourceStorage({ group: owner.group, resource: owner.plural }, format, options);
 }
 
 /** The resource of a definition, of which `served` is what is served. */

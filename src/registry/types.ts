@@ -11,6 +11,7 @@ import type {
   ResourcePlace,
   Selectors,
   Stages,
+  StatusError,
   Turns,
   User,
 } from '../meta/index.ts';
@@ -156,6 +157,8 @@ export interface Observer {
   readonly ruleFailure: (kind: string, error: unknown) => void;
   /** A stored object is corrupt. Reported once for each key and revision. */
   readonly corrupt: CorruptReport;
+  /** Stored data of a resource is damaged. Its cause is that of the store. */
+  readonly damaged?: ((error: StatusError) => void) | undefined;
   /** So many objects more have been read into a cache that is loaded. */
   readonly read?: ((objects: number) => void) | undefined;
 }
@@ -173,6 +176,8 @@ export interface Mismatch {
 export interface Registry {
   /** All that are served now, built-in ones first. The same array until custom resources are installed or removed. */
   readonly resources: readonly Resource[];
+  /** Of each resource that cannot be served because its stored data is damaged, the error of its requests. */
+  readonly damages: readonly StatusError[];
   /** The resource that is served at the group, version and plural name of a path. */
   find(group: string, version: string, plural: string): Resource | undefined;
   /** The resource named `pods` or `ingresses.networking.example.org`, also one that is not served. */

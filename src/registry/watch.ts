@@ -1,6 +1,6 @@
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
 import { serverTurns, type Turns } from '../meta/index.ts';
-import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from './context.ts';
+import { consistentCache, type RegistryContext, waitForRevision } from './context.ts';
 import { ConvertedStream } from './converted-stream.ts';
 import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
 import { inRange, strideOf } from './read.ts';
@@ -144,7 +144,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
       }
     } catch (error) {
       this.close();
-      throw toStatusError(error);
+      throw error;
     } finally {
       this.#waiting = false;
     }

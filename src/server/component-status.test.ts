@@ -3,22 +3,26 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
 import { issueCertificate } from '../pki/index.ts';
-import type { CommitResult } from '../store/index.ts';
 import { componentStatuses, type Health, probeLocal } from './component-status.ts';
+
+const storeOf = (get: () => Promise<{ revision: number }>) => ({
+  get: async () => ({ entry: undefined, ...(await get()) }),
+  commit: () => Promise.reject(new Error('not written')),
+});
 
 const ok: Health = { healthy: true, message: 'ok' };
 
 describe('componentStatuses', () => {
   const names = namesFor('k8s.io');
-  const conditions = async (commit: () => Promise<CommitResult>, probe: (port: number) => Health) => {
-    const statuses = await componentStatuses({ commit }, names, async (port) => probe(port));
+  const conditions = async (answer: () => Promise<{ revision: number }>, probe: (port: number) => Health) => {
+    const statuses = await componentStatuses(storeOf(answer), names, async (port) => probe(port));
     return statuses.map(({ metadata, conditions: found }) => [metadata.name, found]);
   };
   const is = (status: string, message: string) => [{ type: 'Healthy', status, message }];
 
   it('reports the store and the other control plane components', async () => {
     const found = await conditions(
-      async () => ({ ok: true, revision: 7 }),
+      async () => ({ revision: 7 }),
       (port) => (port === 10_259 ? { healthy: false, message: 'connect ECONNREFUSED' } : ok),
     );
     expect(found).toEqual([

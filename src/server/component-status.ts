@@ -1,11 +1,7 @@
 import https from 'node:https';
 import type { ApiObject, Names } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
-
-/** Rejects when the store cannot be read or written; after a failed write it tries to write. */
-export async function checkStore(store: Pick<Store, 'commit'>): Promise<void> {
-  await store.commit([], []);
-}
+import { readStore } from './store-checks.ts';
 
 /** The result of a component's health check, or the error of the probe. */
 export interface Health {
@@ -24,7 +20,7 @@ const components = [
 
 /** The control plane components as ComponentStatus objects. Never rejects: failures are in the conditions. */
 export async function componentStatuses(
-  store: Pick<Store, 'commit'>,
+  store: Pick<Store, 'get' | 'commit'>,
   names: Names,
   probe: Probe,
 ): Promise<ApiObject[]> {
@@ -36,9 +32,9 @@ export async function componentStatuses(
   return Promise.all(healths.map(async ([name, health]) => statusOf(name, await health)));
 }
 
-async function storeHealth(store: Pick<Store, 'commit'>): Promise<Health> {
+async function storeHealth(store: Pick<Store, 'get' | 'commit'>): Promise<Health> {
   try {
-    await checkStore(store);
+    await readStore(store);
     return { healthy: true, message: 'ok' };
   } catch {
     return { healthy: false, message: 'the backing store is not available' };

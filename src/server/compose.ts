@@ -52,8 +52,10 @@ import type { PostStartHooks } from './post-start-hooks.ts';
 import { createUsageReader, type UsageReader } from './process-usage.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
+import { createRevisionMemory } from './revision-memory.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
+import { storeChecks } from './store-checks.ts';
 import { expiriesOf, kubeletTrustOf, type Tls } from './tls.ts';
 import type { Tokens } from './tokens.ts';
 import { openTracer } from './tracing.ts';
@@ -77,6 +79,8 @@ export interface ServerComponents {
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
   readonly signSecretToken: Tokens['signSecretToken'];
+  /** See {@link createRevisionMemory}. */
+  readonly noteRevision: () => Promise<void>;
   /** Resolves when requests can be authorized by roles. */
   readonly rolesLoaded: Promise<void>;
 }
@@ -107,7 +111,11 @@ export async function compose(
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   const usage = createUsageReader();
-  const counts = { ...serverCounts(state, usage, identity), storeSize: async () => store.size() };
+  const counts = {
+    ...serverCounts(state, usage, identity),
+    storeSize: async () => store.size(),
+    checkWritable: async () => usable.writable(),
+  };
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
@@ -125,6 +133,7 @@ export async function compose(
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
+  const usable = storeChecks(store, clock);
   const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
@@ -145,7 +154,7 @@ export async function compose(
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: serverHealth({ names, store, registry, clock, others, log, isClosing: () => state.closing }),
+    health: serverHealth({ names, store: usable, registry, others, log, isClosing: () => state.closing }),
     metrics,
     ...debugging(settings, clock, log),
     version: apiVersion(),
@@ -166,7 +175,15 @@ export async function compose(
     readYaml: (bytes, user) => yaml.parse(bytes, user),
   });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
-  return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken: access.signSecretToken };
+  return {
+    ...opened,
+    rolesLoaded: followRoles(registry, roles, names),
+    signSecretToken: access.signSecretToken,
+    noteRevision: createRevisionMemory({
+      ...{ store, tokenKey, log: logOf(log, 'store') },
+      dataDir: given === undefined && settings.store === 'memory' ? undefined : settings.dataDir,
+    }),
+  };
 }
 
 /** The counters of a server, and what its metrics show of its state. */
@@ -272,6 +289,8 @@ const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefin
     metrics.ruleFailed();
     log.error('declarative validation failed', { kind, error });
   },
+  damaged: ({ message, cause }) =>
+    log.error(`${message}: run orch check, and restore a backup (docs/backup.md)`, { error: cause }),
   corrupt: (key, revision) => log.error('a stored object cannot be decoded', { key, revision }),
 });
 

@@ -37,10 +37,15 @@ describe.skipIf(program === undefined)('a store over etcd', () => {
     };
     const settings = { ...defaultSettings, store: 'etcd', etcdServers: etcd.servers } as const;
     const opening = openStore(settings, { clock: fast, random, log });
-    await expect.poll(() => warnings.length).toBeGreaterThan(1);
+    await expect.poll(() => warnings.length).toBeGreaterThan(2);
+    const reason = expect.stringContaining('ECONNREFUSED') as string;
     expect(warnings[0]).toEqual([
+      'etcd does not answer yet: check --etcd-servers',
+      { servers: { [member?.url ?? '']: reason } },
+    ]);
+    expect(warnings[1]).toEqual([
       'the store is not available: it is tried again until it is',
-      { servers: etcd.servers, error: expect.stringContaining('ECONNREFUSED') as string },
+      { servers: etcd.servers, error: reason },
     ]);
     await member?.start();
     const store = await opening;

@@ -69,9 +69,11 @@ async function waitForEtcd(settings: ServerSettings, dependencies: OpenDependenc
   const options = await etcdOptionsOf(settings, dependencies);
   const { servers } = options;
   log.info('connecting to etcd', { servers });
-  for (;;) {
+  const late: EtcdStoreOptions['late'] = (servers) =>
+    log.warn('etcd does not answer yet: check --etcd-servers', { servers });
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await openMigrated(await openEtcdStore(options));
+      return await openMigrated(await openEtcdStore({ ...options, ...(attempt === 1 && { late }) }));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       if (error.code !== 'unavailable') throw new StartError(error.message, error);

@@ -119,7 +119,7 @@ describe('health', () => {
     expect(await lines('/healthz?verbose')).toEqual([...everywhere, 'healthz check passed', '']);
     expect(await lines('/livez?verbose')).toEqual([...everywhere, 'livez check passed', '']);
     const readiness = ['[+]etcd-readiness ok', '[+]informer-sync ok'];
-    const ready = [...first, ...readiness, ...everywhere.slice(first.length), '[+]shutdown ok'];
+    const ready = [...first, ...readiness, ...everywhere.slice(first.length), '[+]store-writable ok', '[+]shutdown ok'];
     expect(await lines('/readyz?verbose')).toEqual([...ready, 'readyz check passed', '']);
     expect((await text(server, '/livez/autoregister-completion')).text).toBe('ok');
     expect((await text(server, '/livez/poststarthook/bootstrap-controller')).text).toBe('ok');

@@ -199,6 +199,7 @@ async function bootstrap(
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
   const { names, settings, client, log, rolesLoaded, starting } = shared;
+  await shared.noteRevision();
   starting?.begin('objects');
   await Promise.all([
     createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]),
@@ -218,15 +219,35 @@ async function bootstrap(
 
 /** How long the last spans may take to reach their collector (ms). */
 const lastSpansMs = 2_000;
+/** How long the tasks of the server, and then its store, may take to end (ms): a store may never answer. */
+const lastWorkMs = 5_000;
+
+/** Resolves when the work is done, or with a warning when it takes too long. */
+async function awaitLast(
+  { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
+  what: string,
+  work: Promise<unknown>,
+): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(lastWorkMs, () => {
+      log.warn(`${what} had not ended ${lastWorkMs / 1000} s after the server was closed, and is left behind`, {});
+      resolve();
+    });
+  });
+  await Promise.race([work, late]).finally(() => cancel());
+}
 
 async function shutDown(
   { registry, store, inFlight, nodeProxy, yaml, webhooks, auditor, tracer, usage }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
-  { clock }: Pick<Dependencies, 'clock'>,
+  injected: Pick<Dependencies, 'clock' | 'log'>,
   stops: readonly (() => Promise<unknown>)[],
 ): Promise<void> {
+  const { clock } = injected;
   const stopped = Promise.all(stops.map((stop) => stop()));
+  stopped.catch(() => {});
   // A failure to listen has been reported to the caller of `listen`.
   const listening = await opening?.catch(() => undefined);
   if (listening !== undefined) {
@@ -243,7 +264,7 @@ async function shutDown(
     await pause(5);
   }
   webhooks.close();
-  await stopped;
+  await awaitLast(injected, 'work of the server on the store', stopped);
   registry.close();
   nodeProxy.close();
   usage.close();
@@ -251,7 +272,7 @@ async function shutDown(
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);
   await tracer?.close(lastSpansMs);
-  await store.close();
+  await awaitLast(injected, 'the store', store.close());
 }
 
 /** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
@@ -261,6 +282,8 @@ const repairMs = 3 * 60_000;
 const repairRetryMs = 1_000;
 /** When the default policy is attempted again that could not be ensured at startup (ms). */
 const policyRetryMs = 10_000;
+/** Interval at which the latest revision of the store is noted (ms). */
+const revisionMs = 10_000;
 /** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
@@ -296,7 +319,7 @@ type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
 
 /** Starts the periodic tasks of the server. The result stops them. */
 function startTasks(
-  { registry, store, names }: ServerComponents & { readonly names: Names },
+  { registry, store, names, noteRevision }: ServerComponents & { readonly names: Names },
   { service, register, ensurePolicy, customResources, hooks }: Tasks,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
@@ -328,6 +351,7 @@ function startTasks(
     firstRepair,
     repeat(clock, repairMs, async () => void (await repairOnce())),
     repeat(clock, policyRetryMs, ensurePolicy),
+    repeat(clock, revisionMs, noteRevision),
   ];
   // `closing` is set by now: the last call of `register` only waits for those in progress.
   return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register(), service.withdraw()]);

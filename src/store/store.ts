@@ -35,8 +35,8 @@ export interface Store {
    * Writes `writes` if every one of `compares` holds, else nothing: the result then has the current entries of the
    * compared keys. A commit that changes nothing (no writes, or only deletions of absent keys) takes no revision and
    * returns the latest one. Fails as `invalid` also when the writes together are larger than the driver can commit at
-   * once. Every commit fails while the store is not writable: from a failed write until a later one, which the store
-   * tries itself, has succeeded.
+   * once. Every commit, also one without writes, fails while the store is not writable: from a failed write until a later
+   * one, which the store tries itself, has succeeded. A store that is `full` may still carry out deletions.
    */
   commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult>;
   /**
@@ -170,7 +170,9 @@ export type StoreErrorCode =
   | 'invalid'
   /** The store is closed. */
   | 'closed'
-  /** The disk is full, the file is read-only, foreign, of another format, or in use by another process; the network fails. */
+  /** No space is left, on the disk or below the quota of etcd. The message is for clients too. Reads go on. */
+  | 'full'
+  /** The file is read-only, foreign, of another format, or in use by another process; the network fails. */
   | 'unavailable'
   /** Stored data cannot be read: the file is truncated, or one of its pages is corrupt. */
   | 'damaged'

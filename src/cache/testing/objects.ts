@@ -54,6 +54,7 @@ export function setup(options: Partial<CacheOptions> = {}): Setup {
   const clock = new ManualClock();
   const cache = createWatchCache({
     store,
+    id: { group: '', resource: 'things' },
     prefix,
     clock,
     describe: describeEntry,

@@ -1,9 +1,9 @@
 import { type CachedObject, unknownLabels } from '../../cache/index.ts';
 import { readOwnJson, stringifyJson } from '../../codec/index.ts';
-import { type ApiObject, type ByteString, decodeText, encodeText, isJsonObject } from '../../meta/index.ts';
+import { type ApiObject, type ByteString, decodeText, encodeText, isJsonObject, type Steps } from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
 import { headEnd, headOf, isUnconverted, type ObjectFormat, selectFields } from './format.ts';
-import { cachedText } from './write.ts';
+import { cachedText, storedTextInSteps } from './write.ts';
 
 /** Only name, generateName and namespace are stored before the uid, and in their texts a quote is escaped. */
 const uidMark = '"uid":"';
@@ -158,6 +158,17 @@ function fieldsOf(
   }
 }
 
+/**
+ * Whether the stored bytes are those that a write of `old` would store, whose cached form is `held`: another process, or an
+ * earlier version, may have written them in another form.
+ */
+export function* isCanonical(format: ObjectFormat, old: ApiObject, held: CachedObject): Steps<boolean> {
+  if (format.foreign.get(held.key) === held.revision) return false;
+  const text = yield* storedTextInSteps(format, old);
+  const stored = encodeText(text);
+  return isStored(stored, held.revision, held.bytes, stored.indexOf(",", stored.indexOf(uidMark, format.head.length) + uidMark.length) + 1);
+}
+
 /** Whether `bytes` are the stored ones with the resourceVersion inserted at `at`. */
 function isStored(stored: ByteString, revision: number, bytes: ByteString, at: number): boolean {
   const rest = at + versionText(revision).length;
@@ -187,6 +198,7 @@ function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): Cach
       const found = changed ? -1 : behindUid(head, view);
       const value = found > 0 ? view : Buffer.from(cachedText(format, object, apiVersion));
       const at = found > 0 ? found : behindUid(head, value);
+      if (at !== found) remember(format.foreign, entry);
       if (at > 0) return describeView(format, entry, value, at, object);
     }
   } catch {
@@ -205,14 +217,18 @@ function unconvertedHead({ kind, apiVersion, head, custom }: ObjectFormat, store
   return found !== head && found.startsWith(group) && found.endsWith(headEnd) ? found : undefined;
 }
 
-/** So many reported keys are kept; when there are more, all are reported again. */
-const maxReported = 1_000;
+/** So many keys are kept; when there are more, all are forgotten: reported again, or stored as they are. */
+const maxRemembered = 1_000;
+
+function remember(revisions: Map<string, number>, { key, revision }: Pick<Entry, 'key' | 'revision'>): void {
+  if (revisions.size >= maxRemembered) revisions.clear();
+  revisions.set(key, revision);
+}
 
 function describeCorrupt(format: ObjectFormat, { key, revision }: Entry): CachedObject {
   const { corrupt, report } = format;
   if (corrupt.get(key) !== revision) {
-    if (corrupt.size >= maxReported) corrupt.clear();
-    corrupt.set(key, revision);
+    remember(corrupt, { key, revision });
     report(key, revision);
   }
   const object = named(format, key, revision, '' as ByteString);

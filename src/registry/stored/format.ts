@@ -26,6 +26,8 @@ export interface ObjectFormat {
   readonly underway: Map<string, Underway>;
   /** What could not be read, by key: the revision that was reported last. */
   readonly corrupt: Map<string, number>;
+  /** What is cached in another form than it is stored in, by key: its revision. */
+  readonly foreign: Map<string, number>;
   readonly report: CorruptReport;
   readonly shared: SharedState;
 }
@@ -85,6 +87,7 @@ export function formatOf(kind: string, apiVersion: string, given: Given): Object
       custom === undefined ? apiVersion : apiVersion.slice(0, apiVersion.indexOf('/') + 1) + custom.version,
     underway: new Map(),
     corrupt: new Map(),
+    foreign: new Map(),
   };
 }
 

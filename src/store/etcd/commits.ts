@@ -1,6 +1,6 @@
 import type { Clock } from '../../meta/index.ts';
 import type { KeyCompare, KeyWrite } from '../check.ts';
-import type { CommitResult } from '../store.ts';
+import type { CommitResult, StoreError } from '../store.ts';
 import { pause } from '../timers.ts';
 import { isLeaseLost, isOutOfSpace, isRefusal, isUnsent, storeErrorOf, uncertainError } from './failure.ts';
 import type { KeySpace } from './key-space.ts';
@@ -32,6 +32,9 @@ const isBefore = (range: { key: Buffer; rangeEnd: Buffer }, modRevision: number)
 });
 const equalsVersion = (key: Buffer, version: number) => ({ key, target: 0 as const, version });
 
+/** Deletions need none, nor a slot. A commit without writes is one of a slot alone. */
+const needsSpace = (ops: readonly RequestOp[]) => ops.length === 0 || ops.some((op) => 'requestPut' in op);
+
 /** What the first attempt of a commit may leave to be learnt: see {@link Commits}. */
 interface Attempt {
   readonly slot: Slot | undefined;
@@ -48,10 +51,13 @@ interface Attempt {
  * must not take a revision then, one whose transaction has no room for the slot, and one that only deletes when etcd has
  * no room for the slot, so that space can be freed.
  *
- * etcd answers the transaction that reaches its quota with an error although it has carried it out: the slot tells.
+ * etcd answers the transaction that reaches its quota with an error although it has carried it out: the slot tells. From
+ * then on a commit without writes writes a slot, until etcd accepts that.
  */
 export class Commits {
   readonly #tools: CommitTools;
+  /** Whether etcd had no space for the last commit that needs some. */
+  #full = false;
 
   constructor(tools: CommitTools) {
     this.#tools = tools;
@@ -70,7 +76,7 @@ export class Commits {
         used = result.ok;
         return result;
       } catch (error) {
-        const failure = storeErrorOf(error);
+        const failure = this.#failure(error);
         used = failure.code === 'uncertain';
         if (!isLeaseLost(error)) throw failure;
         for (const lease of taken.values()) leases.drop(lease);
@@ -90,8 +96,14 @@ export class Commits {
       return taken;
     } catch (error) {
       for (const lease of taken.values()) this.#tools.leases.release(lease, false);
-      throw storeErrorOf(error);
+      throw this.#failure(error);
     }
+  }
+
+  #failure(error: unknown): StoreError {
+    const failure = storeErrorOf(error);
+    if (failure.code === 'full') this.#full = true;
+    return failure;
   }
 
   #operation({ key, value }: KeyWrite, lease: Lease | undefined): RequestOp {
@@ -100,14 +112,15 @@ export class Commits {
     return { requestPut: { key: at, value: value as Buffer, ...(lease && { lease: lease.id }) } };
   }
 
-  #carryOut(
+  async #carryOut(
     compares: readonly KeyCompare[],
     writes: readonly KeyWrite[],
     ops: readonly RequestOp[],
   ): Promise<CommitResult> {
     const { slots, members, rpc } = this.#tools;
     if (ops.length === 0) {
-      return members.read(rpc.txn, this.#request(compares, ops)).then((response) => this.#result(response, compares));
+      if (this.#full) await this.#try([], [], slots.take());
+      return this.#result(await members.read(rpc.txn, this.#request(compares, ops)), compares);
     }
     const guarded = new Set(compares.filter(({ revision, below }) => revision > 0 && !below).map(({ key }) => key));
     const changes = writes.some(({ key, value }) => value !== undefined || guarded.has(key));
@@ -136,7 +149,7 @@ export class Commits {
           if (done !== undefined) return done;
           if (repeated) throw uncertainError(error);
           slots.giveBack(slot);
-          if (ops.some((op) => 'requestPut' in op)) throw error;
+          if (needsSpace(ops)) throw error;
           slot = undefined;
           continue;
         }
@@ -202,6 +215,7 @@ export class Commits {
   ): CommitResult | undefined {
     const { slots } = this.#tools;
     if (response.succeeded) {
+      this.#full = false;
       slot.version++;
       slots.giveBack(slot);
       return this.#result(response, compares);

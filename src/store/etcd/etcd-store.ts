@@ -43,7 +43,13 @@ export interface EtcdStoreOptions {
   readonly historyMs?: number;
   /** Told of what fails in the background and is tried again. */
   readonly warn?: (text: string, fields: { readonly [name: string]: unknown }) => void;
+  /** Told why each member does not answer, when none has answered for a second after the call. */
+  readonly late?: (reasons: { readonly [url: string]: string }) => void;
 }
+
+/** When it is told that no member answers, and how long each is asked then (ms). */
+const lateMs = 1_000;
+const reasonMs = 500;
 
 /** The largest value (bytes): a request with it stays below the default of `--max-request-bytes`, 1.5 MiB. */
 const maxValueBytes = 1_500 * 1_024;
@@ -75,7 +81,7 @@ export interface EtcdConnection {
 
 /** Connects as {@link openEtcdStore} does, and fails as it. */
 export async function connectEtcd(options: EtcdStoreOptions): Promise<EtcdConnection> {
-  const { clock, servers, certfile, keyfile } = options;
+  const { clock, servers, certfile, keyfile, late } = options;
   if ((certfile === undefined) !== (keyfile === undefined)) {
     throw new StoreError('invalid', 'a client certificate for etcd and its key are given both or not at all');
   }
@@ -89,13 +95,31 @@ export async function connectEtcd(options: EtcdStoreOptions): Promise<EtcdConnec
     clock,
     rpc,
   }).catch(fail);
+  const tell = async () => {
+    const reasons = await reasonsOf(members, rpc);
+    if (reasons.length === members.all.length && !members.closed) late?.(Object.fromEntries(reasons));
+  };
+  const cancel = clock.after(lateMs, () => void tell());
   try {
     await checkVersions(members, rpc);
     return { members, keys, rpc };
   } catch (error) {
     await members.close();
     throw storeErrorOf(error);
+  } finally {
+    cancel();
   }
+}
+
+/** The URLs of the members that do not answer, with the reason of each. */
+async function reasonsOf(members: Members, rpc: Rpc): Promise<[url: string, reason: string][]> {
+  const reasons = members.all.map((member) =>
+    members.sendTo(member, rpc.status, {}, reasonMs).then(
+      () => [],
+      (error: unknown): [string, string][] => [[member.endpoint, storeErrorOf(error).message]],
+    ),
+  );
+  return (await Promise.all(reasons)).flat();
 }
 
 class EtcdStore implements Store {

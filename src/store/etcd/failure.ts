@@ -13,12 +13,9 @@ const unimplemented = 12;
 const unauthenticated = 16;
 
 const outOfSpace = 'database space exceeded';
-
-/** What is to be done about refusals of etcd, by a part of their messages. */
-const remedies: readonly (readonly [part: string, remedy: string])[] = [
-  [outOfSpace, 'delete objects, compact and defragment etcd or raise its --quota-backend-bytes, then disarm the alarm'],
-  ['too many operations', 'raise --max-txn-ops of etcd to 128 or more'],
-];
+const full =
+  'the etcd database is full (NOSPACE alarm): compact, defragment and disarm; objects can be deleted in the meantime';
+const tooManyOperations = 'too many operations';
 
 const isServiceError = (error: unknown): error is ServiceError => error instanceof Error && 'details' in error;
 
@@ -78,9 +75,10 @@ export function storeErrorOf(error: unknown): StoreError {
       cause: error,
     });
   }
-  const remedy = remedies.find(([part]) => details.includes(part))?.[1];
+  if (isOutOfSpace(error)) return new StoreError('full', full, { cause: error });
   const message = `etcd has failed: ${details === '' ? String(error) : details}`;
-  return new StoreError('unavailable', remedy === undefined ? message : `${message}: ${remedy}`, { cause: error });
+  const remedy = details.includes(tooManyOperations) ? ': raise --max-txn-ops of etcd to 128 or more' : '';
+  return new StoreError('unavailable', message + remedy, { cause: error });
 }
 
 /** Of a commit whose outcome could not be learnt. */

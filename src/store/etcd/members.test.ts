@@ -1,12 +1,52 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { etcdPath } from '../../../test/support/requirements.ts';
 import type { Store, StoreError } from '../store.ts';
+import { drivenClock } from '../testing/driven-clock.ts';
 import { startEtcd, type TestEtcd } from '../testing/etcd.ts';
 import { realClock, realRandom } from '../testing/real-time.ts';
 import { put, Recorder, text } from '../testing/tools.ts';
 import { openEtcdStore } from './etcd-store.ts';
+import { Members } from './members.ts';
+import { loadRpc } from './rpc.ts';
 
 const program = etcdPath();
+
+test('a short read is sent to another member when the first one is silent, which is avoided from then on', async () => {
+  const clock = drivenClock();
+  const asked: string[] = [];
+  class SilentFirst {
+    readonly #address: string;
+    constructor(address: string) {
+      this.#address = address;
+    }
+    makeUnaryRequest(...given: unknown[]) {
+      const done = given[6] as (error: null, response: object) => void;
+      asked.push(this.#address);
+      if (this.#address !== 'dns:m0:1') setImmediate(done, null, { header: { revision: 7 }, kvs: [] });
+      return { cancel: () => undefined };
+    }
+    getChannel = () => ({ getConnectivityState: () => 0 });
+    close = () => undefined;
+  }
+  const real = await loadRpc();
+  const grpc = { ...real.grpc, Client: SilentFirst as unknown as typeof real.grpc.Client };
+  const members = await Members.open({
+    endpoints: ['http://m0:1', 'http://m1:1', 'http://m2:1'],
+    tls: () => Promise.reject(new Error('no TLS')),
+    probe: Buffer.of(),
+    clock,
+    rpc: { ...real, grpc },
+  });
+  const read = members.revision();
+  clock.advance(499);
+  expect(asked).toEqual(['dns:m0:1']);
+  clock.advance(1);
+  expect(await read).toBe(7);
+  expect(await members.revision()).toBe(7);
+  expect(await members.revision()).toBe(7);
+  expect(asked).toEqual(['dns:m0:1', 'dns:m1:1', 'dns:m2:1', 'dns:m1:1']);
+  await members.close();
+});
 
 describe.skipIf(program === undefined)('three members of etcd', () => {
   let etcd: TestEtcd;

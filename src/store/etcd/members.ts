@@ -38,6 +38,8 @@ export interface Member {
 
 /** Deadline of one attempt of a request (ms). */
 export const attemptMs = 2_500;
+/** After how long without an answer a short read is also sent to another member (ms). */
+const silenceMs = 500;
 /** Deadline of a probe (ms). */
 const probeMs = 500;
 /** How long a request is tried on one member after another (ms). */
@@ -135,16 +137,26 @@ export class Members {
 
   async #readRevision(): Promise<number> {
     const { range } = this.#options.rpc;
-    return (await this.read(range, { key: this.#options.probe, countOnly: true })).header.revision;
+    return (await this.readShort(range, { key: this.#options.probe, countOnly: true })).header.revision;
   }
 
   /** Tries a request that may be repeated on one member after another. */
-  async read<Q, R>(method: Method<Q, R>, request: Q): Promise<R> {
+  read<Q, R>(method: Method<Q, R>, request: Q): Promise<R> {
+    return this.#untilAnswered((timeoutMs) => this.send(method, request, timeoutMs));
+  }
+
+  /** The same for a read that takes no time: a member that is silent for longer than that is avoided from then on. */
+  readShort<Q, R>(method: Method<Q, R>, request: Q): Promise<R> {
+    if (this.#members.length === 1) return this.read(method, request);
+    return this.#untilAnswered((timeoutMs) => this.#sendToTwo(method, request, timeoutMs));
+  }
+
+  async #untilAnswered<R>(attempt: (timeoutMs: number) => Promise<R>): Promise<R> {
     const { clock } = this.#options;
     const until = clock.monotonic() + patienceMs;
     for (let failures = 0; ; ) {
       try {
-        return await this.send(method, request, Math.min(attemptMs, until - clock.monotonic()));
+        return await attempt(Math.min(attemptMs, until - clock.monotonic()));
       } catch (error) {
         if (isRefusal(error) || this.#closed) throw error;
         if (++failures % this.#members.length === 0) await pause(clock, roundMs);
@@ -156,6 +168,29 @@ export class Members {
   /** Sends a request once. Fails with an error of gRPC, or as `closed`. */
   send<Q, R>(method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
     return this.sendTo(this.#pick(), method, request, timeoutMs);
+  }
+
+  /** The first answer: another member is asked too when the first one is silent. */
+  #sendToTwo<Q, R>(method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
+    return new Promise((resolve, reject) => {
+      let asked = 1;
+      const answered = (response: R) => {
+        cancel();
+        resolve(response);
+      };
+      const failed = (error: unknown) => {
+        cancel();
+        asked--;
+        if (asked === 0) reject(error);
+      };
+      const first = this.#pick();
+      const cancel = this.#options.clock.after(silenceMs, () => {
+        asked++;
+        this.suspect(first);
+        this.send(method, request, timeoutMs).then(answered, failed);
+      });
+      this.sendTo(first, method, request, timeoutMs).then(answered, failed);
+    });
   }
 
   async sendTo<Q, R>(member: Member, method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { etcdProgram } from '../../../scripts/etcd.mjs';
 import { etcdPath } from '../../../test/support/requirements.ts';
 import type { StoreError } from '../store.ts';
 import { startEtcd } from '../testing/etcd.ts';
@@ -29,7 +31,9 @@ describe.skipIf(program === undefined)('etcd without space', () => {
         const { entry } = await store.get(key);
         if (outcome instanceof Error) {
           failures.push(outcome.code);
-          expect(outcome.message).toContain('delete objects, compact and defragment etcd');
+          expect(outcome.message).toMatch(
+            /^the etcd database is full \(NOSPACE alarm\): compact, defragment and disarm/,
+          );
           expect(entry, `${key} was refused`).toBeUndefined();
         } else {
           expect(outcome).toEqual({ ok: true, revision: entry?.revision });
@@ -39,7 +43,7 @@ describe.skipIf(program === undefined)('etcd without space', () => {
       for (let round = 0; failures.length === 0 && round < 20; round++) {
         await Promise.all(Array.from({ length: 16 }, (_, i) => write(`${round}-${i}`)));
       }
-      expect(new Set(failures)).toEqual(new Set(['unavailable']));
+      expect(new Set(failures)).toEqual(new Set(['full']));
       expect(created).toBeGreaterThan(16);
 
       const { entries } = await store.list({ prefix: '' });
@@ -53,8 +57,18 @@ describe.skipIf(program === undefined)('etcd without space', () => {
       expect(await again).toMatchObject({ ok: false, found: [undefined] });
       expect((await store.list({ prefix: '' })).entries).toHaveLength(created - 5);
       await expect(store.commit([], [{ key: 'more', value: Buffer.of(1) }])).rejects.toMatchObject({
-        code: 'unavailable',
+        code: 'full',
       });
+      // A commit without writes tells whether others succeed.
+      await expect(store.commit([], [])).rejects.toMatchObject({ code: 'full' });
+      await store.compact(await store.revision());
+      const ctl = (...args: string[]) =>
+        execFileSync(etcdProgram('etcdctl') ?? '', [`--endpoints=${etcd.servers.join(',')}`, ...args]);
+      ctl('defrag');
+      await expect(store.commit([], [])).rejects.toMatchObject({ code: 'full' });
+      ctl('alarm', 'disarm');
+      expect(await store.commit([], [])).toMatchObject({ ok: true });
+      expect(await store.commit([], [{ key: 'more', value: Buffer.of(1) }])).toMatchObject({ ok: true });
     } finally {
       await store.close();
       await etcd.stop();

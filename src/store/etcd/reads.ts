@@ -26,7 +26,7 @@ export class Reads {
 
   async get(key: ByteString, revision: number | undefined): Promise<GetResult> {
     const { kvs, header } = await this.#at(revision, () =>
-      this.#members.read(this.#rpc.range, { key: this.#keys.key(key), revision: revision ?? 0 }),
+      this.#members.readShort(this.#rpc.range, { key: this.#keys.key(key), revision: revision ?? 0 }),
     );
     return { entry: kvs[0] && this.#keys.entry(kvs[0]), revision: revision ?? header.revision };
   }

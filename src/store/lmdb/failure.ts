@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { StoreError } from '../store.ts';
 
@@ -11,7 +12,8 @@ const mapFull = -30792;
 
 const full: readonly unknown[] = [ENOSPC, EDQUOT, EFBIG, mapFull, 'ENOSPC', 'EDQUOT', 'EFBIG'];
 const readOnly: readonly unknown[] = [EACCES, EPERM, EROFS, 'EACCES', 'EPERM', 'EROFS'];
-// Also reported when a write was cut short because the disk was full.
+// Also reported when a write was cut short because the disk was full: a transaction writes so many bytes at most.
+const mostWritten = 16 * 1024 * 1024;
 const failing: readonly unknown[] = [EIO, 'EIO'];
 const inTheWay: readonly unknown[] = [EEXIST, ENOTDIR, 'EEXIST', 'ENOTDIR'];
 const foreign: readonly unknown[] = [notADatabase, versionMismatch];
@@ -28,9 +30,11 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 export function failure(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
-  if (full.includes(code)) return unavailable(`no room left for the data in ${path}: free some disk space`, error);
+  if (full.includes(code) || (failing.includes(code) && isNearlyFull(path))) {
+    return new StoreError('full', 'no space left on the disk of the store: free some', { cause: error });
+  }
   if (failing.includes(code)) {
-    return unavailable(`no room left for the data in ${path}, or the disk fails: free some disk space`, error);
+    return unavailable(`no space left for the data in ${path}, or the disk fails: free some, or check the disk`, error);
   }
   if (readOnly.includes(code)) {
     return unavailable(`the data in ${path} cannot be written: make it writable for this user`, error);
@@ -39,6 +43,15 @@ export function failure(path: string, error: unknown): StoreError {
   if (foreign.includes(code)) return foreignFile(path, error);
   if (broke.includes(code)) return damaged(path, messageOf(error), error);
   return unavailable(`the data in ${path} cannot be used: ${messageOf(error)}`, error);
+}
+
+function isNearlyFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize < mostWritten;
+  } catch {
+    return false;
+  }
 }
 
 export const foreignFile = (path: string, cause?: unknown) =>

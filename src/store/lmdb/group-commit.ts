@@ -6,6 +6,7 @@ import type { Environment } from './environment.ts';
 import { failure } from './failure.ts';
 import type { Reader } from './reader.ts';
 import type { State } from './records.ts';
+import { withoutReports } from './reports.ts';
 import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
 
 // Limits of one transaction, so that it does not delay the requests behind it.
@@ -157,7 +158,7 @@ export class GroupCommit {
     const { clock, flushed } = this.#flushes;
     const began = clock.monotonic();
     try {
-      await transaction.write();
+      await withoutReports(() => transaction.write());
       flushed((clock.monotonic() - began) / 1000);
     } catch (error) {
       const cause = await causeOf(error);

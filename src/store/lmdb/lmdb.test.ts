@@ -299,17 +299,19 @@ describe('lmdb', () => {
     }
   });
 
-  test('when the disk is full commits fail as unavailable, and every answered commit is kept', async () => {
+  test('when the disk is full commits fail, and every answered commit is kept', async () => {
     // Simulated with a limit on the file size: 8,000 blocks of 512 or 1,024 bytes.
     const limited = 'trap "" XFSZ; ulimit -f 8000; exec "$@"';
     const full = run('fill', {}, path, ['/bin/sh', '-c', limited, 'sh', process.execPath]);
     expect(await full.next()).toBe('open');
-    const event = (await full.next()) as { committed: number };
-    expect(event).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/no room left.*free some/) });
+    const event = (await full.next()) as { committed: number; code: string; message: string };
+    // The write that was cut short may also be a fault of the disk, which has space left.
+    const told = expect.stringMatching(/^(full|unavailable): no space left.*free some/) as string;
+    expect({ told: `${event.code}: ${event.message}` }).toEqual({ told });
     expect(event).toMatchObject({ last: 100_000 });
     expect(event.committed).toBeGreaterThan(5);
     // A small commit may still succeed.
-    expect(await full.next()).toHaveProperty('again', expect.stringMatching(/^(worked|unavailable)$/));
+    expect(await full.next()).toHaveProperty('again', expect.stringMatching(/^(worked|full|unavailable)$/));
     expect(await full.next()).toBe('closed');
     await full.kill();
     const store = await reopen();

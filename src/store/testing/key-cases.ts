@@ -86,6 +86,14 @@ export function keyCases({ store, write, read, keys, watch }: Tools): void {
       await expect(store.commit([], [put('')])).rejects.toMatchObject({ code: 'invalid' });
       await expect(store.get('')).rejects.toMatchObject({ code: 'invalid' });
     });
+    test('dots and slashes are characters as any other: no key stands for another one', async () => {
+      const all = ['.', '..', '/', '//', 'a', 'a/', 'a/.', 'a/..', 'a/../a', 'a//', './a', '../a'];
+      await write(...all.map((name) => put(name, name)));
+      for (const name of all) expect(await read(name)).toBe(name);
+      await write({ key: 'a/..' });
+      expect(await keys('a/')).toEqual(['a/', 'a/.', 'a/../a', 'a//']);
+      expect(await keys('')).toHaveLength(all.length - 1);
+    });
     test('an unpaired surrogate in a key is invalid', async () => {
       for (const key of ['\uD800', 'a\uDC00b']) {
         await expect(store.commit([], [put(key)])).rejects.toMatchObject({ code: 'invalid' });

@@ -1,0 +1,29 @@
+let running = 0;
+let print = console.error;
+
+/**
+ * Runs `write`. The library prints the errors with which writes fail, besides reporting them: what it prints meanwhile is
+ * dropped, because whoever writes tells of the failure.
+ */
+export async function withoutReports<T>(write: () => Promise<T>): Promise<T> {
+  if (running++ === 0) {
+    print = console.error;
+    console.error = filtered;
+  }
+  try {
+    return await write();
+  } finally {
+    if (--running === 0 && console.error === filtered) console.error = print;
+  }
+}
+
+function filtered(...printed: unknown[]): void {
+  if (printed.length !== 1 || !isReport(printed[0])) print(...printed);
+}
+
+/** An error of LMDB or of the system with its number, made by the library. */
+const isReport = (printed: unknown): boolean =>
+  printed instanceof Error &&
+  'code' in printed &&
+  typeof printed.code === 'number' &&
+  /[\\/]node_modules[\\/]lmdb[\\/]/.test(printed.stack ?? '');

@@ -274,6 +274,22 @@ describe('the clock', () => {
     expect(left).toBe(1);
   });
 
+  it('stands still while the first token is signed, with a key that is generated meanwhile', async () => {
+    const server = await start({ clock: new VirtualClock(), controllers: 'serviceaccount-token-controller' });
+    const { client } = server;
+    const accounts = { ...configMaps, resource: 'serviceaccounts' };
+    await client.create(accounts, { ...configMap('robot'), kind: 'ServiceAccount' });
+    const annotations = { 'kubernetes.io/service-account.name': 'robot' };
+    const secrets = { ...configMaps, resource: 'secrets' };
+    await client.create(secrets, {
+      ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token' },
+      metadata: { name: 'robot-token', annotations },
+    } as ApiObject);
+    await server.settled();
+    const secret = await client.get<ApiObject>({ ...secrets, name: 'robot-token' });
+    expect(Object.keys(secret['data'] as object).sort()).toEqual(['namespace', 'token']);
+  });
+
   it('of the system is advanced by nobody, and a duration must be one', async () => {
     const server = await start();
     await expect(server.clock.advance(5)).rejects.toThrow('the server runs on the system clock');

@@ -39,6 +39,7 @@ import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeLocal } from './component-status.ts';
+import { allowsPrivileged } from './demo.ts';
 import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
@@ -210,7 +211,7 @@ function registrySettings(settings: ServerSettings, log: Log) {
     features: resolveFeatures(settings.featureGates),
     garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
     watchSeconds: settings.minRequestTimeout,
-    allowPrivileged: settings.allowPrivileged,
+    allowPrivileged: allowsPrivileged(settings),
     historyMs: settings.etcdCompactionInterval,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
   };

@@ -8,8 +8,8 @@ import type { Source } from './sources.ts';
 
 /**
  * The settings of a server in a test: those of `createServer`, with other defaults. The API domain is that of
- * kubectl, no controllers run, none is elected, the port is a free one; the admission plugin `ServiceAccount` is off unless the
- * controller runs that makes the accounts it asks for.
+ * kubectl, no controllers run, none is elected, the port is a free one, containers may be privileged; the admission plugin
+ * `ServiceAccount` is off unless the controller runs that makes the accounts it asks for.
  */
 export interface TestServerOptions extends ServerOptions {
   /** Default: the system clock. A `VirtualClock` stands still until `server.clock.advance` moves it. */
@@ -25,7 +25,13 @@ export interface TestServerOptions extends ServerOptions {
 
 const own = ['clock', 'definitions', 'objects'] as const;
 
-const defaults: ServerOptions = { apiDomain: compatibleDomain, controllers: '-*', leaderElect: false, securePort: 0 };
+const defaults: ServerOptions = {
+  apiDomain: compatibleDomain,
+  allowPrivileged: true,
+  controllers: '-*',
+  leaderElect: false,
+  securePort: 0,
+};
 
 const accounts = { plugin: 'ServiceAccount', controller: 'serviceaccount-controller' };
 
@@ -37,10 +43,13 @@ export async function readTestOptions(options: TestServerOptions): Promise<Serve
   if (clock !== undefined && !isClock(clock)) {
     throw new StartError('clock must be a clock, such as new VirtualClock()');
   }
-  const { controllers, enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings;
-  if (controllers.has(accounts.controller) || [...on, ...off].includes(accounts.plugin)) return settings;
+  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings;
+  if (makesAccounts(settings) || [...on, ...off].includes(accounts.plugin)) return settings;
   return { ...settings, disableAdmissionPlugins: [...off, accounts.plugin] };
 }
+
+/** Whether the accounts are made by the controllers of the server that pods ask for. */
+export const makesAccounts = ({ controllers }: ServerSettings): boolean => controllers.has(accounts.controller);
 
 const isClock = (value: Clock): boolean =>
   (['now', 'monotonic', 'after'] as const).every((name) => typeof value?.[name] === 'function');

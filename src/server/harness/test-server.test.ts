@@ -98,11 +98,47 @@ describe('testServer', () => {
     const pod = { ...configMap('p'), kind: 'Pod', spec: { containers: [{ name: 'c', image: 'i' }] } } as ApiObject;
     const bare = await start();
     await bare.client.create(pods, pod);
-    const clock = new VirtualClock();
-    const server = await start({ clock, controllers: ['serviceaccount-controller'] });
-    await expect(server.client.create(pods, pod)).rejects.toMatchObject({ code: 403, message: /serviceaccount/ });
-    await server.settled();
-    await server.client.create(pods, pod);
+    const absent = {
+      ...pod,
+      metadata: { name: 'q' },
+      spec: { ...(pod['spec'] as object), serviceAccountName: 'robot' },
+    };
+    for (const clock of [undefined, new VirtualClock()]) {
+      const server = await start({ clock, controllers: ['serviceaccount-controller'] });
+      await server.client.create(pods, pod);
+      const denied = { code: 403, message: /serviceaccount/ };
+      await expect(server.client.create(pods, absent as ApiObject)).rejects.toMatchObject(denied);
+    }
+  });
+
+  it('has the service accounts of the namespaces and pods that it is given', async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const inTeam = (kind: string, name: string, fields: object) => ({
+      ...{ apiVersion: 'v1', kind, metadata: { name, namespace: 'team' } },
+      ...fields,
+    });
+    const objects = [
+      inTeam('Pod', 'p', { spec }),
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } },
+      inTeam('ServiceAccount', 'default', { imagePullSecrets: [{ name: 'registry' }] }),
+    ];
+    for (const clock of [undefined, new VirtualClock()]) {
+      const server = await start({ clock, controllers: '*', objects: objects as ApiObject[] });
+      const place = { apiVersion: 'v1', resource: 'pods', namespace: 'team', name: 'p' };
+      expect(await server.client.get(place)).toMatchObject({
+        spec: { serviceAccountName: 'default', imagePullSecrets: [{ name: 'registry' }] },
+      });
+    }
+  });
+
+  it('lets containers be privileged unless it is told otherwise', async () => {
+    const pods = { apiVersion: 'v1', resource: 'pods', namespace: 'default' };
+    const securityContext = { privileged: true };
+    const spec = { containers: [{ name: 'c', image: 'i', securityContext }] };
+    const pod = { ...configMap('p'), kind: 'Pod', spec } as ApiObject;
+    await (await start()).client.create(pods, pod);
+    const strict = await start({ allowPrivileged: false, fakeNodes: 1 });
+    await expect(strict.client.create(pods, pod)).rejects.toMatchObject({ code: 422 });
   });
 
   it('refuses unknown options, and names all that make no sense', async () => {

@@ -5,9 +5,10 @@ import { systemClock } from '../clock.ts';
 import type { ServerSettings } from '../flags.ts';
 import type { Address } from '../listening.ts';
 import { type OpenedServer, type OrchServer, openServer } from '../server.ts';
+import { accountsMade } from './accounts.ts';
 import { FaultInjector, type Faults } from './faults.ts';
 import { loadDefinitions, loadObjects } from './load.ts';
-import { readTestOptions, type TestServerOptions } from './options.ts';
+import { makesAccounts, readTestOptions, type TestServerOptions } from './options.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 import { type TestUser, usersOf } from './users.ts';
 
@@ -48,8 +49,11 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const opened = await openServer(settings, { clock }, faults.intercept);
   const { server } = opened;
   try {
+    const prepared = async (namespaces: readonly string[]) => {
+      if (makesAccounts(settings)) await accountsMade(server, clock, namespaces);
+    };
     if (definitions !== undefined) await loadDefinitions(server.client, server.names, definitions);
-    if (objects !== undefined) await loadObjects(server.client, objects);
+    await loadObjects(server.client, objects ?? [], (namespaces) => prepared(['default', ...namespaces]));
   } catch (error) {
     await server.close();
     throw error;

@@ -97,13 +97,14 @@ type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'iden
   readonly store?: Store;
   readonly starting?: Starting;
   readonly trusted: TrustedAuthorities;
+  readonly interceptWebhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
 };
 
 /** Creates the components between a request and the store. @throws StartError */
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, identity, store: given, trusted, starting }: ComposeDependencies,
+  { clock, random, log, identity, store: given, trusted, starting, interceptWebhooks }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
@@ -127,7 +128,8 @@ export async function compose(
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
-  const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
+  const registered = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
+  const webhooks = interceptWebhooks?.(registered) ?? registered;
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({

@@ -39,6 +39,33 @@ async function established(client: Client, place: Place, created: ApiObject, whe
   throw new StartError(`${where}: ${name} is not established`);
 }
 
+const configurationKinds = {
+  MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
+  ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
+};
+
+/** Creates webhook configurations. @throws StartError that names the files */
+export async function loadConfigurations(
+  client: Client,
+  names: Names,
+  given: Source | readonly Source[],
+): Promise<void> {
+  const resourceOf = (kind: unknown) => Object.entries(configurationKinds).find(([name]) => name === kind)?.[1];
+  const apiVersion = `admissionregistration.${names.domain}/v1`;
+  const isWanted = (object: { readonly [field: string]: unknown }) => resourceOf(object['kind']) !== undefined;
+  const found = await readSources('webhooks.configurations', given, isWanted);
+  const created = found.map(async ({ object, where }) => {
+    const resource = resourceOf(object.kind);
+    if (resource === undefined) {
+      throw new StartError(
+        `${where}: kind must be ${Object.keys(configurationKinds).join(' or ')}; it is ${object.kind}`,
+      );
+    }
+    await attributed(where, client.create({ apiVersion, resource }, object));
+  });
+  allOf(await Promise.allSettled(created));
+}
+
 interface Served {
   readonly name: string;
   readonly kind: string;

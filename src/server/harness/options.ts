@@ -5,6 +5,7 @@ import type { ServerOptions } from '../server-options.ts';
 import { readOptions } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 import type { Source } from './sources.ts';
+import type { WebhookOptions } from './webhooks.ts';
 
 /**
  * The settings of a server in a test: those of `createServer`, with other defaults. The API domain is that of
@@ -21,9 +22,14 @@ export interface TestServerOptions extends ServerOptions {
   readonly definitions?: Source | readonly Source[] | undefined;
   /** Objects that are there when the server is ready: as they are, of files and of folders. Namespaces come first. */
   readonly objects?: Source | readonly Source[] | undefined;
+  /**
+   * Where webhooks are that `clientConfig.service` of a webhook configuration, or of the conversion of a definition, names.
+   * Configurations are created after the objects, for which they are not called.
+   */
+  readonly webhooks?: WebhookOptions | undefined;
 }
 
-const own = ['clock', 'definitions', 'objects'] as const;
+const own = ['clock', 'definitions', 'objects', 'webhooks'] as const;
 
 const defaults: ServerOptions = {
   apiDomain: compatibleDomain,

@@ -38,7 +38,7 @@ import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts'
 import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
-import { componentStatuses, probeLocal } from './component-status.ts';
+import { componentStatuses, probeOthers } from './component-status.ts';
 import { allowsPrivileged } from './demo.ts';
 import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
@@ -53,6 +53,7 @@ import type { PostStartHooks } from './post-start-hooks.ts';
 import { createUsageReader, type UsageReader } from './process-usage.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
+import { componentsOf } from './run-controllers.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
 import { expiriesOf, kubeletTrustOf, type Tls } from './tls.ts';
@@ -142,7 +143,9 @@ export async function compose(
     writeChecks: roleChecks({ index: roles, store, ...checking }),
     referenceChecks: parameterChecks({ findKind, ...checking }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
-    virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
+    virtualLists: new Map([
+      ['componentstatuses', () => componentStatuses(store, names, probeOthers(componentsOf(settings)))],
+    ]),
     admission: pluginsOf({ ...plugins, webhooks, metrics }),
   });
   const others = [...checks, ...state.hooks.checks(clock, settings.livezGracePeriod)];

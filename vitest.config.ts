@@ -43,6 +43,7 @@ const longest = [
   'src/store/etcd/failures.test.ts',
   'test/backup.test.ts',
   'test/kubectl-custom.test.ts',
+  'test/envtest.test.ts',
   'test/etcd.test.ts',
   'test/deploy.test.ts',
   'test/testing-document.test.ts',

@@ -14,6 +14,7 @@ import {
 import { type Clock, inTurns, type Names, type Random, type Steps, scheduler, type Turns } from '../meta/index.ts';
 import { MetadataFeed } from './metadata/feed.ts';
 import { createObjectClient } from './object-client.ts';
+import { Reconciles } from './reconciles.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext, ControllerUser } from './types.ts';
 
@@ -41,6 +42,7 @@ export interface RunningControllers {
   /** No key waits or is being reconciled, and no event waits to be written; delayed keys and periodic tasks aside. */
   readonly isIdle: () => boolean;
   readonly informers: Informers;
+  readonly reconciles: Reconciles;
   /** Resolves when nothing runs any more. */
   readonly stop: () => Promise<void>;
 }
@@ -60,6 +62,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   const recorders: EventRecorder[] = [];
   const tasks: PeriodicTask[] = [];
   const long = new LongWork();
+  const reconciles = new Reconciles();
   for (const { name, account, user, rate: times = {}, eventSource = account ?? name, start } of controllers) {
     const limit = (transport: Transport): Transport =>
       rate === undefined || user !== undefined
@@ -74,7 +77,8 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       turns,
       background: (steps) => long.run(steps, turns),
       ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
-      queue: (name, reconcile, { workers = defaultWorkers, ...backoff } = {}) => {
+      queue: (name, work, { workers = defaultWorkers, ...backoff } = {}) => {
+        const reconcile = (key: string) => reconciles.run(name, key, work);
         const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
         queues.push(queue);
         return queue;
@@ -93,6 +97,7 @@ export function startControllers(options: ManagerOptions): RunningControllers {
   return {
     started,
     informers,
+    reconciles,
     isIdle: () =>
       metadata.isIdle &&
       long.isIdle &&

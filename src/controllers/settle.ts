@@ -1,25 +1,66 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { RunningControllers } from './manager.ts';
+import type { Reconciles } from './reconciles.ts';
 
-/** Rounds before controllers count as restless, and the turns of the event loop in each. */
-const maxRounds = 6_000;
+/** Turns of the event loop in a round, and rounds without work after which watches have most likely delivered everything. */
 const turnsPerRound = 5;
-/** Rounds without work after which the watches have most likely delivered everything. */
 const quietRounds = 3;
+/** Rounds in which work that is under way does not end, after which it is waited for without taking its computing time. */
+const busyRounds = 100;
+const pauseMs = 1;
+/** How long nothing under way ends before it counts as stuck (ms of real time). */
+const stuckMs = 60_000;
 
 /**
- * Resolves when the controllers have seen everything that is stored and have nothing to do until the clock moves. @throws
- * Error when they do not come to rest
+ * Resolves when the controllers have seen everything that is stored and have nothing to do until the clock moves, however
+ * long that takes. @throws Error that names the key which is reconciled again and again, or whose reconcile does not end
  */
 export async function settle(controllers: RunningControllers): Promise<void> {
+  const { reconciles } = controllers;
   await controllers.started;
-  for (let quiet = 0, round = 0; round < maxRounds; round++) {
-    for (let turn = 0; turn < turnsPerRound; turn++) await nextTurn();
-    quiet = controllers.isIdle() ? quiet + 1 : 0;
-    if (quiet < quietRounds) continue;
-    await controllers.informers.caughtUp();
-    if (controllers.isIdle()) return;
-    quiet = 0;
+  const stopCounting = reconciles.count();
+  const progress = new Progress(reconciles);
+  try {
+    for (let quiet = 0; ; ) {
+      for (let turn = 0; turn < turnsPerRound; turn++) await nextTurn();
+      await progress.made();
+      quiet = controllers.isIdle() ? quiet + 1 : 0;
+      if (quiet < quietRounds) continue;
+      await controllers.informers.caughtUp();
+      if (controllers.isIdle()) return;
+      quiet = 0;
+    }
+  } finally {
+    stopCounting();
   }
-  throw new Error('the controllers do not come to rest');
+}
+
+/** Tells long work from work that never ends. */
+class Progress {
+  readonly #reconciles: Reconciles;
+  #ended = -1;
+  #rounds = 0;
+  #since = 0;
+
+  constructor(reconciles: Reconciles) {
+    this.#reconciles = reconciles;
+  }
+
+  /** Looks at what a round has done. @throws Error when there is no end to it */
+  async made(): Promise<void> {
+    const { ended, restless, running } = this.#reconciles;
+    if (ended !== this.#ended || running.length === 0) {
+      this.#ended = ended;
+      this.#rounds = 0;
+      this.#since = performance.now();
+      if (restless === undefined) return;
+      throw new Error(`the controllers do not come to rest: ${restless} is reconciled again and again`);
+    }
+    this.#rounds += 1;
+    if (this.#rounds < busyRounds) return;
+    await pause(pauseMs);
+    if (performance.now() < this.#since + stuckMs) return;
+    const names = running.slice(0, 3).join(', ');
+    throw new Error(`the controllers do not come to rest: for ${stuckMs / 1000} s this has not ended: ${names}`);
+  }
 }

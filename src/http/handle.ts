@@ -1,7 +1,16 @@
 import type { AuditContext } from '../audit/index.ts';
 import type { Attributes, Decision } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { accessDenied, Stage, Stages, StatusError, scheduler, statusError, type User } from '../meta/index.ts';
+import {
+  accessDenied,
+  Stage,
+  Stages,
+  StatusError,
+  scheduler,
+  statusError,
+  type Turns,
+  type User,
+} from '../meta/index.ts';
 import { connectionOf, type Resource } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
@@ -80,9 +89,8 @@ export function createHandler(options: HandlerOptions): Handler {
       // Dispatch.
       const { stages } = progress;
       const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages, turns };
-      response = await (path === undefined ? nonResource(call) : verbs(call));
+      response = upgradedIn(turns, await (path === undefined ? nonResource(call) : verbs(call)));
       if (flowClass === 'readOnly' && isLarge(response)) response = await largeResponse(response, call, compress);
-      if (response.status === 101) response = { ...response, turns };
     } catch (error) {
       progress.terminated = seat?.refused === true || isGivenUp(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
@@ -191,6 +199,10 @@ const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
 
 // Smaller responses are never compressed.
 const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 * 1024;
+
+/** An upgraded connection is read in the turns of its request. */
+const upgradedIn = (turns: Turns, response: ApiResponse): ApiResponse =>
+  response.status === 101 ? { ...response, turns } : response;
 
 /** A large response takes more seats where it is built for one client, after compression. */
 async function largeResponse(response: ApiResponse, { request, user, seat }: Call, compress: boolean) {

@@ -1,4 +1,6 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
+
+export type { HandlerOptions } from './call.ts';
 export type { RunningFlag } from './debug-flags.ts';
 export { dialFailure, type KubeletTrust } from './dial.ts';
 export { createHandler } from './handle.ts';

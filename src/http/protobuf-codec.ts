@@ -137,7 +137,12 @@ async function encodeItems(
   }
   const encoded = (object: CachedObject, i: number) => kept[i] ?? write(object);
   if (size <= chunkBytes) {
-    return [head(size), ...(await Promise.all(items.map(encoded))), tail].join('') as ByteString;
+    let list: string = head(size);
+    for (const [i, object] of items.entries()) {
+      const item = encoded(object, i);
+      list += typeof item === 'string' ? item : await item;
+    }
+    return (list + tail) as ByteString;
   }
   return streamItems(items, encoded, head(size), tail, turns);
 }

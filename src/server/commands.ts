@@ -78,6 +78,12 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./rewrite.ts')).rewriteCommand,
   },
   {
+    name: 'envtest',
+    call: 'envtest --bin-dir=DIR',
+    summary: 'write the programs that envtest of controller-runtime starts',
+    load: async () => (await import('./envtest/command.ts')).envtestCommand,
+  },
+  {
     name: 'generate',
     call: 'generate types [flags]',
     summary: 'write TypeScript types of custom resources',

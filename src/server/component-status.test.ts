@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
 import { issueCertificate } from '../pki/index.ts';
-import { componentStatuses, type Health, probeLocal } from './component-status.ts';
+import { componentStatuses, type Health, probeLocal, probeOthers } from './component-status.ts';
 
 const storeOf = (get: () => Promise<{ revision: number }>) => ({
   get: async () => ({ entry: undefined, ...(await get()) }),
@@ -15,7 +15,7 @@ const ok: Health = { healthy: true, message: 'ok' };
 describe('componentStatuses', () => {
   const names = namesFor('k8s.io');
   const conditions = async (answer: () => Promise<{ revision: number }>, probe: (port: number) => Health) => {
-    const statuses = await componentStatuses(storeOf(answer), names, async (port) => probe(port));
+    const statuses = await componentStatuses(storeOf(answer), names, async (_, port) => probe(port));
     return statuses.map(({ metadata, conditions: found }) => [metadata.name, found]);
   };
   const is = (status: string, message: string) => [{ type: 'Healthy', status, message }];
@@ -39,6 +39,13 @@ describe('componentStatuses', () => {
     );
     expect(found[1]).toEqual(['etcd-0', is('False', 'the backing store is not available')]);
   });
+});
+
+it('probeOthers asks no component that runs in the process', async () => {
+  const probe = probeOthers(new Set(['scheduler']));
+  // Nobody can listen on port 0.
+  expect(await probe('scheduler', 0)).toEqual(ok);
+  expect(await probe('controller-manager', 0)).toMatchObject({ healthy: false });
 });
 
 describe('probeLocal', () => {

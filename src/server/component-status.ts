@@ -9,8 +9,8 @@ export interface Health {
   readonly message: string;
 }
 
-/** Probes `/healthz` of the component on a local port. Never rejects. */
-export type Probe = (port: number) => Promise<Health>;
+/** Probes a component by its name and its port. Never rejects. */
+export type ProbeComponent = (name: string, port: number) => Promise<Health>;
 
 /** The default secure ports of the other control plane components. */
 const components = [
@@ -22,11 +22,11 @@ const components = [
 export async function componentStatuses(
   store: Pick<Store, 'get' | 'commit'>,
   names: Names,
-  probe: Probe,
+  probe: ProbeComponent,
 ): Promise<ApiObject[]> {
   const healths: (readonly [name: string, health: Promise<Health>])[] = [
     [`${names.storeCheck}-0`, storeHealth(store)],
-    ...components.map(([name, port]) => [name, probe(port)] as const),
+    ...components.map(([name, port]) => [name, probe(name, port)] as const),
   ];
   healths.sort(([a], [b]) => (a < b ? -1 : 1));
   return Promise.all(healths.map(async ([name, health]) => statusOf(name, await health)));
@@ -48,11 +48,17 @@ const statusOf = (name: string, { healthy, message }: Health): ApiObject => ({
   conditions: [{ type: 'Healthy', status: healthy ? 'True' : 'False', message }],
 });
 
+/** The same with components that run in this process: those are healthy as long as it answers. */
+export const probeOthers =
+  (inProcess: ReadonlySet<string>): ProbeComponent =>
+  (name, port) =>
+    inProcess.has(name) ? Promise.resolve({ healthy: true, message: 'ok' }) : probeLocal(port);
+
 const probeMs = 5_000;
 const maxMessage = 10_240;
 
 /** Probes over TLS without verification, because the components use self-signed certificates. */
-export const probeLocal: Probe = (port) => {
+export const probeLocal = (port: number): Promise<Health> => {
   const url = `https://127.0.0.1:${port}/healthz`;
   return new Promise((resolve) => {
     const failed = ({ message }: Error) => resolve({ healthy: false, message: `Get "${url}": ${message}` });

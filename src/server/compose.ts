@@ -15,6 +15,8 @@ import {
   createProfiler,
   emptyCounts,
   type Handler,
+  type HandlerOptions,
+  type HealthCheck,
   type InFlight,
   type InFlightLimits,
   type Metrics,
@@ -34,11 +36,12 @@ import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
-import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
+import { type Authentication, authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
-import { componentStatuses, probeLocal } from './component-status.ts';
+import { componentStatuses, probeOthers } from './component-status.ts';
+import { allowsPrivileged } from './demo.ts';
 import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
@@ -53,9 +56,10 @@ import { createUsageReader, type UsageReader } from './process-usage.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { type RegisteredWebhooks, registeredWebhooks } from './registered-webhooks.ts';
 import { createRevisionMemory } from './revision-memory.ts';
+import { componentsOf } from './run-controllers.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError } from './start-error.ts';
-import { storeChecks } from './store-checks.ts';
+import { type StoreChecks, storeChecks } from './store-checks.ts';
 import { expiriesOf, kubeletTrustOf, type Tls } from './tls.ts';
 import type { Tokens } from './tokens.ts';
 import { openTracer } from './tracing.ts';
@@ -100,13 +104,14 @@ type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log' | 'iden
   readonly store?: Store;
   readonly starting?: Starting;
   readonly trusted: TrustedAuthorities;
+  readonly interceptWebhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
 };
 
 /** Creates the components between a request and the store. @throws StartError */
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, identity, store: given, trusted, starting }: ComposeDependencies,
+  { clock, random, log, identity, store: given, trusted, starting, interceptWebhooks }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
@@ -134,7 +139,8 @@ export async function compose(
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
   const usable = storeChecks(store, clock);
-  const webhooks = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
+  const registered = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
+  const webhooks = interceptWebhooks?.(registered) ?? registered;
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
@@ -147,33 +153,13 @@ export async function compose(
     writeChecks: roleChecks({ index: roles, store, ...checking }),
     referenceChecks: parameterChecks({ findKind, ...checking }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
-    virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
+    virtualLists: new Map([
+      ['componentstatuses', () => componentStatuses(store, names, probeOthers(componentsOf(settings)))],
+    ]),
     admission: pluginsOf({ ...plugins, webhooks, metrics }),
   });
-  const others = [...checks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
-  const nonResource = createNonResourceHandler({
-    registry,
-    names,
-    health: serverHealth({ names, store: usable, registry, others, log, isClosing: () => state.closing }),
-    metrics,
-    ...debugging(settings, clock, log),
-    version: apiVersion(),
-    serverAddress: () => state.address,
-    openId: access.openId,
-    findType,
-    describe,
-  });
-  const yaml = new YamlThread({ clock });
-  const handler = createHandler({
-    registry,
-    names,
-    findType,
-    authenticate: access.authenticate,
-    ...{ authorize, auditor, clock, random, metrics, nonResource, nodeProxy, tracer },
-    log: logOf(log, 'http'),
-    isStarting: state.hooks.starting(clock),
-    readYaml: (bytes, user) => yaml.parse(bytes, user),
-  });
+  const handling = { registry, names, clock, random, log, metrics, access, authorize, auditor, nodeProxy, tracer };
+  const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
   return {
     ...opened,
@@ -184,6 +170,45 @@ export async function compose(
       dataDir: given === undefined && settings.store === 'memory' ? undefined : settings.dataDir,
     }),
   };
+}
+
+/** What requests are handled with. */
+interface Handling
+  extends Pick<HandlerOptions, 'registry' | 'names' | 'clock' | 'random' | 'metrics' | 'authorize' | 'auditor'>,
+    Pick<HandlerOptions, 'nodeProxy' | 'tracer'> {
+  readonly log: Log;
+  readonly access: Authentication;
+  readonly store: StoreChecks;
+  /** The health checks of the store's encryption. */
+  readonly checks: readonly HealthCheck[];
+}
+
+/** The handler of all requests, and the thread that reads YAML for it. */
+function createHandlers(
+  settings: ServerSettings,
+  state: ServerState,
+  { log, access, store, checks, ...handling }: Handling,
+): { readonly yaml: YamlThread; readonly handler: Handler } {
+  const { registry, names, clock, metrics } = handling;
+  const others = [...checks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
+  const nonResource = createNonResourceHandler({
+    ...{ registry, names, metrics, findType, describe },
+    health: serverHealth({ names, store, registry, others, log, isClosing: () => state.closing }),
+    ...debugging(settings, clock, log),
+    version: apiVersion(),
+    serverAddress: () => state.address,
+    openId: access.openId,
+  });
+  const yaml = new YamlThread({ clock });
+  const handler = createHandler({
+    ...handling,
+    ...{ findType, nonResource },
+    authenticate: access.authenticate,
+    log: logOf(log, 'http'),
+    isStarting: state.hooks.starting(clock),
+    readYaml: (bytes, user) => yaml.parse(bytes, user),
+  });
+  return { yaml, handler };
 }
 
 /** The counters of a server, and what its metrics show of its state. */
@@ -226,7 +251,7 @@ function registrySettings(settings: ServerSettings, log: Log) {
     features: resolveFeatures(settings.featureGates),
     garbageCollector: settings.enableGarbageCollector || settings.controllers.has(garbageCollector.name),
     watchSeconds: settings.minRequestTimeout,
-    allowPrivileged: settings.allowPrivileged,
+    allowPrivileged: allowsPrivileged(settings),
     historyMs: settings.etcdCompactionInterval,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
   };

@@ -12,6 +12,10 @@ const demoNodes = 3;
 export const fakeNodesOf = ({ demo, fakeNodes }: ServerSettings): number =>
   demo && fakeNodes === 0 ? demoNodes : fakeNodes;
 
+/** Whether containers may be privileged: as it is set, or where only fake nodes would run them. */
+export const allowsPrivileged = (settings: ServerSettings): boolean =>
+  settings.allowPrivileged ?? fakeNodesOf(settings) > 0;
+
 /**
  * Applies the objects of the demo. What is there as it was applied stays as it is, and so does an object in which
  * somebody else has taken over a field. What cannot be made, such as in a namespace that is being deleted, is logged.

@@ -128,6 +128,12 @@ export const boolean: FlagType<boolean> = {
   bare: true,
 };
 
+/** The same; undefined when not set. */
+export const optionalBoolean: FlagType<boolean | undefined> = {
+  ...boolean,
+  format: (value) => (value === undefined ? '' : String(value)),
+};
+
 /** An integer in a range. */
 export function integer(min: number, max: number, placeholder = 'number'): FlagType<number> {
   return {

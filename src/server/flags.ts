@@ -174,9 +174,9 @@ const flags = {
 
   allowPrivileged: flag(
     'API',
-    type.boolean,
-    false,
-    'Containers may be privileged, and processes of the host on Windows nodes.',
+    type.optionalBoolean,
+    undefined,
+    'Containers may be privileged, and processes of the host on Windows nodes. Unless it is set they may where there are fake nodes, which run nothing.',
   ),
   enableAdmissionPlugins: flag(
     'API',

@@ -4,7 +4,8 @@ import { createServer, type OrchServer } from './server.ts';
 const disableAdmissionPlugins = ['ServiceAccount'];
 const strict = await createServer({ controllers: '-*', disableAdmissionPlugins });
 const lax = await createServer({ controllers: '-*', disableAdmissionPlugins, allowPrivileged: true });
-afterAll(() => Promise.all([strict.close(), lax.close()]));
+const fake = await createServer({ controllers: '-*', disableAdmissionPlugins, fakeNodes: 1 });
+afterAll(() => Promise.all([strict.close(), lax.close(), fake.close()]));
 
 const container = { name: 'c', image: 'i', securityContext: { privileged: true } };
 const labels = { app: 'a' };
@@ -53,5 +54,11 @@ describe('privileged containers', () => {
 
   it.each(privileged)('of %s %s are allowed with --allow-privileged', async (...row) => {
     await expect(create(lax, row)).resolves.toMatchObject({ metadata: { name: 'x' } });
+  });
+
+  it('are allowed where fake nodes take them', async () => {
+    await expect(create(fake, privileged[0] as (typeof privileged)[0])).resolves.toMatchObject({
+      metadata: { name: 'x' },
+    });
   });
 });

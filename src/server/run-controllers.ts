@@ -69,6 +69,13 @@ function controllersOf(settings: ServerSettings): Controller[] {
   return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];
 }
 
+/** The components of the control plane that run in the process of the server; fake nodes have a scheduler. */
+export const componentsOf = (settings: ServerSettings): ReadonlySet<string> =>
+  new Set([
+    ...(settings.controllers.size > 0 ? ['controller-manager'] : []),
+    ...(fakeNodesOf(settings) > 0 ? ['scheduler'] : []),
+  ]);
+
 /** Makes clients in the same process for users, which send requests only while `holds`. */
 const clientsOf =
   (handler: InProcessHandler, { domain }: Names) =>

@@ -254,9 +254,10 @@ export interface ServerOptions {
    */
   readonly enableGarbageCollector?: boolean | undefined;
   /**
-   * Containers may be privileged, and processes of the host on Windows nodes.
+   * Containers may be privileged, and processes of the host on Windows nodes. Unless it is set they may where there are
+   * fake nodes, which run nothing.
    *
-   * True or false. `false` by default. The flag `--allow-privileged`.
+   * True or false. Nothing by default. The flag `--allow-privileged`.
    */
   readonly allowPrivileged?: boolean | undefined;
   /**

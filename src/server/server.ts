@@ -20,6 +20,7 @@ import { createLog } from './log.ts';
 import { PostStartHooks } from './post-start-hooks.ts';
 import { systemRandom } from './random.ts';
 import { readConfig } from './read-file.ts';
+import type { RegisteredWebhooks } from './registered-webhooks.ts';
 import { repeat } from './repeat.ts';
 import { runControllers } from './run-controllers.ts';
 import { createSelfRegistration, type SelfRegistrationOptions } from './self-registration.ts';
@@ -75,11 +76,18 @@ export interface OpenedServer extends Pick<ServerComponents, 'store' | 'registry
   readonly tls: () => Tls | undefined;
 }
 
-/** The same. `intercept` makes the handler of all requests but those of the server's own controllers. @throws StartError */
+/** What stands between a server and its clients, and between a server and the webhooks that objects register. */
+export interface Interception {
+  /** Makes the handler of all requests but those of the server's own controllers. */
+  readonly handler?: (handler: Handler) => Handler;
+  readonly webhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
+}
+
+/** The same. @throws StartError */
 export async function openServer(
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
-  intercept: (handler: Handler) => Handler = (handler) => handler,
+  intercept: Interception = {},
 ): Promise<OpenedServer> {
   const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
   const { logLevel: levels, logFormat: format } = settings;
@@ -94,9 +102,9 @@ export async function openServer(
   };
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
-  const components = await compose(settings, names, injected, state);
+  const components = await compose(settings, names, { ...injected, interceptWebhooks: intercept.webhooks }, state);
   const client = administratorOf(components.handler, names);
-  const handler = intercept(components.handler);
+  const handler = intercept.handler?.(components.handler) ?? components.handler;
   const shared = { ...injected, ...components, client, names, settings };
   const tasks = createTasks(shared, state);
   try {

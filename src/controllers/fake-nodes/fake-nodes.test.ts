@@ -586,6 +586,31 @@ describe('the fake scheduler', () => {
     expect(await nodesOf()).toEqual({ a: 'fake-node-0', b: 'fake-node-1', c: undefined });
   });
 
+  it('binds many pods at a time, and counts each on its node before its binding is stored', async () => {
+    const store = openMemoryStore({ clock: { now: () => 0, monotonic: () => 0, after: () => () => {} } });
+    const held = 40;
+    let arrived = 0;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const commit: Store['commit'] = async (guards, writes) => {
+      const isBinding = writes.some(({ value }) => Buffer.from(value ?? []).includes('"nodeName":"fake-node-'));
+      // A binding is stored only when all of the others wait for that too.
+      if (isBinding && ++arrived === held) release();
+      if (isBinding) await released;
+      return store.commit(guards, writes);
+    };
+    cluster = await testCluster([serviceAccountController, ...fakeNodeControllers({ count: 4, version: 'v1.2.3' })], {
+      store: storeWith(store, { commit }),
+    });
+    for (let i = 0; i < held; i++) await create(`p${i}`);
+    await cluster.settle();
+    const counts = new Map<unknown, number>();
+    for (const name of Object.values(await nodesOf())) counts.set(name, (counts.get(name) ?? 0) + 1);
+    expect([...counts.values()]).toEqual([10, 10, 10, 10]);
+  });
+
   it('places 1,000 pods, each with an address of its own, at seven writes each', async () => {
     await start(10);
     const names = Array.from({ length: 1_000 }, (_, i) => `p${i}`);

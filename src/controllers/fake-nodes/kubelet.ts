@@ -29,6 +29,8 @@ export interface FakeNodesOptions {
 const renewMs = 10_000;
 const leaseSeconds = 40;
 const reportMs = 300_000;
+/** Of how many pods the status is written at a time: a durable store writes them together. */
+const reports = 64;
 
 /**
  * Keeps the fake nodes, and carries out the pods that are bound to them: containers start, become ready, end and are
@@ -140,7 +142,7 @@ function startPods(
     }
   };
 
-  const work = queue('fake_kubelet', async (key) => {
+  const reconcile = async (key: string) => {
     const pod = pods.getByKey(key);
     const index = pod === undefined ? undefined : nodeOf(pod);
     if (pod === undefined || index === undefined) return undefined;
@@ -163,7 +165,8 @@ function startPods(
       events.record({ ...pod, fieldPath }, type, reason, message, pod.spec?.nodeName ?? '');
     }
     return Number.isFinite(wakeMs) ? { requeueAfterMs: wakeMs } : undefined;
-  });
+  };
+  const work = queue('fake_kubelet', reconcile, { workers: reports });
   pods.onChange((pod, old) => {
     const changed = pod ?? old;
     if (changed === undefined || nodeOf(changed) === undefined) return;

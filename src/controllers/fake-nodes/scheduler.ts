@@ -4,12 +4,14 @@ import { kinds } from '../kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';
 import { choose } from './fit.ts';
-import { NodeLoads } from './node-loads.ts';
 import { isTerminal, type NodeObject, type PodObject } from './objects.ts';
+import { Placements } from './placements.ts';
 import { antiAffinityTerms, type Neighbours } from './pod-affinity.ts';
 
 /** The scheduler whose pods are taken, and the source of the events. */
 const scheduler = 'default-scheduler';
+/** How many pods are bound at a time: a durable store writes them together. */
+const bindings = 64;
 /** When pods that no node could take are tried again after a change of nodes or of pods on them (ms). */
 const retryMs = 1_000;
 
@@ -26,9 +28,9 @@ export const fakeScheduler: Controller = {
     const { client, clock, events, informers, names, queue } = context;
     const nodes = informers.of(kinds.nodes);
     const pods = informers.of(kinds.pods);
-    const loads = new NodeLoads();
+    const placements = new Placements();
     const waiting = new Set<string>();
-    const neighbours = neighboursOf(context);
+    const neighbours = neighboursOf(context, placements);
     const work = queue(
       'fake_scheduler',
       async (key) => {
@@ -37,15 +39,20 @@ export const fakeScheduler: Controller = {
           return;
         }
         const pod = pods.getByKey(key);
-        if (pod === undefined || !isSchedulable(pod)) {
+        if (pod === undefined || !isSchedulable(pod) || placements.has(pod)) {
           waiting.delete(key);
           return;
         }
-        const candidates = nodes.list().map((node) => ({ node, load: loads.of(node.metadata.name ?? '') }));
+        const candidates = nodes.list().map((node) => ({ node, load: placements.loadOf(node.metadata.name ?? '') }));
         const verdict = choose(pod, candidates, neighbours, names);
         if ('node' in verdict) {
           waiting.delete(key);
-          await ignoringAbsence(bind(context, pod, verdict.node));
+          // Before anything is waited for, so that the pod counts when the next one is placed.
+          placements.assume(pod, verdict.node);
+          await ignoringAbsence(bind(context, pod, verdict.node)).catch((error: unknown) => {
+            placements.forget(pod);
+            throw error;
+          });
           return;
         }
         waiting.add(key);
@@ -60,8 +67,7 @@ export const fakeScheduler: Controller = {
         const patch = { status: { conditions: [condition] } };
         await ignoringAbsence(client.patch(kinds.pods, pod, 'strategic', patch, 'status'));
       },
-      // One at a time, so that each pod counts when the next one is placed.
-      { workers: 1 },
+      { workers: bindings },
     );
     const retry = () => {
       if (waiting.size > 0) work.addAfter(retryKey, retryMs);
@@ -70,7 +76,7 @@ export const fakeScheduler: Controller = {
       if (node !== undefined && concernsScheduling(node, old)) retry();
     });
     pods.onChange((pod, old) => {
-      if (loads.change(pod, old)) retry();
+      if (placements.change(pod, old)) retry();
       const changed = pod ?? old;
       if (changed !== undefined && (pod === undefined || isSchedulable(pod))) work.add(keyOf(changed));
     });
@@ -94,7 +100,7 @@ const concernsScheduling = (node: NodeObject, old: NodeObject | undefined): bool
   return state(node) !== state(old);
 };
 
-async function bind({ client, api, events }: ControllerContext, pod: PodObject, node: string): Promise<void> {
+async function bind({ api, events }: ControllerContext, pod: PodObject, node: string): Promise<void> {
   const { namespace = '', name = '', uid = '' } = pod.metadata;
   await api.create(
     { apiVersion: 'v1', resource: 'pods', namespace, name, subresource: 'binding' },
@@ -104,22 +110,19 @@ async function bind({ client, api, events }: ControllerContext, pod: PodObject, 
     },
   );
   events.record(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);
-  // The answer to a binding is not the pod: the informer gets it before the next pod is placed.
-  await client.find(kinds.pods, namespace, name);
 }
 
 /** The pods on nodes, for the affinity of others. */
-function neighboursOf({ informers }: ControllerContext): Neighbours {
+function neighboursOf({ informers }: ControllerContext, placements: Placements): Neighbours {
   const nodes = informers.of(kinds.nodes);
   const pods = informers.of(kinds.pods);
   const namespaces = informers.of(kinds.namespaces);
   const takesPart = (pod: PodObject) => Boolean(pod.spec?.nodeName) && !isTerminal(pod);
-  const guarded = pods.indexBy('antiAffinity', (pod) =>
-    antiAffinityTerms(pod).length > 0 && takesPart(pod) ? [''] : [],
-  );
+  const isGuarded = (pod: PodObject) => antiAffinityTerms(pod).length > 0 && takesPart(pod);
+  const guarded = pods.indexBy('antiAffinity', (pod) => (isGuarded(pod) ? [''] : []));
   return {
-    podsIn: (wanted) => wanted.flatMap((namespace) => pods.list(namespace).filter(takesPart)),
-    guarded: () => guarded.get(''),
+    podsIn: (wanted) => wanted.flatMap((namespace) => pods.list(namespace).map(placements.asPlaced).filter(takesPart)),
+    guarded: () => [...guarded.get(''), ...placements.assumed().filter(isGuarded)],
     namespaces: () => namespaces.list(),
     node: (name) => nodes.get('', name),
   };

@@ -8,3 +8,4 @@ export type { Source } from './sources.ts';
 export type { TestClock } from './test-clock.ts';
 export { type TestServer, testServer } from './test-server.ts';
 export type { TestUser, UserCredentials } from './users.ts';
+export type { WebhookHandler, WebhookOptions, WebhookPlace, WebhookRequest } from './webhooks.ts';

@@ -39,6 +39,33 @@ async function established(client: Client, place: Place, created: ApiObject, whe
   throw new StartError(`${where}: ${name} is not established`);
 }
 
+const configurationKinds = {
+  MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
+  ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
+};
+
+/** Creates webhook configurations. @throws StartError that names the files */
+export async function loadConfigurations(
+  client: Client,
+  names: Names,
+  given: Source | readonly Source[],
+): Promise<void> {
+  const resourceOf = (kind: unknown) => Object.entries(configurationKinds).find(([name]) => name === kind)?.[1];
+  const apiVersion = `admissionregistration.${names.domain}/v1`;
+  const isWanted = (object: { readonly [field: string]: unknown }) => resourceOf(object['kind']) !== undefined;
+  const found = await readSources('webhooks.configurations', given, isWanted);
+  const created = found.map(async ({ object, where }) => {
+    const resource = resourceOf(object.kind);
+    if (resource === undefined) {
+      throw new StartError(
+        `${where}: kind must be ${Object.keys(configurationKinds).join(' or ')}; it is ${object.kind}`,
+      );
+    }
+    await attributed(where, client.create({ apiVersion, resource }, object));
+  });
+  allOf(await Promise.allSettled(created));
+}
+
 interface Served {
   readonly name: string;
   readonly kind: string;
@@ -46,25 +73,41 @@ interface Served {
 }
 
 /**
- * Creates objects in their order, namespaces first, in the namespace `default` unless they name another one. A status is
- * written too where the kind has one. @throws StartError that names the file or the object
+ * Creates objects in their order, namespaces and service accounts first, in the namespace `default` unless they name
+ * another one. A status is written too where the kind has one. `prepared` resolves when the namespaces can take what is left.
+ * @throws StartError that names the file or the object
  */
-export async function loadObjects(client: Client, given: Source | readonly Source[]): Promise<void> {
+export async function loadObjects(
+  client: Client,
+  given: Source | readonly Source[],
+  prepared: (namespaces: readonly string[]) => Promise<void>,
+): Promise<void> {
   const found = await readSources('objects', given);
-  const isNamespace = ({ object: { apiVersion, kind } }: SourcedObject) => apiVersion === 'v1' && kind === 'Namespace';
-  const ordered = [...found.filter(isNamespace), ...found.filter((one) => !isNamespace(one))];
+  const of = (wanted: string) =>
+    found.filter(({ object: { apiVersion, kind } }) => apiVersion === 'v1' && kind === wanted);
+  const [namespaces, accounts] = [of('Namespace'), of('ServiceAccount')];
+  const first = new Set([...namespaces, ...accounts]);
+  await createObjects(client, first);
+  await prepared(namespaces.map(({ object }) => object.metadata.name ?? ''));
+  await createObjects(
+    client,
+    found.filter((one) => !first.has(one)),
+  );
+}
+
+async function createObjects(client: Client, found: Iterable<SourcedObject>): Promise<void> {
   const served = new Map<string, Promise<readonly Served[]>>();
-  for (const { object, where } of ordered) {
+  for (const { object, where } of found) {
     const { apiVersion, kind, metadata } = object;
-    const all = served.get(apiVersion) ?? attributed(where, discover(client, apiVersion));
-    served.set(apiVersion, all);
-    const resource = (await all).find((one) => one.kind === kind && !one.name.includes('/'));
+    const resources = served.get(apiVersion) ?? attributed(where, discover(client, apiVersion));
+    served.set(apiVersion, resources);
+    const resource = (await resources).find((one) => one.kind === kind && !one.name.includes('/'));
     if (resource === undefined) throw new StartError(`${where}: no resource of ${apiVersion} has the kind ${kind}`);
     const { name: plural, namespaced } = resource;
     const namespace = namespaced ? { namespace: metadata.namespace ?? 'default' } : {};
     const place = { apiVersion, resource: plural, ...namespace };
     const created = await attributed(where, client.create(place, object));
-    const hasStatus = (await all).some(({ name }) => name === `${plural}/status`);
+    const hasStatus = (await resources).some(({ name }) => name === `${plural}/status`);
     if (!hasStatus || object['status'] === undefined) continue;
     const status = { ...place, name: created.metadata.name ?? '', subresource: 'status' };
     await attributed(where, client.update(status, { ...created, status: object['status'] }));

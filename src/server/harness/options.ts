@@ -5,11 +5,12 @@ import type { ServerOptions } from '../server-options.ts';
 import { readOptions } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 import type { Source } from './sources.ts';
+import type { WebhookOptions } from './webhooks.ts';
 
 /**
  * The settings of a server in a test: those of `createServer`, with other defaults. The API domain is that of
- * kubectl, no controllers run, none is elected, the port is a free one; the admission plugin `ServiceAccount` is off unless the
- * controller runs that makes the accounts it asks for.
+ * kubectl, no controllers run, none is elected, the port is a free one, containers may be privileged; the admission plugin
+ * `ServiceAccount` is off unless the controller runs that makes the accounts it asks for.
  */
 export interface TestServerOptions extends ServerOptions {
   /** Default: the system clock. A `VirtualClock` stands still until `server.clock.advance` moves it. */
@@ -21,11 +22,22 @@ export interface TestServerOptions extends ServerOptions {
   readonly definitions?: Source | readonly Source[] | undefined;
   /** Objects that are there when the server is ready: as they are, of files and of folders. Namespaces come first. */
   readonly objects?: Source | readonly Source[] | undefined;
+  /**
+   * Where webhooks are that `clientConfig.service` of a webhook configuration, or of the conversion of a definition, names.
+   * Configurations are created after the objects, for which they are not called.
+   */
+  readonly webhooks?: WebhookOptions | undefined;
 }
 
-const own = ['clock', 'definitions', 'objects'] as const;
+const own = ['clock', 'definitions', 'objects', 'webhooks'] as const;
 
-const defaults: ServerOptions = { apiDomain: compatibleDomain, controllers: '-*', leaderElect: false, securePort: 0 };
+const defaults: ServerOptions = {
+  apiDomain: compatibleDomain,
+  allowPrivileged: true,
+  controllers: '-*',
+  leaderElect: false,
+  securePort: 0,
+};
 
 const accounts = { plugin: 'ServiceAccount', controller: 'serviceaccount-controller' };
 
@@ -37,10 +49,13 @@ export async function readTestOptions(options: TestServerOptions): Promise<Serve
   if (clock !== undefined && !isClock(clock)) {
     throw new StartError('clock must be a clock, such as new VirtualClock()');
   }
-  const { controllers, enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings;
-  if (controllers.has(accounts.controller) || [...on, ...off].includes(accounts.plugin)) return settings;
+  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings;
+  if (makesAccounts(settings) || [...on, ...off].includes(accounts.plugin)) return settings;
   return { ...settings, disableAdmissionPlugins: [...off, accounts.plugin] };
 }
+
+/** Whether the accounts are made by the controllers of the server that pods ask for. */
+export const makesAccounts = ({ controllers }: ServerSettings): boolean => controllers.has(accounts.controller);
 
 const isClock = (value: Clock): boolean =>
   (['now', 'monotonic', 'after'] as const).every((name) => typeof value?.[name] === 'function');

@@ -98,11 +98,47 @@ describe('testServer', () => {
     const pod = { ...configMap('p'), kind: 'Pod', spec: { containers: [{ name: 'c', image: 'i' }] } } as ApiObject;
     const bare = await start();
     await bare.client.create(pods, pod);
-    const clock = new VirtualClock();
-    const server = await start({ clock, controllers: ['serviceaccount-controller'] });
-    await expect(server.client.create(pods, pod)).rejects.toMatchObject({ code: 403, message: /serviceaccount/ });
-    await server.settled();
-    await server.client.create(pods, pod);
+    const absent = {
+      ...pod,
+      metadata: { name: 'q' },
+      spec: { ...(pod['spec'] as object), serviceAccountName: 'robot' },
+    };
+    for (const clock of [undefined, new VirtualClock()]) {
+      const server = await start({ clock, controllers: ['serviceaccount-controller'] });
+      await server.client.create(pods, pod);
+      const denied = { code: 403, message: /serviceaccount/ };
+      await expect(server.client.create(pods, absent as ApiObject)).rejects.toMatchObject(denied);
+    }
+  });
+
+  it('has the service accounts of the namespaces and pods that it is given', async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const inTeam = (kind: string, name: string, fields: object) => ({
+      ...{ apiVersion: 'v1', kind, metadata: { name, namespace: 'team' } },
+      ...fields,
+    });
+    const objects = [
+      inTeam('Pod', 'p', { spec }),
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } },
+      inTeam('ServiceAccount', 'default', { imagePullSecrets: [{ name: 'registry' }] }),
+    ];
+    for (const clock of [undefined, new VirtualClock()]) {
+      const server = await start({ clock, controllers: '*', objects: objects as ApiObject[] });
+      const place = { apiVersion: 'v1', resource: 'pods', namespace: 'team', name: 'p' };
+      expect(await server.client.get(place)).toMatchObject({
+        spec: { serviceAccountName: 'default', imagePullSecrets: [{ name: 'registry' }] },
+      });
+    }
+  });
+
+  it('lets containers be privileged unless it is told otherwise', async () => {
+    const pods = { apiVersion: 'v1', resource: 'pods', namespace: 'default' };
+    const securityContext = { privileged: true };
+    const spec = { containers: [{ name: 'c', image: 'i', securityContext }] };
+    const pod = { ...configMap('p'), kind: 'Pod', spec } as ApiObject;
+    await (await start()).client.create(pods, pod);
+    const strict = await start({ allowPrivileged: false, fakeNodes: 1 });
+    await expect(strict.client.create(pods, pod)).rejects.toMatchObject({ code: 422 });
   });
 
   it('refuses unknown options, and names all that make no sense', async () => {
@@ -272,6 +308,22 @@ describe('the clock', () => {
     left = 1;
     await server.settled();
     expect(left).toBe(1);
+  });
+
+  it('stands still while the first token is signed, with a key that is generated meanwhile', async () => {
+    const server = await start({ clock: new VirtualClock(), controllers: 'serviceaccount-token-controller' });
+    const { client } = server;
+    const accounts = { ...configMaps, resource: 'serviceaccounts' };
+    await client.create(accounts, { ...configMap('robot'), kind: 'ServiceAccount' });
+    const annotations = { 'kubernetes.io/service-account.name': 'robot' };
+    const secrets = { ...configMaps, resource: 'secrets' };
+    await client.create(secrets, {
+      ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token' },
+      metadata: { name: 'robot-token', annotations },
+    } as ApiObject);
+    await server.settled();
+    const secret = await client.get<ApiObject>({ ...secrets, name: 'robot-token' });
+    expect(Object.keys(secret['data'] as object).sort()).toEqual(['namespace', 'token']);
   });
 
   it('of the system is advanced by nobody, and a duration must be one', async () => {

@@ -5,16 +5,20 @@ import { systemClock } from '../clock.ts';
 import type { ServerSettings } from '../flags.ts';
 import type { Address } from '../listening.ts';
 import { type OpenedServer, type OrchServer, openServer } from '../server.ts';
+import { accountsMade } from './accounts.ts';
 import { FaultInjector, type Faults } from './faults.ts';
-import { loadDefinitions, loadObjects } from './load.ts';
-import { readTestOptions, type TestServerOptions } from './options.ts';
+import { loadConfigurations, loadDefinitions, loadObjects } from './load.ts';
+import { makesAccounts, readTestOptions, type TestServerOptions } from './options.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 import { type TestUser, usersOf } from './users.ts';
+import { localWebhooks, type WebhookPlace } from './webhooks.ts';
 
 /** A server in a test. `await using` closes it. */
 export interface TestServer extends OrchServer, AsyncClosing {
   readonly clock: TestClock;
   readonly faults: Faults;
+  /** Where the webhooks of the option `webhooks` are to be served over TLS. Undefined: nowhere, or a handler answers. */
+  readonly webhooks: WebhookPlace | undefined;
   /**
    * Resolves when the controllers of the server and whatever was added by `settlesWith` have nothing to do before the
    * clock moves on. @throws Error when they do not come to rest
@@ -43,13 +47,19 @@ export interface TestServer extends OrchServer, AsyncClosing {
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
   const settings = await readTestOptions(options);
-  const { clock = systemClock, definitions, objects } = options;
+  const { clock = systemClock, definitions, objects, webhooks: hooks } = options;
+  const webhooks = hooks === undefined ? undefined : await localWebhooks(hooks);
   const faults = new FaultInjector(clock);
-  const opened = await openServer(settings, { clock }, faults.intercept);
+  const opened = await openServer(settings, { clock }, { handler: faults.intercept, webhooks: webhooks?.intercept });
   const { server } = opened;
   try {
+    const prepared = async (namespaces: readonly string[]) => {
+      if (makesAccounts(settings)) await accountsMade(server, clock, namespaces);
+    };
     if (definitions !== undefined) await loadDefinitions(server.client, server.names, definitions);
-    if (objects !== undefined) await loadObjects(server.client, objects);
+    await loadObjects(server.client, objects ?? [], (namespaces) => prepared(['default', ...namespaces]));
+    if (hooks?.configurations !== undefined)
+      await loadConfigurations(server.client, server.names, hooks.configurations);
   } catch (error) {
     await server.close();
     throw error;
@@ -68,6 +78,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   return {
     [asyncDispose as typeof Symbol.asyncDispose]: close,
     ...{ names: server.names, client: server.client, handler: server.handler, faults, settled, close },
+    webhooks: webhooks?.place,
     clock: testClock(clock, settled),
     settlesWith(idle) {
       work.add(idle);

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { compatibleDomain } from '../../meta/index.ts';
+import { defaultSettings, programSettings, programTable, type ServerSettings } from '../flags.ts';
+import { createLog } from '../log.ts';
+import { firstSignal, logFailures, runToEnd, settingsOf } from '../process.ts';
+import { startServer } from '../server.ts';
+import { gitVersion } from '../version.ts';
+import { serverArguments } from './arguments.ts';
+
+/** What envtest expects of a server that it starts: nobody runs controllers, and nothing is kept. */
+const table: typeof programTable = {
+  ...programTable,
+  defaults: {
+    ...programSettings,
+    apiDomain: compatibleDomain,
+    controllers: new Set(),
+    leaderElect: false,
+    allowPrivileged: true,
+    logLevel: defaultSettings.logLevel,
+  },
+};
+
+/** Runs in place of kube-apiserver, with its arguments, until SIGINT or SIGTERM. Objects are kept in memory. */
+export async function runApiServer(args: readonly string[]): Promise<void> {
+  if (args.includes('--version')) {
+    process.stdout.write(`Kubernetes ${gitVersion}\n`);
+    return;
+  }
+  const { flags, certificates, inert } = serverArguments(args, new Set(table.list.map(({ name }) => name)));
+  const settings = await settingsOf('serve', table, ['--store=memory', ...certificateFlags(certificates), ...flags]);
+  if (settings === undefined) return;
+  const signal = firstSignal();
+  await runToEnd(async () => {
+    const starting = start({ ...settings, dataDir: undefined }, inert);
+    const server = await Promise.race([starting, signal]);
+    if (server === undefined) return;
+    await signal;
+    await server.close();
+  });
+}
+
+/** The serving certificate in the folder, which kube-apiserver takes when it is there. */
+function certificateFlags(folder: string | undefined): string[] {
+  if (folder === undefined) return [];
+  const [cert, key] = [join(folder, 'apiserver.crt'), join(folder, 'apiserver.key')];
+  return existsSync(cert) && existsSync(key) ? [`--tls-cert-file=${cert}`, `--tls-private-key-file=${key}`] : [];
+}
+
+async function start(settings: ServerSettings, inert: readonly string[]) {
+  const { logLevel: levels = defaultSettings.logLevel, logFormat: format } = settings;
+  const log = await createLog({ levels, format });
+  logFailures(log);
+  if (inert.length > 0) log.info('these flags have no effect', { flags: inert });
+  const server = await startServer(settings, { log });
+  const { url } = await server.listen();
+  log.info('ready', { url });
+  return server;
+}

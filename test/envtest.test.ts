@@ -1,7 +1,7 @@
 /** The programs of `orch envtest`, started and used as envtest of controller-runtime does. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -172,7 +172,7 @@ async function startControlPlane(assets: string, more: { [name: string]: string[
     });
     return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) as Record<string, unknown> };
   };
-  await expect.poll(async () => (await request('GET', '/api/v1/namespaces/default')).status).toBe(200);
+  await expect.poll(async () => (await plane.request('GET', '/api/v1/namespaces/default')).status).toBe(200);
   return { request, stop: async () => (await server.stop()) || etcd.stop() };
 }
 
@@ -204,10 +204,10 @@ function writePrograms(folder = newFolder()): string {
 }
 
 /** Installs the definition as envtest does: a look for it first, and then at discovery until it is served. */
-async function install({ request }: ControlPlane): Promise<void> {
+async function install(plane: ControlPlane): Promise<void> {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  expect((await request('GET', `${path}/${definition.metadata.name}`)).status).toBe(404);
-  expect((await request('POST', path, definition)).status).toBe(201);
+  expect((await plane.request('GET', `${path}/${definition.metadata.name}`)).status).toBe(404);
+  expect((await plane.request('POST', path, definition)).status).toBe(201);
   await expect
     .poll(async () => (await request('GET', '/apis/example.com/v1')).body['resources'])
     .toEqual([expect.objectContaining({ name: 'gadgets' })]);
@@ -233,12 +233,13 @@ describe.skipIf(!hasProgram('openssl') || process.platform === 'win32')('the pro
     const plane = await startControlPlane(writePrograms());
     await install(plane);
     const pair = servingCertificate(tinyAuthority());
-    const hook = https.createServer(pair, async (request, response) => {
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
       const review = JSON.parse(await text(request)) as { request: { uid: string } };
       const status = { message: 'no gadgets today' };
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ ...review, response: { uid: review.request.uid, allowed: false, status } }));
-    });
+    };
+    const hook = https.createServer(pair, (request, response) => void answer(request, response));
     await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
     const { port } = hook.address() as AddressInfo;
     const webhook = {

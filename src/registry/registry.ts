@@ -21,7 +21,7 @@ import { follow } from './follow.ts';
 import { get, list } from './read.ts';
 import type { Resource } from './resource.ts';
 import { newEntry, serverObjects } from './server-objects.ts';
-import type { Observer, Registry } from './types.ts';
+import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';
 import { checkServed } from './verbs.ts';
 import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './virtual-create.ts';
 import { getVirtual, listVirtual } from './virtual-list.ts';
@@ -113,19 +113,15 @@ export function createRegistry(options: RegistryOptions): Registry {
     remove: catalog.remove,
     get: async (target, read) => {
       checkServed(target, 'get');
-      const { virtual } = target.resource.definition;
-      return withStatusErrors(
-        target.resource,
-        virtual === true ? getVirtual(registry, target) : get(registry, target, read),
-      );
+      const { resource } = target;
+      const isVirtual = resource.definition.virtual === true;
+      return withStatusErrors(resource, isVirtual ? getVirtual(registry, target) : get(registry, target, read));
     },
     list: async (target, read) => {
       checkServed(target, 'list');
-      const { virtual } = target.resource.definition;
-      return withStatusErrors(
-        target.resource,
-        virtual === true ? listVirtual(registry, target, read) : list(registry, target, read),
-      );
+      const { resource } = target;
+      const isVirtual = resource.definition.virtual === true;
+      return withStatusErrors(resource, isVirtual ? listVirtual(registry, target, read) : list(registry, target, read));
     },
     watch: async (target, read) => {
       checkServed(target, 'watch');
@@ -133,14 +129,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
     write: async (target, change, how) => {
       checkServed(target, change.verb);
-      if (change.verb !== 'create') return withStatusErrors(target.resource, write(registry, target, change, how));
-      const createHandler = createHandlerOf(target);
-      if (createHandler !== undefined)
-        return withStatusErrors(target.resource, handleCreate(registry, target, createHandler, change, how));
-      const reviewHandler = reviewHandlerOf(registry, target);
-      if (reviewHandler !== undefined)
-        return withStatusErrors(target.resource, handleReview(registry, target, reviewHandler, change, how));
-      return withStatusErrors(target.resource, write(registry, target, change, how));
+      return withStatusErrors(target.resource, carryOut(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       checkServed(target, 'deletecollection');
@@ -162,6 +151,21 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
     close: catalog.close,
   };
+}
+
+/** A write, or what a resource does instead when it is created. */
+function carryOut(
+  registry: RegistryContext,
+  target: Target,
+  change: Change,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  if (change.verb !== 'create') return write(registry, target, change, options);
+  const createHandler = createHandlerOf(target);
+  if (createHandler !== undefined) return handleCreate(registry, target, createHandler, change, options);
+  const reviewHandler = reviewHandlerOf(registry, target);
+  if (reviewHandler !== undefined) return handleReview(registry, target, reviewHandler, change, options);
+  return write(registry, target, change, options);
 }
 
 function contextOf(

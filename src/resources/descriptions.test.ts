@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it, describe as suite } from 'vitest';
-import type { EitherSchema, StructSchema } from '../schema/index.ts';
+import type { EitherSchema, Schema, StructSchema } from '../schema/index.ts';
 import { describe } from '../types/descriptions.ts';
 import * as groups from '../types/index.ts';
 import { builtinResources } from './index.ts';
@@ -49,6 +49,23 @@ const added = (text: string, named: string) => [...wordsOf(text)].filter((word) 
 
 const wrong = (all: typeof described, isWrong: (text: string, named: string) => boolean) =>
   all.filter(({ text, named }) => isWrong(text, named)).map(({ place, text }) => `${place}: ${text}`);
+
+/** The name of the type of a field, or of its items or values. */
+function typeOf(schema: Schema): string | undefined {
+  switch (schema.type) {
+    case 'struct':
+    case 'either':
+      return schema.name;
+    case 'lazy':
+      return typeOf(schema.resolve());
+    case 'list':
+      return typeOf(schema.element);
+    case 'map':
+      return typeOf(schema.value);
+    default:
+      return undefined;
+  }
+}
 
 const folder = new URL('../types/descriptions/', import.meta.url);
 
@@ -100,6 +117,23 @@ suite('descriptions', () => {
       const texts = Object.keys(type.fields).map((field) => describe(type.name, field));
       expect([type.name, new Set(texts).size]).toEqual([type.name, texts.length]);
     }
+  });
+
+  // `kubectl explain` prints both, one after the other.
+  it('of a field and of its type say different things', () => {
+    const pairs = types.flatMap((type) => {
+      if (type.type !== 'struct') return [];
+      return Object.entries(type.fields).flatMap(([field, { schema }]) => {
+        const name = typeOf(schema);
+        return name === undefined ? [] : [{ place: `${type.name}.${field}`, field: describe(type.name, field), name }];
+      });
+    });
+    expect(pairs.length).toBeGreaterThan(900);
+    const same = pairs.filter(({ field = '', name }) => {
+      const whole = describe(name, '') ?? '';
+      return added(field, whole).length + added(whole, field).length < 3;
+    });
+    expect(same.map(({ place, field }) => `${place}: ${field}`)).toEqual([]);
   });
 
   it('name types, fields and columns that exist', () => {

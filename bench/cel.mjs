@@ -21,7 +21,16 @@ async function loadLanguage() {
 }
 
 const cel = await loadLanguage();
-const { Budget, check, compileExpression, createEnvironment, intType, listType, stringType } = cel;
+const { Budget, compileExpression, createEnvironment, intType, listType, stringType } = cel;
+
+/** @param {import('../src/cel/index.ts').Environment} environment @param {string} source */
+function check(environment, source) {
+  const steps = cel.checkInSteps(environment, source);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 const read = (/** @type {unknown} */ json) => /** @type {import('../src/cel/index.ts').Value} */ (json);
 const readList = (/** @type {unknown} */ json) => new cel.ListValue(/** @type {string[]} */ (json), read);

@@ -172,7 +172,7 @@ async function startControlPlane(assets: string, more: { [name: string]: string[
     });
     return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) as Record<string, unknown> };
   };
-  await expect.poll(async () => (await plane.request('GET', '/api/v1/namespaces/default')).status).toBe(200);
+  await expect.poll(async () => (await request('GET', '/api/v1/namespaces/default')).status).toBe(200);
   return { request, stop: async () => (await server.stop()) || etcd.stop() };
 }
 
@@ -209,7 +209,7 @@ async function install(plane: ControlPlane): Promise<void> {
   expect((await plane.request('GET', `${path}/${definition.metadata.name}`)).status).toBe(404);
   expect((await plane.request('POST', path, definition)).status).toBe(201);
   await expect
-    .poll(async () => (await request('GET', '/apis/example.com/v1')).body['resources'])
+    .poll(async () => (await plane.request('GET', '/apis/example.com/v1')).body['resources'])
     .toEqual([expect.objectContaining({ name: 'gadgets' })]);
 }
 

@@ -1,6 +1,6 @@
 /** The expression language (CEL): parse, check, estimate, evaluate, and the function libraries. */
 export { baseLibraries } from './base-libraries.ts';
-export { check, checkInSteps } from './check/check.ts';
+export { checkInSteps } from './check/check.ts';
 export { createEnvironment } from './check/environment.ts';
 export { ExpressionError } from './check/error.ts';
 export { typeName } from './check/format.ts';

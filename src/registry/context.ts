@@ -99,7 +99,7 @@ export function withStatusErrors<T>({ id }: Pick<Resource, 'id'>, work: Promise<
 }
 
 /** The StatusError for any error, which is kept as its cause. */
-export function toStatusError(id: GroupResource, error: unknown): StatusError {
+function toStatusError(id: GroupResource, error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   if (!(error instanceof StoreError)) return statusError.internal('unexpected failure', error);
   switch (error.code) {

@@ -55,8 +55,20 @@ describe('regular expressions', () => {
     ['a repeated group with escapes and classes', `(?:\\(\\[[)(\\]]${'x'.repeat(20)}){500}`],
     ['a repeated group after a quoted parenthesis', '(?:\\Q)\\Eaaaaaaaaaaaaaaaaaaaa){1000}'],
     ['repetitions within each other', '(?:(?:a{10}b){10}c{100}){10}'.repeat(6)],
+    ['Unicode properties', `[${'\\pL'.repeat(34)}]`],
+    ['Unicode properties of a few characters', `${'a\\P{Lu}'.repeat(34)}`],
+    ['wide ranges without case', '(?i)[\\x{42}-\\x{10FFFF}]'.repeat(5)],
+    ['many ranges without case', `(?s)(?i:[${'Ā-䄀'.repeat(40)}])`],
   ])('%s are refused where they are too large when written out', (_, pattern) => {
     expect(() => compileRegex(pattern)).toThrow('error parsing regexp: expression too large');
+  });
+  it.each([
+    ['^[\\p{L}\\p{N}]([\\p{L}\\p{N}\\p{M} ._-]{0,61}[\\p{L}\\p{N}])?$', 'Ærøskøbing 1', true],
+    ['(?i)^[a-z0-9一-鿿ぁ-ヿ]{1,63}$', 'ABC漢字かな', true],
+    [`^(?i)(?:[\\x{0}-\\x{10FFFF}]b)+$`, 'aBcb', true],
+    [`[${'Ā-䄀'.repeat(40)}]`, 'Ā', true],
+  ])('%s, which is short, is not refused', (pattern, text, expected) => {
+    expect(matches(pattern, text)).toBe(expected);
   });
   it('is refused when the pattern is too long', () => {
     expect(() => compileRegex('a'.repeat(10_001))).toThrow('pattern is longer than 10000 characters');

@@ -2,6 +2,7 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { atOnce, type Steps } from '../meta/index.ts';
 import { type Automaton, automatonOf, matchInSteps } from './regex-automaton.ts';
+import { endOfUnit, sizeOfProgram } from './regex-size.ts';
 import { CelError } from './values.ts';
 
 /** The longest pattern, in UTF-16 code units. */
@@ -93,7 +94,7 @@ const literal = /^(\^?)([^\\^$.|?*+()[\]{}\ud800-\udfff]*)(\$?)$/;
 function compile(pattern: string): Regex {
   const invalid = (reason: string) => new CelError(`error parsing regexp: ${reason}`);
   if (pattern.length > MAX_PATTERN) throw invalid(`pattern is longer than ${MAX_PATTERN} characters`);
-  if (writtenOut(pattern) > MAX_PROGRAM) throw invalid('expression too large');
+  if (sizeOfProgram(pattern) > MAX_PROGRAM) throw invalid('expression too large');
   const compiled = parse(pattern);
   const programSize = compiled.programSize();
   if (programSize > MAX_PROGRAM) throw invalid('expression too large');
@@ -168,45 +169,7 @@ function* findAll(compiled: RE2JS, text: string, most: number): Steps<string[]> 
 }
 
 /** What a pattern takes when it is compiled, in instructions: at most about so much of {@link maxKeptPatterns}. */
-export const sizeOfPattern = (pattern: string): number => writtenOut(pattern) + OVERHEAD;
-
-const repetition = /^\{(\d{1,5})(?:,(\d{0,5}))?\}/;
-
-/**
- * At least about the number of instructions of a pattern: its length with counted repetitions written out, so that a
- * pattern can be refused before it is compiled.
- */
-function writtenOut(pattern: string): number {
-  if (!pattern.includes('{')) return pattern.length;
-  const outer: number[] = [];
-  let total = 0;
-  let last = 0;
-  for (let i = 0; i < pattern.length; ) {
-    const character = pattern[i];
-    const [repeated = '', least = '', most = ''] =
-      (character === '{' && repetition.exec(pattern.slice(i, i + 14))) || [];
-    if (repeated !== '') {
-      const written = last * Math.max(Number(least), Number(most), 1);
-      total += written - last;
-      last = written;
-      i += repeated.length;
-      continue;
-    }
-    if (character === '(') {
-      outer.push(total);
-      total = 0;
-      last = 1;
-    } else if (character === ')') {
-      last = total + 2;
-      total = (outer.pop() ?? 0) + last;
-    } else {
-      last = 1;
-      total += 1;
-    }
-    i = endOfUnit(pattern, i);
-  }
-  return outer.reduce((sum, part) => sum + part, total);
-}
+export const sizeOfPattern = (pattern: string): number => sizeOfProgram(pattern) + OVERHEAD;
 
 /** The pattern with groups that have no names. */
 function withoutNames(pattern: string): string {
@@ -219,25 +182,4 @@ function withoutNames(pattern: string): string {
     rest += isNamed ? '(' : pattern.slice(i, end);
   }
   return rest;
-}
-
-/** The index after the character, escape or character class at an index; a quoted text counts as one. */
-function endOfUnit(pattern: string, start: number): number {
-  if (pattern.startsWith('\\Q', start)) {
-    const end = pattern.indexOf('\\E', start + 2);
-    return end < 0 ? pattern.length : end + 2;
-  }
-  if (pattern[start] === '[') return endOfClass(pattern, start);
-  return start + (pattern[start] === '\\' ? 2 : 1);
-}
-
-/** The index after the character class at an index. */
-function endOfClass(pattern: string, start: number): number {
-  let i = start + (pattern[start + 1] === '^' ? 2 : 1);
-  if (pattern[i] === ']') i++;
-  while (i < pattern.length && pattern[i] !== ']') {
-    const named = pattern.startsWith('[:', i) ? pattern.indexOf(':]', i + 2) : -1;
-    i = named > 0 ? named + 2 : pattern[i] === '\\' ? i + 2 : i + 1;
-  }
-  return i + 1;
 }

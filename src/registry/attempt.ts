@@ -116,7 +116,8 @@ async function attempt(
   if (held !== undefined && old !== undefined && !pending.remove) {
     const comparing = isUnchanged(pending.object, old);
     const unchanged = turns ? await inTurns(comparing, turns) : atOnce(comparing);
-    const rewrites = unchanged && !request.dryRun && (await isStoredOtherwise(request, pending.object, { old, held, turns }));
+    const rewrites =
+      unchanged && !request.dryRun && (await isStoredOtherwise(request, pending.object, { old, held, turns }));
     if (unchanged && !rewrites)
       return { kind: 'unchanged', result: resultOf(request, pending, old, held), revision: held.revision };
   }
@@ -156,11 +157,7 @@ async function validate(
 async function isStoredOtherwise(
   { registry, target }: WriteRequest,
   object: ApiObject,
-  {
-    old,
-    held,
-    turns,
-  }: { readonly old: ApiObject; readonly held: CachedObject; readonly turns: Turns | undefined },
+  { old, held, turns }: { readonly old: ApiObject; readonly held: CachedObject; readonly turns: Turns | undefined },
 ): Promise<boolean> {
   const { format } = target.resource;
   if (format.custom === undefined) {

@@ -192,7 +192,10 @@ describe('an update that changes nothing', () => {
   const forms: [string, (text: string) => string][] = [
     ['with spaces', (text) => JSON.stringify(JSON.parse(text), null, 1)],
     ['with spaces behind the metadata', (text) => text.replace('"data":{', '"data": {')],
-    ['with its fields in another order', (text) => JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse()))],
+    [
+      'with its fields in another order',
+      (text) => JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse())),
+    ],
     ['with escapes', (text) => text.replace('"value"', '"\\u0076alue"')],
   ];
   it.each(forms)('writes an object that is stored %s, once', async (_, rewritten) => {
@@ -217,7 +220,11 @@ describe('an update that changes nothing', () => {
     const made = bench();
     const { metadata } = await made.create('configmaps', note('one', { a: 'value' }));
     const { entry } = await made.store.get(key);
-    const value = Buffer.from(Buffer.from(entry?.value ?? []).toString().replace('"data":{', '"data": {'));
+    const value = Buffer.from(
+      Buffer.from(entry?.value ?? [])
+        .toString()
+        .replace('"data":{', '"data": {'),
+    );
     await made.store.commit([], [{ key, value }]);
     const revision = await made.store.revision();
     await made.change('configmaps', 'one', merge({}), { dryRun: true });

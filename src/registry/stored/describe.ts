@@ -166,7 +166,12 @@ export function* isCanonical(format: ObjectFormat, old: ApiObject, held: CachedO
   if (format.foreign.get(held.key) === held.revision) return false;
   const text = yield* storedTextInSteps(format, old);
   const stored = encodeText(text);
-  return isStored(stored, held.revision, held.bytes, stored.indexOf(",", stored.indexOf(uidMark, format.head.length) + uidMark.length) + 1);
+  return isStored(
+    stored,
+    held.revision,
+    held.bytes,
+    stored.indexOf(',', stored.indexOf(uidMark, format.head.length) + uidMark.length) + 1,
+  );
 }
 
 /** Whether `bytes` are the stored ones with the resourceVersion inserted at `at`. */

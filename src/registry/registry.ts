@@ -21,7 +21,7 @@ import { follow } from './follow.ts';
 import { get, list } from './read.ts';
 import type { Resource } from './resource.ts';
 import { newEntry, serverObjects } from './server-objects.ts';
-import type { Observer, Registry } from './types.ts';
+import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';
 import { checkServed } from './verbs.ts';
 import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './virtual-create.ts';
 import { getVirtual, listVirtual } from './virtual-list.ts';
@@ -104,9 +104,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     get resources() {
       return catalog.served;
     },
-    get damages() {
-      return catalog.damages;
-    },
+    damages: () => catalog.damages(),
     find: catalog.find,
     resourceOf: catalog.findResource,
     install: catalog.install,
@@ -114,39 +112,29 @@ export function createRegistry(options: RegistryOptions): Registry {
     get: async (target, read) => {
       checkServed(target, 'get');
       const { virtual } = target.resource.definition;
-      return withStatusErrors(
-        target.resource,
-        virtual === true ? getVirtual(registry, target) : get(registry, target, read),
-      );
+      return withStatusErrors(target, virtual === true ? getVirtual(registry, target) : get(registry, target, read));
     },
     list: async (target, read) => {
       checkServed(target, 'list');
       const { virtual } = target.resource.definition;
       return withStatusErrors(
-        target.resource,
+        target,
         virtual === true ? listVirtual(registry, target, read) : list(registry, target, read),
       );
     },
     watch: async (target, read) => {
       checkServed(target, 'watch');
-      return withStatusErrors(target.resource, watch(registry, target, read));
+      return withStatusErrors(target, watch(registry, target, read));
     },
     write: async (target, change, how) => {
       checkServed(target, change.verb);
-      if (change.verb !== 'create') return withStatusErrors(target.resource, write(registry, target, change, how));
-      const createHandler = createHandlerOf(target);
-      if (createHandler !== undefined)
-        return withStatusErrors(target.resource, handleCreate(registry, target, createHandler, change, how));
-      const reviewHandler = reviewHandlerOf(registry, target);
-      if (reviewHandler !== undefined)
-        return withStatusErrors(target.resource, handleReview(registry, target, reviewHandler, change, how));
-      return withStatusErrors(target.resource, write(registry, target, change, how));
+      return withStatusErrors(target, carryOut(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       checkServed(target, 'deletecollection');
-      return withStatusErrors(target.resource, deleteCollection(registry, target, read, deleteOptions, how));
+      return withStatusErrors(target, deleteCollection(registry, target, read, deleteOptions, how));
     },
-    connect: async (target, call) => withStatusErrors(target.resource, connect(registry, target, call)),
+    connect: async (target, call) => withStatusErrors(target, connect(registry, target, call)),
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     objects: serverObjects(registry),
     features,
@@ -154,7 +142,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     follow: async (id, follower) => {
       const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();
-      return withStatusErrors(resource, follow(resource, follower));
+      return withStatusErrors({ resource }, follow(resource, follower));
     },
     forget: async (revision) => {
       const storages = new Set(catalog.resources.map(({ storage }) => storage));
@@ -162,6 +150,21 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
     close: catalog.close,
   };
+}
+
+/** A create may be carried out by a handler, which stores nothing or something else. */
+async function carryOut(
+  registry: RegistryContext,
+  target: Target,
+  change: Change,
+  how: WriteOptions,
+): Promise<WriteResult> {
+  if (change.verb !== 'create') return write(registry, target, change, how);
+  const createHandler = createHandlerOf(target);
+  if (createHandler !== undefined) return handleCreate(registry, target, createHandler, change, how);
+  const reviewHandler = reviewHandlerOf(registry, target);
+  if (reviewHandler !== undefined) return handleReview(registry, target, reviewHandler, change, how);
+  return write(registry, target, change, how);
 }
 
 function contextOf(

@@ -24,7 +24,7 @@ export interface Catalog {
   /** Those with served versions. The same array until custom resources change. */
   readonly served: readonly Resource[];
   /** See `Registry`. */
-  readonly damages: readonly StatusError[];
+  readonly damages: () => readonly StatusError[];
   /** The resource that is served at the group, version and plural name of a path. */
   readonly find: (group: string, version: string, plural: string) => Resource | undefined;
   readonly findResource: FindResource;
@@ -80,7 +80,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
       served ??= [...builtInServed, ...[...custom.values()].flatMap((one) => one.served)];
       return served;
     },
-    get damages() {
+    damages() {
       const storages = new Set(this.resources.map(({ storage }) => storage));
       return [...storages].flatMap(({ damage }) => damage ?? []);
     },

@@ -92,9 +92,9 @@ function tooLargeVersion(wanted: number, current: number): StatusError {
 }
 
 /** The outcome of `work` on a resource, with every failure as a StatusError. */
-export function withStatusErrors<T>({ id }: Pick<Resource, 'id'>, work: Promise<T>): Promise<T> {
+export function withStatusErrors<T>({ resource }: { readonly resource: Resource }, work: Promise<T>): Promise<T> {
   return work.catch((error) => {
-    throw toStatusError(id, error);
+    throw toStatusError(resource.id, error);
   });
 }
 

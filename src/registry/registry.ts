@@ -104,9 +104,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     get resources() {
       return catalog.served;
     },
-    get damages() {
-      return catalog.damages;
-    },
+    damages: () => catalog.damages(),
     find: catalog.find,
     resourceOf: catalog.findResource,
     install: catalog.install,
@@ -115,27 +113,27 @@ export function createRegistry(options: RegistryOptions): Registry {
       checkServed(target, 'get');
       const { resource } = target;
       const isVirtual = resource.definition.virtual === true;
-      return withStatusErrors(resource, isVirtual ? getVirtual(registry, target) : get(registry, target, read));
+      return withStatusErrors(target, isVirtual ? getVirtual(registry, target) : get(registry, target, read));
     },
     list: async (target, read) => {
       checkServed(target, 'list');
       const { resource } = target;
       const isVirtual = resource.definition.virtual === true;
-      return withStatusErrors(resource, isVirtual ? listVirtual(registry, target, read) : list(registry, target, read));
+      return withStatusErrors(target, isVirtual ? listVirtual(registry, target, read) : list(registry, target, read));
     },
     watch: async (target, read) => {
       checkServed(target, 'watch');
-      return withStatusErrors(target.resource, watch(registry, target, read));
+      return withStatusErrors(target, watch(registry, target, read));
     },
     write: async (target, change, how) => {
       checkServed(target, change.verb);
-      return withStatusErrors(target.resource, carryOut(registry, target, change, how));
+      return withStatusErrors(target, carryOut(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       checkServed(target, 'deletecollection');
-      return withStatusErrors(target.resource, deleteCollection(registry, target, read, deleteOptions, how));
+      return withStatusErrors(target, deleteCollection(registry, target, read, deleteOptions, how));
     },
-    connect: async (target, call) => withStatusErrors(target.resource, connect(registry, target, call)),
+    connect: async (target, call) => withStatusErrors(target, connect(registry, target, call)),
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     objects: serverObjects(registry),
     features,
@@ -143,7 +141,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     follow: async (id, follower) => {
       const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();
-      return withStatusErrors(resource, follow(resource, follower));
+      return withStatusErrors({ resource }, follow(resource, follower));
     },
     forget: async (revision) => {
       const storages = new Set(catalog.resources.map(({ storage }) => storage));
@@ -153,19 +151,19 @@ export function createRegistry(options: RegistryOptions): Registry {
   };
 }
 
-/** A write, or what a resource does instead when it is created. */
-function carryOut(
+/** A create may be carried out by a handler, which stores nothing or something else. */
+async function carryOut(
   registry: RegistryContext,
   target: Target,
   change: Change,
-  options: WriteOptions,
+  how: WriteOptions,
 ): Promise<WriteResult> {
-  if (change.verb !== 'create') return write(registry, target, change, options);
+  if (change.verb !== 'create') return write(registry, target, change, how);
   const createHandler = createHandlerOf(target);
-  if (createHandler !== undefined) return handleCreate(registry, target, createHandler, change, options);
+  if (createHandler !== undefined) return handleCreate(registry, target, createHandler, change, how);
   const reviewHandler = reviewHandlerOf(registry, target);
-  if (reviewHandler !== undefined) return handleReview(registry, target, reviewHandler, change, options);
-  return write(registry, target, change, options);
+  if (reviewHandler !== undefined) return handleReview(registry, target, reviewHandler, change, how);
+  return write(registry, target, change, how);
 }
 
 function contextOf(

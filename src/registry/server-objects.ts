@@ -33,10 +33,7 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
   const unchecked: RegistryContext = { ...registry, admission: createChain([]) };
   const { get, list, cached, getAs, selectAs, namespace, derived } = registry.cachedReads;
   const writeThrough = async (target: Target, change: Change) => {
-    const { object } = await withStatusErrors(
-      target.resource,
-      write(registry, target, change, options ?? ownWriteOptions()),
-    );
+    const { object } = await withStatusErrors(target, write(registry, target, change, options ?? ownWriteOptions()));
     if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
     return readObject(target.resource.format, object);
   };
@@ -50,7 +47,7 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
     derived,
     read: async (key, namespace, name) => {
       const resource = find(registry, key);
-      return (await withStatusErrors(resource, load(registry, resource, namespace, name))).object;
+      return (await withStatusErrors({ resource }, load(registry, resource, namespace, name))).object;
     },
     create: async (key: ResourceKey, object: ApiObject) => {
       const target = targetOf(find(registry, key), object.metadata.namespace);
@@ -69,12 +66,12 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
       subresource?: string,
     ) => {
       const place = { resource: find(registry, key), namespace, name, subresource };
-      return withStatusErrors(place.resource, guaranteedUpdate(registry, place, change, options?.dryRun === true));
+      return withStatusErrors(place, guaranteedUpdate(registry, place, change, options?.dryRun === true));
     },
     delete: async (key, namespace, name, deleteOptions) => {
       const target = targetOf(find(registry, key), namespace, name);
       const change = { verb: 'delete', options: deleteOptions } as const;
-      await withStatusErrors(target.resource, write(unchecked, target, change, options ?? ownWriteOptions()));
+      await withStatusErrors(target, write(unchecked, target, change, options ?? ownWriteOptions()));
     },
   } as ServerObjects;
 }

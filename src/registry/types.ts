@@ -177,7 +177,7 @@ export interface Registry {
   /** All that are served now, built-in ones first. The same array until custom resources are installed or removed. */
   readonly resources: readonly Resource[];
   /** Of each resource that cannot be served because its stored data is damaged, the error of its requests. */
-  readonly damages: readonly StatusError[];
+  readonly damages: () => readonly StatusError[];
   /** The resource that is served at the group, version and plural name of a path. */
   find(group: string, version: string, plural: string): Resource | undefined;
   /** The resource named `pods` or `ingresses.networking.example.org`, also one that is not served. */

@@ -116,11 +116,7 @@ export async function compose(
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   const usage = createUsageReader();
-  const counts = {
-    ...serverCounts(state, usage, identity),
-    storeSize: async () => store.size(),
-    checkWritable: async () => usable.writable(),
-  };
+  const counts = serverCounts(state, usage, identity, () => ({ store, usable }));
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
@@ -137,8 +133,7 @@ export async function compose(
   const metrics = createMetrics(() => registry, inFlight, clock, counts);
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
-  const { store, checks, tokenKey } = await openStores(settings, given, opening);
-  const usable = storeChecks(store, clock);
+  const { store, checks, tokenKey, usable, noteRevision } = await openStores(settings, given, opening);
   const registered = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
   const webhooks = interceptWebhooks?.(registered) ?? registered;
   const checking = { authorize, names, registry: later.registry };
@@ -161,15 +156,8 @@ export async function compose(
   const handling = { registry, names, clock, random, log, metrics, access, authorize, auditor, nodeProxy, tracer };
   const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
-  return {
-    ...opened,
-    rolesLoaded: followRoles(registry, roles, names),
-    signSecretToken: access.signSecretToken,
-    noteRevision: createRevisionMemory({
-      ...{ store, tokenKey, log: logOf(log, 'store') },
-      dataDir: given === undefined && settings.store === 'memory' ? undefined : settings.dataDir,
-    }),
-  };
+  const { signSecretToken } = access;
+  return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken, noteRevision };
 }
 
 /** What requests are handled with. */
@@ -212,13 +200,20 @@ function createHandlers(
 }
 
 /** The counters of a server, and what its metrics show of its state. */
-const serverCounts = (state: ServerState, usage: UsageReader, identity: string) => {
+const serverCounts = (
+  state: ServerState,
+  usage: UsageReader,
+  identity: string,
+  opened: () => Pick<OpenedStore, 'store' | 'usable'>,
+) => {
   const empty = emptyCounts();
   return {
     ...empty,
     ...{ identity, build: buildInfo(), readUsage: usage.read },
     certificates: () => expiriesOf(state.tls()),
     connections: () => state.connections() ?? empty.connections(),
+    storeSize: async () => opened().store.size(),
+    checkWritable: async () => opened().usable.writable(),
   };
 };
 
@@ -330,6 +325,13 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
   return (group, version, plural) => isServed(config, group, version, plural);
 }
 
+interface OpenedStore
+  extends MaybeEncrypted,
+    Pick<ClusterIdentity, 'tokenKey'>,
+    Pick<ServerComponents, 'noteRevision'> {
+  readonly usable: StoreChecks;
+}
+
 /**
  * The given store or that of the settings, its requests counted, encrypted as the settings say, with the health checks and
  * the key of tokens that belong to it. @throws StartError
@@ -341,7 +343,7 @@ async function openStores(
     readonly metrics: Metrics;
     readonly counts: ReturnType<typeof emptyCounts>;
   },
-): Promise<MaybeEncrypted & Pick<ClusterIdentity, 'tokenKey'>> {
+): Promise<OpenedStore> {
   const { metrics, names, clock, counts, log } = dependencies;
   const resourceOf = resourceFinder(builtinResources, names);
   const observer = {
@@ -356,7 +358,9 @@ async function openStores(
   const place = given === undefined ? placeOf(settings) : 'the store';
   try {
     const { tokenKey } = await openIdentity(store, settings.apiDomain, dependencies.random, place);
-    return { store, checks, tokenKey };
+    const dataDir = given === undefined && settings.store === 'memory' ? undefined : settings.dataDir;
+    const noteRevision = createRevisionMemory({ store, tokenKey, dataDir, log: logOf(log, 'store') });
+    return { store, checks, tokenKey, usable: storeChecks(store, clock), noteRevision };
   } catch (error) {
     await store.close();
     throw error instanceof StoreError ? new StartError(error.message, error) : error;

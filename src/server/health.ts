@@ -32,7 +32,7 @@ export function serverHealth({ names, store, registry, others, log, isClosing }:
 
 /** NamespaceLifecycle reads the namespace of every written object from the cache. Damaged data is not served. */
 function checkCaches(registry: Registry): void {
-  const damage = registry.damages[0];
+  const damage = registry.damages()[0];
   if (damage !== undefined) throw damage;
   const namespaces = registry.find('', 'v1', 'namespaces');
   if (namespaces === undefined || namespaces.cache.revision > 0) return;

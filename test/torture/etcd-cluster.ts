@@ -7,12 +7,10 @@ import { Members, memberNames } from './members.ts';
 import { freePorts, type Gate, Network } from './network.ts';
 import { Processes } from './processes.ts';
 import { Replica } from './replica.ts';
+import { Supervisor } from './supervisor.ts';
 import { keyOf } from './target.ts';
 
 const replicaNames = ['r0', 'r1', 'r2'];
-/** How often replicas that have ended are started again (ms). */
-const supervision = 250;
-
 /**
  * Three members of etcd and three replicas, each a process. Between any two of them there is a proxy of its own; clients
  * reach the replicas directly. `program`: that of etcd; data and logs are kept in the folder.
@@ -58,45 +56,6 @@ export async function startEtcdCluster(folder: string, program: string): Promise
   };
 }
 
-/** Starts replicas, and starts those again that end by themselves. */
-class Supervisor {
-  readonly complaints: string[] = [];
-  readonly #replicas: readonly Replica[];
-  /** Those that may end. */
-  readonly #spared = new Set<Replica>();
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(replicas: readonly Replica[]) {
-    this.#replicas = replicas;
-    for (const replica of replicas) replica.start();
-    this.#timer = setInterval(() => this.#check(), supervision);
-  }
-
-  /** Ends a replica, and leaves it alone until it is started again. */
-  async end(replica: Replica, signal: NodeJS.Signals): Promise<Cure> {
-    this.#spared.add(replica);
-    await replica.stop(signal);
-    return () => {
-      replica.start();
-      this.#spared.delete(replica);
-    };
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  #check(): void {
-    for (const replica of this.#replicas) {
-      if (replica.isRunning || this.#spared.has(replica)) continue;
-      const { name } = replica.endpoint;
-      // Without the store a server cannot start; it says so and ends.
-      if (replica.endpoint.hasAnswered) this.complaints.push(`${name} has ended by itself, see ${name}.log`);
-      replica.start();
-    }
-  }
-}
-
 function memberLane(members: Members, network: Network): Lane {
   // The leader first, and then every other time.
   const victim = async (choice: number) =>
@@ -124,6 +83,10 @@ function memberLane(members: Members, network: Network): Lane {
       'cut member off': cut('held', 'both'),
       'refuse connections of member': cut('reset', 'both'),
       'keep back what member says': cut('held', 'from'),
+      'fill etcd': async () => {
+        await members.refuseSpace(true);
+        return () => members.refuseSpace(false);
+      },
     },
   };
 }

@@ -1,11 +1,13 @@
-// npm run torture [-- --seeds=20 --seed=N --seconds=15 --cluster=etcd|memory --plant=NAME --keep]: disturbs a cluster and
+// npm run torture [-- --seeds=20 --seed=N --seconds=15 --cluster=etcd|lmdb|memory --plant=NAME --keep]: disturbs a cluster and
 // checks what its clients have seen. Exits with status 1 when something is wrong; history and logs are then kept.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { etcdProgram } from '../../scripts/etcd.mjs';
+import type { Cluster } from './cluster.ts';
 import { startEtcdCluster } from './etcd-cluster.ts';
+import { startLmdbCluster } from './lmdb-cluster.ts';
 import { startMemoryCluster } from './memory-cluster.ts';
 import { plants } from './plants.ts';
 import { runTrial, type Trial } from './trial.ts';
@@ -47,16 +49,19 @@ process.exit(bad === 0 ? 0 : 1);
 /** Carries out a trial, and tells whether nothing was wrong. */
 async function holds(seed: number, own: string): Promise<boolean> {
   const begin = performance.now();
-  const cluster =
-    program === undefined
-      ? await startMemoryCluster(own, seed, plants[values.plant ?? ''])
-      : await startEtcdCluster(own, program);
+  const cluster = await start(seed, own);
   const trial = await runTrial(cluster, seed, Number(values.seconds) * 1_000);
   console.log(summaryOf(trial, performance.now() - begin));
   const isRight = trial.violations.length === 0;
   if (!isRight || values.keep) keep(own, trial);
   else rmSync(own, { recursive: true });
   return isRight;
+}
+
+function start(seed: number, own: string): Promise<Cluster> {
+  if (program !== undefined) return startEtcdCluster(own, program);
+  if (values.cluster === 'lmdb') return startLmdbCluster(own, seed);
+  return startMemoryCluster(own, seed, plants[values.plant ?? '']);
 }
 
 function summaryOf({ seed, history, violations, deeds, recovery }: Trial, time: number): string {

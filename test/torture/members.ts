@@ -115,6 +115,14 @@ export class Members {
     this.#childOf(name).kill('SIGCONT');
   }
 
+  /** Has etcd refuse whatever takes space, as when its quota is reached. Resolves when it does, or no longer. */
+  async refuseSpace(refused: boolean): Promise<void> {
+    const [id = ''] = this.#ids.keys();
+    const memberID = BigInt(`0x${id}`).toString();
+    const request = { action: refused ? 'ACTIVATE' : 'DEACTIVATE', memberID, alarm: 'NOSPACE' };
+    while ((await this.ask('/v3/maintenance/alarm', request)) === undefined) await sleep(50);
+  }
+
   /** Discards the history before a revision; resolves when that has been done, whatever becomes of single members. */
   async compact(revision: number): Promise<void> {
     for (;;) {

@@ -8,12 +8,14 @@ export class Replica {
   readonly endpoint: Endpoint;
   readonly #processes: Processes;
   readonly #flags: readonly string[];
+  readonly #runner: readonly string[];
   #child: ChildProcess | undefined;
 
-  /** `flags`: besides those of folder, port and tokens. */
-  constructor(processes: Processes, endpoint: Endpoint, flags: readonly string[]) {
+  /** `flags`: besides those of folder, port and tokens. `runner`: a command that runs another one in its own process. */
+  constructor(processes: Processes, endpoint: Endpoint, flags: readonly string[], runner: readonly string[] = []) {
     this.endpoint = endpoint;
     this.#processes = processes;
+    this.#runner = runner;
     const { port, folder, tokens } = endpoint;
     this.#flags = [`--secure-port=${port}`, `--data-dir=${folder}`, `--token-auth-file=${tokens}`, ...flags];
   }
@@ -21,13 +23,18 @@ export class Replica {
   /** Starts the process; the server is ready when its endpoint says so. */
   start(): void {
     this.endpoint.begin();
-    const args = ['dist/server/main.js', 'serve', ...this.#flags];
-    this.#child = this.#processes.start(this.endpoint.name, process.execPath, args);
+    const server = [process.execPath, 'dist/server/main.js', 'serve', ...this.#flags];
+    const [command, ...args] = [...this.#runner, ...server] as [string, ...string[]];
+    this.#child = this.#processes.start(this.endpoint.name, command, args);
   }
 
   /** Whether the process runs, or is paused. */
   get isRunning(): boolean {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -1,7 +1,9 @@
 import {
+  closeSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,6 +16,7 @@ import { open } from 'lmdb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Entry, type GetResult, type Store, StoreError, type WatchSink } from '../store.ts';
 import { drivenClock } from '../testing/driven-clock.ts';
+import { usedBytes } from './data-file.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 import { openLmdbSnapshot } from './snapshot.ts';
 
@@ -46,6 +49,10 @@ beforeAll(async () => {
   for (let i = 0; i < 20; i++) await store.commit([{ key: 'none', revision: 0 }], []);
   entries = (await store.list({ prefix: '' })).entries;
   await store.close();
+  // Without the space that it has reserved.
+  const handle = openSync(join(whole, 'data.mdb'), 'r');
+  truncateSync(join(whole, 'data.mdb'), usedBytes(handle, 'data.mdb'));
+  closeSync(handle);
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 beforeEach(() => {

@@ -60,6 +60,12 @@ export function checkDataFile(file: string): void {
   }
 }
 
+/** The end of the last page that is in use or free (bytes). */
+export function usedBytes(handle: number, file: string): number {
+  const meta = readMeta(handle, file);
+  return meta === undefined ? 0 : meta.pages * meta.pageSize;
+}
+
 /** The newer one of the two meta pages; undefined when the file is empty. */
 function readMeta(handle: number, file: string): Meta | undefined {
   const first = Buffer.alloc(metaBytes);

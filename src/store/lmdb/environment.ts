@@ -37,6 +37,7 @@ import {
   type State,
   textKeys,
 } from './records.ts';
+import { Space } from './space.ts';
 import { Table } from './table.ts';
 
 /** The tables of a store. */
@@ -65,6 +66,8 @@ export interface Environment extends Tables {
    * missing.
    */
   reopen(answered: number): Promise<void>;
+  /** Resolves when there is space for a transaction that writes so many bytes at most. Fails as the file system does. */
+  reserve(bytes: number): Promise<void>;
   /** The size of the data file (bytes). */
   size(): Promise<number>;
   close(): Promise<void>;
@@ -153,6 +156,7 @@ class Files implements Environment {
   readonly #mapSize: number;
   readonly #released: () => void;
   #root: RootDatabase<Buffer, Buffer> | undefined;
+  #space: Space | undefined;
   #state = emptyState;
   #unsealed: Position | undefined;
 
@@ -201,11 +205,17 @@ class Files implements Environment {
       if (state === undefined) throw damaged(this.path, 'its state does not match its checksum');
       this.#unsealed = unsealedFrom(root);
       if (state.latest < answered) throw lost(this.path, answered, state.latest);
+      this.#space = await Space.open(join(this.path, dataFile));
       this.#state = state;
     } catch (error) {
       await this.#closeRoot();
       throw failure(this.path, error);
     }
+  }
+
+  async reserve(bytes: number): Promise<void> {
+    if (this.#space === undefined) throw notOpen(this.path);
+    await this.#space.reserve(bytes);
   }
 
   async size(): Promise<number> {
@@ -232,8 +242,10 @@ class Files implements Environment {
 
   async #closeRoot(): Promise<void> {
     const root = this.#root;
-    this.#root = undefined;
+    const space = this.#space;
+    [this.#root, this.#space] = [undefined, undefined];
     for (const table of this.#tables) table.close();
+    await space?.close();
     await root?.close();
   }
 }

@@ -158,6 +158,7 @@ export class GroupCommit {
     const { clock, flushed } = this.#flushes;
     const began = clock.monotonic();
     try {
+      await this.#environment.reserve(transaction.bytes);
       await withoutReports(() => transaction.write());
       flushed((clock.monotonic() - began) / 1000);
     } catch (error) {

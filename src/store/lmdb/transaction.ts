@@ -30,6 +30,10 @@ const headsAtOnce = 512;
 const sealedAtOnce = 64;
 const sealedBytesAtOnce = 1024 * 1024;
 
+const pageBytes = 4096;
+/** What every transaction writes: the way to the roots of the tables, and the list of free pages. */
+const pagesOfRoots = 64;
+
 /** One write of a commit, encoded except for what depends on the revision. */
 export interface ReadyWrite {
   readonly key: ByteString;
@@ -182,6 +186,15 @@ export class Transaction {
     const next = found[taken]?.key ?? after(found.at(-1)?.key);
     this.#unsealed = found.length < sealedAtOnce && taken === found.length ? 'none' : next;
     this.tick();
+  }
+
+  /** How many bytes `write` writes at most: two pages for each entry of a table besides the records themselves. */
+  get bytes(): number {
+    const entries = this.#sealed.length + this.#records.length + this.#heads.size + this.#leases.length;
+    let bytes = (2 * (entries + this.#swept.length) + pagesOfRoots) * pageBytes;
+    for (const { record } of this.#sealed) bytes += record.length;
+    for (const { record } of this.#records) bytes += record.length;
+    return bytes;
   }
 
   /** Resolves when everything is durable; rejects when nothing has been written. */

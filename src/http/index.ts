@@ -1,4 +1,6 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
+
+export { textAnswer } from './answers.ts';
 export type { RunningFlag } from './debug-flags.ts';
 export { dialFailure, type KubeletTrust } from './dial.ts';
 export { createHandler } from './handle.ts';
@@ -19,4 +21,5 @@ export {
 export { createProfiler } from './profiling.ts';
 export { identify, type RequestInfo } from './request-info.ts';
 export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
+export { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 export { YamlThread } from './yaml-thread.ts';

@@ -39,9 +39,10 @@ import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeOthers } from './component-status.ts';
-import { allowsPrivileged } from './demo.ts';
+import { allowsPrivileged, fakeNodesOf } from './demo.ts';
 import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
+import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
@@ -119,7 +120,9 @@ export async function compose(
   const access = await authenticationOf(settings, names, authenticating);
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, auth.log);
-  const nodeProxy = await nodeProxyOf(settings, clock);
+  const bareProxy = await nodeProxyOf(settings, clock);
+  const fakeNodes = { count: fakeNodesOf(settings), names, clock, registry: later.registry };
+  const nodeProxy = fakeNodes.count === 0 ? bareProxy : withFakeKubelets(bareProxy, fakeNodes);
   const admissionLog = logOf(log, 'admission');
   const configured = await readAdmission(settings, names, admissionLog);
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
@@ -129,7 +132,9 @@ export async function compose(
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
-  const registered = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
+  const registered = registeredWebhooks(
+    webhookServices({ names, clock, random, fakeNodes: fakeNodes.count, ...later }),
+  );
   const webhooks = interceptWebhooks?.(registered) ?? registered;
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };

@@ -120,9 +120,8 @@ export async function compose(
   const access = await authenticationOf(settings, names, authenticating);
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, auth.log);
-  const bareProxy = await nodeProxyOf(settings, clock);
-  const fakeNodes = { count: fakeNodesOf(settings), names, clock, registry: later.registry };
-  const nodeProxy = fakeNodes.count === 0 ? bareProxy : withFakeKubelets(bareProxy, fakeNodes);
+  const places = { names, clock, random, ...later };
+  const nodeProxy = await nodeProxyOf(settings, places);
   const admissionLog = logOf(log, 'admission');
   const configured = await readAdmission(settings, names, admissionLog);
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
@@ -132,10 +131,7 @@ export async function compose(
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey } = await openStores(settings, given, opening);
-  const registered = registeredWebhooks(
-    webhookServices({ names, clock, random, fakeNodes: fakeNodes.count, ...later }),
-  );
-  const webhooks = interceptWebhooks?.(registered) ?? registered;
+  const webhooks = webhooksOf(settings, places, interceptWebhooks);
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
@@ -206,13 +202,27 @@ const pluginsOf = (
   return makePlugins(pluginInitializer({ ...options, features }), on, off);
 };
 
-const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock']): Promise<NodeProxy> =>
-  createNodeProxy({
-    clock,
+type Places = Pick<Dependencies, 'clock' | 'random'> & { readonly names: Names; readonly registry: () => Registry };
+
+async function nodeProxyOf(settings: ServerSettings, places: Places): Promise<NodeProxy> {
+  const proxy = createNodeProxy({
+    clock: places.clock,
     trust: await kubeletTrustOf(settings),
     connectMs: settings.kubeletTimeout,
     isIdentity: identityHeaders(requestHeaderNames(settings)),
   });
+  const count = fakeNodesOf(settings);
+  return count === 0 ? proxy : withFakeKubelets(proxy, { ...places, count });
+}
+
+function webhooksOf(
+  settings: ServerSettings,
+  places: Places,
+  intercept: ComposeDependencies['interceptWebhooks'],
+): RegisteredWebhooks {
+  const webhooks = registeredWebhooks(webhookServices({ ...places, fakeNodes: fakeNodesOf(settings) }));
+  return intercept?.(webhooks) ?? webhooks;
+}
 
 /** Warns of feature gates. */
 function registrySettings(settings: ServerSettings, log: Log) {

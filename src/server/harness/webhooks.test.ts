@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,7 +151,7 @@ it('are called over TLS, with a certificate that is made for their place', async
   expect(readFileSync(join(certDir, 'tls.crt'), 'utf8')).toBe(cert);
   expect(readFileSync(join(certDir, 'tls.key'), 'utf8')).toBe(key);
   await expect(server.client.create(gadgets, gadget('a'))).rejects.toThrow('connection refused');
-  const hooks = createServer({ cert, key }, async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const review = JSON.parse(await text(request)) as WebhookRequest['review'];
     const path = new URL(request.url ?? '', 'https://localhost').pathname;
     const { patch, ...rest } = (await answer({ path, review })) as { patch?: object };
@@ -160,7 +161,8 @@ it('are called over TLS, with a certificate that is made for their place', async
         : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ ...review, response: { uid: review.request['uid'], ...rest, ...patched } }));
-  });
+  };
+  const hooks = createServer({ cert, key }, (request, response) => void serve(request, response));
   await new Promise<void>((resolve) => hooks.listen(port, host, resolve));
   closing.push(async () => {
     hooks.close();

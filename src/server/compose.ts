@@ -151,17 +151,12 @@ export async function compose(
   });
   const others = [...checks, ...state.hooks.checks(clock, settings.livezGracePeriod)];
   const nonResource = createNonResourceHandler({
-    registry,
-    names,
+    ...{ registry, names, metrics, findType, describe, pause: pauseDocuments },
     health: serverHealth({ names, store, registry, clock, others, log, isClosing: () => state.closing }),
-    metrics,
     ...debugging(settings, clock, log),
     version: apiVersion(),
     serverAddress: () => state.address,
     openId: access.openId,
-    findType,
-    describe,
-    pause: pauseDocuments,
   });
   const yaml = new YamlThread({ clock });
   const handler = createHandler({

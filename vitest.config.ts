@@ -44,6 +44,7 @@ const longest = [
   'test/backup.test.ts',
   'test/kubectl-custom.test.ts',
   'test/envtest.test.ts',
+  'test/kubectl-fake-nodes.test.ts',
   'test/etcd.test.ts',
   'test/deploy.test.ts',
   'test/testing-document.test.ts',

@@ -1,7 +1,7 @@
 /** The programs of `orch envtest`, started and used as envtest of controller-runtime does. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import http from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -116,7 +116,11 @@ async function start(path: string, args: readonly string[], health: string): Pro
 }
 
 interface ControlPlane extends Program {
-  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  readonly request: (
+    method: string,
+    path: string,
+    body?: unknown,
+  ) => Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
 /** Starts both programs with the arguments and the files that envtest makes, and waits for the default namespace. */
@@ -233,13 +237,13 @@ describe.skipIf(!hasProgram('openssl') || process.platform === 'win32')('the pro
     const plane = await startControlPlane(writePrograms());
     await install(plane);
     const pair = servingCertificate(tinyAuthority());
-    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const serve = async (request: http.IncomingMessage, response: http.ServerResponse) => {
       const review = JSON.parse(await text(request)) as { request: { uid: string } };
       const status = { message: 'no gadgets today' };
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ ...review, response: { uid: review.request.uid, allowed: false, status } }));
     };
-    const hook = https.createServer(pair, (request, response) => void answer(request, response));
+    const hook = https.createServer(pair, (request, response) => void serve(request, response));
     await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
     const { port } = hook.address() as AddressInfo;
     const webhook = {

@@ -34,6 +34,9 @@ export function createClient(options: ClientOptions): Client {
       observe: (kind, object) => {
         for (const { observe } of observers) observe(kind, object);
       },
+      wrote: (kind, object) => {
+        for (const { wrote } of observers) wrote?.(kind, object);
+      },
       forget: (kind, key) => {
         for (const { forget } of observers) forget(kind, key);
       },

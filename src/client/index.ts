@@ -1,6 +1,7 @@
 /** The client of the API: verbs, typed kinds, transports, and what controllers are made of. */
 export { type AsyncClosing, asyncDispose } from './async-closing.ts';
 export type { Client, ClientOptions } from './client.ts';
+export { silentLog } from './console-log.ts';
 export { createClient } from './create-client.ts';
 export { EventRecorder, type EventRecorderOptions, type EventSubject, type EventType } from './event-recorder.ts';
 export { type HttpsOptions, httpsTransport } from './https.ts';
@@ -27,6 +28,7 @@ export {
   type ObjectObserver,
   type Partially,
   type Subresource,
+  type Unnamed,
 } from './kind-client.ts';
 export {
   jitterFactor,
@@ -49,6 +51,7 @@ export type {
   WatchParameters,
 } from './place-client.ts';
 export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
+export { type ObjectChange, type Predicate, predicates } from './predicates.ts';
 export { type Reflected, type ReflectorOptions, reflect } from './reflector.ts';
 export { type RequestRate, rateLimited } from './request-rate.ts';
 export { readJson } from './response.ts';

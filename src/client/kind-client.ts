@@ -24,6 +24,8 @@ import type { ClientWatch } from './watch.ts';
 export interface ObjectObserver {
   /** A whole object as the server returned it. */
   readonly observe: (kind: KindReference, object: TypedObject) => void;
+  /** The same of an object that the client has written, before `observe`. */
+  readonly wrote?: (kind: KindReference, object: TypedObject) => void;
   /** The object of this uid is there no longer. */
   readonly forget: (kind: KindReference, key: ObjectKey & { readonly uid: string }) => void;
 }
@@ -50,6 +52,11 @@ export type Partially<T> = T extends readonly (infer E)[]
     ? { [K in keyof T]?: Partially<T[K]> }
     : T;
 
+/** An object that does not say its kind, which the client adds. */
+export type Unnamed<T> = T extends { apiVersion: unknown; kind: unknown }
+  ? Omit<T, 'apiVersion' | 'kind'> & Partial<Pick<T, 'apiVersion' | 'kind'>>
+  : T;
+
 /**
  * The objects of a kind. Objects are named by namespace and name, such as `object.metadata`; without a namespace at
  * cluster scope only. What a method returns is the caller's. @throws StatusError that of the server; 404 when the kind is
@@ -67,7 +74,7 @@ export interface KindClient<T extends TypedObject> extends TypedKind<T> {
   items(options?: Omit<ListOptions, 'accept' | 'continue'> & InNamespace): AsyncIterable<T>;
   watch(options?: Omit<WatchParameters, 'accept'> & InNamespace): Promise<ClientWatch<T>>;
   /** Creates the object in the namespace of its metadata; `kind` and `apiVersion` are added. */
-  create(object: T, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
+  create(object: T | Unnamed<T>, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
   /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
   update(object: T, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
   /** `strategic` is for built-in kinds only. */
@@ -119,7 +126,7 @@ export function createKindClient<T extends TypedObject>(
     watch: async ({ namespace, ...options } = {}) => client.watch<T>(await access.all(namespace), options),
     create: async (object, options) => {
       const place = within(await resolve(), object.metadata?.namespace);
-      return access.written(await client.create<T>(place, access.typed(object), options), options);
+      return access.written(await client.create<T>(place, access.typed(object as T), options), options);
     },
     subresource: <S extends TypedObject>(name: string): Subresource<S> => ({
       get: async (key, options) => access.observed(await client.get<S>(await access.one(key, name), options)),
@@ -159,14 +166,19 @@ class Access {
   }
 
   observed<R extends TypedObject>(object: R): R {
-    const { kind, apiVersion } = this.kind;
-    // A subresource may be of a kind of its own.
-    if (object.kind === kind && object.apiVersion === apiVersion) this.observer.observe(this.kind, object);
+    if (this.#isWhole(object)) this.observer.observe(this.kind, object);
     return object;
   }
 
   written<R extends TypedObject>(object: R, options: ItemOptions | undefined): R {
-    return options?.dryRun === true ? object : this.observed(object);
+    if (options?.dryRun === true) return object;
+    if (this.#isWhole(object)) this.observer.wrote?.(this.kind, object);
+    return this.observed(object);
+  }
+
+  /** A subresource may be of a kind of its own. */
+  #isWhole(object: TypedObject): boolean {
+    return object.kind === this.kind.kind && object.apiVersion === this.kind.apiVersion;
   }
 }
 

@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../meta/index.ts';
 import { createServer, type OrchServer } from '../server/index.ts';
+import { silentLog as silent } from './console-log.ts';
+import { createClient } from './create-client.ts';
+import { inProcessTransport } from './in-process.ts';
 import { controllerReference } from './owner-references.ts';
+import { predicates } from './predicates.ts';
 import { type RunningController, startController } from './start-controller.ts';
 
 interface Meta {
@@ -27,7 +31,14 @@ interface Secret {
   stringData?: { [key: string]: string };
 }
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
+/** One that counts generations, has a status and declares its apiVersion and kind, as generated types do. */
+interface Budget {
+  apiVersion: 'policy/v1';
+  kind: 'PodDisruptionBudget';
+  metadata: Meta & { labels?: { [key: string]: string } };
+  spec?: { minAvailable?: number };
+  status?: { observedGeneration?: number };
+}
 
 let clock: VirtualClock;
 let server: OrchServer;
@@ -58,6 +69,83 @@ afterEach(async () => {
 });
 
 describe('a controller', () => {
+  it('passes over what its predicates say, and not over retries, what is due and what it owns', async () => {
+    const { client, configMaps } = await open();
+    const budgets = client.kind<Budget>('policy/v1', 'PodDisruptionBudget');
+    const key = { namespace: 'default', name: 'a' };
+    const seen: (number | undefined)[] = [];
+    let next: (() => Promise<{ requeueAfterMs: number } | undefined>) | undefined;
+    started(
+      startController({
+        ...{ client, kind: budgets, clock, owns: [configMaps], log: silent },
+        predicates: [predicates.generationChanged, predicates.labelsMatch('app=web')],
+        reconcile: async (_, { object }) => {
+          seen.push(object?.spec?.minAvailable);
+          const run = next;
+          next = undefined;
+          return run?.();
+        },
+      }),
+    );
+    await idle();
+    const reconciled = async () => {
+      await idle();
+      return seen.splice(0);
+    };
+    const made = await budgets.create({ metadata: { ...key, labels: { app: 'web' } }, spec: { minAvailable: 1 } });
+    expect(await reconciled()).toEqual([1]);
+    await budgets.subresource('status').patch(key, 'merge', { status: { observedGeneration: 1 } });
+    expect(await reconciled()).toEqual([]);
+    await budgets.patch(key, 'merge', { spec: { minAvailable: 2 } });
+    expect(await reconciled()).toEqual([2]);
+    await configMaps.create({ metadata: { ...key, ownerReferences: [controllerReference(made)] } });
+    expect(await reconciled()).toEqual([2]);
+
+    next = () => Promise.reject(new Error('once more'));
+    await budgets.patch(key, 'merge', { spec: { minAvailable: 3 } });
+    expect(await reconciled()).toEqual([3]);
+    next = async () => ({ requeueAfterMs: 60_000 });
+    await clock.advance(10, idle);
+    expect(await reconciled()).toEqual([3]);
+    await budgets.subresource('status').patch(key, 'merge', { status: { observedGeneration: 2 } });
+    expect(await reconciled()).toEqual([]);
+    await clock.advance(60_000, idle);
+    expect(await reconciled()).toEqual([3]);
+
+    await budgets.create({ metadata: { namespace: 'default', name: 'b', labels: { app: 'db' } } });
+    expect(await reconciled()).toEqual([]);
+    await budgets.delete(key);
+    expect(await reconciled()).toEqual([undefined]);
+  });
+
+  it('passes over its own writes, and over none of others', async () => {
+    const { configMaps } = await open();
+    const own = createClient({
+      transport: inProcessTransport(server.handler, {
+        subject: { commonName: 'controller', organizations: ['system:masters'] },
+      }),
+      apiDomain: 'k8s.io',
+    });
+    const key = { namespace: 'default', name: 'a' };
+    const seen: (string | undefined)[] = [];
+    const kind = own.kind<ConfigMap>('v1', 'ConfigMap');
+    started(
+      startController({
+        ...{ client: own, kind, clock, selection: { namespace: 'default' }, predicates: [predicates.notOwn] },
+        reconcile: async (_, { object }) => {
+          seen.push(object?.data?.['colour']);
+          if (object !== undefined) await kind.patch(key, 'merge', { data: { count: String(seen.length) } });
+        },
+      }),
+    );
+    await configMaps.create({ metadata: key, data: { colour: 'green' } });
+    await idle();
+    expect(seen.splice(0)).toEqual(['green']);
+    await configMaps.patch(key, 'merge', { data: { colour: 'blue' } });
+    await idle();
+    expect(seen).toEqual(['blue']);
+  });
+
   it('reconciles every object at the start, after each change and after its deletion', async () => {
     const { client, configMaps } = await open();
     await configMaps.create({ metadata: { namespace: 'default', name: 'old' } });

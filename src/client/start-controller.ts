@@ -11,6 +11,7 @@ import { keyIn, keyOf, type ObjectKey, splitKey, type TypedKind, type TypedObjec
 import { defaultLeaderElection, LeaderElection, type LeaderElectionSettings } from './leader-election.ts';
 import type { Log } from './log.ts';
 import { groupOf } from './owner-references.ts';
+import { ChangeFilter, type Predicate } from './predicates.ts';
 import { systemClock, systemRandom } from './system.ts';
 import type { Signal } from './transport.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -66,6 +67,11 @@ export interface ControllerOptions<T extends TypedObject, W extends readonly Typ
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: functions that return nothing are reconcilers too
   readonly reconcile: (request: ReconcileRequest, context: ReconcileContext<T>) => Promise<ReconcileResult | void>;
+  /**
+   * Which changes of objects of `kind` are a reason to reconcile: those of which all of these hold. What is owned and
+   * watched, retries, resyncs and `requeueAfterMs` reconcile whatever they say.
+   */
+  readonly predicates?: readonly Predicate<NoInfer<T>>[];
   /** The component in events, and the name of the queue in the log; `<kind>-controller` by default. */
   readonly name?: string;
   /** How many objects are reconciled at a time; 1 by default. */
@@ -129,6 +135,8 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   /** How many reconciles have ended. */
   #reconciled = 0;
   #stopped: Promise<void> | undefined;
+  readonly #filter: ChangeFilter<T>;
+  readonly #unobserve: () => void;
 
   constructor(options: ControllerOptions<T, W>) {
     const { client, kind, selection, name = `${kind.kind.toLowerCase()}-controller` } = options;
@@ -137,6 +145,15 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
     this.#name = name;
     this.#clock = clock;
     this.#log = log;
+    this.#filter = new ChangeFilter(options.predicates ?? []);
+    // Before the informers, whose handlers ask whose a change is.
+    this.#unobserve = client.observe({
+      observe: () => {},
+      forget: () => {},
+      wrote: (written, object) => {
+        if (written.kind === kind.kind) this.#filter.wrote(object);
+      },
+    });
     this.informers = new Informers({ client, clock, log });
     this.events = new EventRecorder({ client, component: name, clock, log });
     this.#objects = this.informers.of(kind, selection);
@@ -169,6 +186,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   }
 
   async #stop(): Promise<void> {
+    this.#unobserve();
     await (this.#election ?? this.#term)?.stop();
     await Promise.all([this.events.stop(), this.informers.stop()]);
   }
@@ -188,7 +206,12 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   /** Adds keys when objects change. */
   #follow(): void {
     const { owns = [], watches = [] } = this.#options;
-    this.#objects.onChange((object, old) => this.#term?.queue.add(keyOf(object ?? old ?? {})));
+    this.#objects.onChange((object, old) => {
+      const key = keyOf(object ?? old ?? {});
+      if (this.#term === undefined) return;
+      this.#filter.changed(key, object, old);
+      this.#term.queue.add(key);
+    });
     for (const kind of owns) this.#map({ kind, map: (object) => this.#ownersOf(object) });
     for (const watched of watches as readonly WatchedKind<TypedObject>[]) this.#map(watched);
   }
@@ -211,6 +234,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   /** Objects that are not selected are no affair of this controller. */
   #add(key: string): void {
     if (this.#options.selection !== undefined && this.#objects.getByKey(key) === undefined) return;
+    this.#filter.force(key);
     this.#term?.queue.add(key);
   }
 
@@ -236,7 +260,10 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
       reconcile: (key) => this.#reconcile(key, stopping.signal),
     });
     const addAll = () => {
-      for (const object of this.#objects.list()) queue.add(keyOf(object));
+      for (const object of this.#objects.list()) {
+        this.#filter.force(keyOf(object));
+        queue.add(keyOf(object));
+      }
     };
     let cancel = () => {};
     const resync = () => {
@@ -265,8 +292,15 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   // biome-ignore lint/suspicious/noConfusingVoidType: as that of the caller
   async #reconcile(key: string, signal: Signal): Promise<ReconcileResult | void> {
     try {
+      if (!this.#filter.take(key, this.#clock.monotonic())) return undefined;
       const context = { object: this.#objects.getByKey(key), events: this.events, signal };
-      return await this.#options.reconcile(splitKey(key), context);
+      const result = await this.#options.reconcile(splitKey(key), context);
+      const ms = result?.requeueAfterMs;
+      this.#filter.rests(key, ms === undefined ? undefined : this.#clock.monotonic() + ms);
+      return result;
+    } catch (error) {
+      this.#filter.force(key);
+      throw error;
     } finally {
       this.#reconciled++;
     }

@@ -1,5 +1,6 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
 
+export { textAnswer } from './answers.ts';
 export type { HandlerOptions } from './call.ts';
 export type { RunningFlag } from './debug-flags.ts';
 export { dialFailure, type KubeletTrust } from './dial.ts';
@@ -21,4 +22,5 @@ export {
 export { createProfiler } from './profiling.ts';
 export { identify, type RequestInfo } from './request-info.ts';
 export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
+export { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 export { YamlThread } from './yaml-thread.ts';

@@ -41,9 +41,10 @@ import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeOthers } from './component-status.ts';
-import { allowsPrivileged } from './demo.ts';
+import { allowsPrivileged, fakeNodesOf } from './demo.ts';
 import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
+import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
@@ -124,7 +125,8 @@ export async function compose(
   const access = await authenticationOf(settings, names, auth);
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, auth.log);
-  const nodeProxy = await nodeProxyOf(settings, clock);
+  const places = { names, clock, random, ...later };
+  const nodeProxy = await nodeProxyOf(settings, places);
   const admissionLog = logOf(log, 'admission');
   const configured = await readAdmission(settings, names, admissionLog);
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
@@ -134,8 +136,7 @@ export async function compose(
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey, usable, noteRevision } = await openStores(settings, given, opening);
-  const registered = registeredWebhooks(webhookServices({ names, clock, random, ...later }));
-  const webhooks = interceptWebhooks?.(registered) ?? registered;
+  const webhooks = webhooksOf(settings, places, interceptWebhooks);
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
@@ -231,13 +232,27 @@ const pluginsOf = (
   return makePlugins(pluginInitializer({ ...options, features }), on, off);
 };
 
-const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock']): Promise<NodeProxy> =>
-  createNodeProxy({
-    clock,
+type Places = Pick<Dependencies, 'clock' | 'random'> & { readonly names: Names; readonly registry: () => Registry };
+
+async function nodeProxyOf(settings: ServerSettings, places: Places): Promise<NodeProxy> {
+  const proxy = createNodeProxy({
+    clock: places.clock,
     trust: await kubeletTrustOf(settings),
     connectMs: settings.kubeletTimeout,
     isIdentity: identityHeaders(requestHeaderNames(settings)),
   });
+  const count = fakeNodesOf(settings);
+  return count === 0 ? proxy : withFakeKubelets(proxy, { ...places, count });
+}
+
+function webhooksOf(
+  settings: ServerSettings,
+  places: Places,
+  intercept: ComposeDependencies['interceptWebhooks'],
+): RegisteredWebhooks {
+  const webhooks = registeredWebhooks(webhookServices({ ...places, fakeNodes: fakeNodesOf(settings) }));
+  return intercept?.(webhooks) ?? webhooks;
+}
 
 /** Warns of feature gates. */
 function registrySettings(settings: ServerSettings, log: Log) {

@@ -41,5 +41,4 @@ export interface Dependencies {
   readonly starting: Starting;
 }
 
-const nothing = () => {};
-export const silentLog: Log = { error: nothing, warn: nothing, info: nothing };
+export { silentLog } from '../client/index.ts';

@@ -1,3 +1,4 @@
+import { isFakeHost } from '../controllers/index.ts';
 import { type Clock, type Names, type Random, StatusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { Service } from '../types/core-v1.ts';
@@ -8,13 +9,15 @@ interface Options {
   readonly names: Names;
   readonly clock: Clock;
   readonly random: Random;
+  /** How many fake nodes there are: nobody serves at their addresses. */
+  readonly fakeNodes: number;
 }
 
 /**
  * Finds the address of the service of a webhook: an endpoint, as requests to its `proxy` subresource do, otherwise its
  * cluster IP.
  */
-export function webhookServices({ registry, names, clock, random }: Options): RegisteredWebhooksOptions {
+export function webhookServices({ registry, names, clock, random, fakeNodes }: Options): RegisteredWebhooksOptions {
   const locateService: RegisteredWebhooksOptions['locateService'] = async (namespace, name, port) => {
     const { objects } = registry();
     const { spec = {} } = await objects.read(Service, namespace, name).catch((error: unknown) => {
@@ -33,6 +36,9 @@ export function webhookServices({ registry, names, clock, random }: Options): Re
       const endpoint = await proxy.connect
         .locate({ ...call, namespace, name: `https:${name}:${port}` })
         .catch(ignoreMissing);
+      if (endpoint !== undefined && isFakeHost(endpoint.host, fakeNodes)) {
+        throw new Error(`the pods of service ${JSON.stringify(name)} are on fake nodes, which serve no webhooks`);
+      }
       if (endpoint !== undefined) return endpoint;
     }
     if (type === 'ClusterIP' && clusterIP === 'None') throw new Error('cannot route to service with ClusterIP "None"');

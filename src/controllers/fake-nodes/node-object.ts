@@ -1,4 +1,5 @@
 /** The node of a fake kubelet. */
+import { isIPv4 } from 'node:net';
 import { formatTime, type Names } from '../../meta/index.ts';
 import type { NodeObject } from './objects.ts';
 
@@ -29,6 +30,14 @@ export const podAddresses = 254;
 
 /** The address of a pod on the node, from 0 on. */
 export const podAddress = (index: number, pod: number): string => `${podNetwork(index)}.${pod + 1}`;
+
+/** Whether the host is a fake node, or the address of one or of a pod on one. */
+export function isFakeHost(host: string, count: number): boolean {
+  if (fakeNodeIndex(host, count) !== undefined) return true;
+  const [a = 0, b = 0, c = 0, d = 0] = isIPv4(host) ? host.split('.').map(Number) : [];
+  if (a === 198 && b === 18) return (c << 8) + d >= 1 && (c << 8) + d <= count;
+  return a === 10 && b >= 244 && ((b - 244) << 8) + c < count;
+}
 
 type NodeStatus = NonNullable<NodeObject['status']>;
 

@@ -5,7 +5,6 @@ import { defaultSettings, programSettings, programTable, type ServerSettings } f
 import { createLog } from '../log.ts';
 import { firstSignal, logFailures, runToEnd, settingsOf } from '../process.ts';
 import { startServer } from '../server.ts';
-import { gitVersion } from '../version.ts';
 import { serverArguments } from './arguments.ts';
 
 /** What envtest expects of a server that it starts: nobody runs controllers, and nothing is kept. */
@@ -23,10 +22,6 @@ const table: typeof programTable = {
 
 /** Runs in place of kube-apiserver, with its arguments, until SIGINT or SIGTERM. Objects are kept in memory. */
 export async function runApiServer(args: readonly string[]): Promise<void> {
-  if (args.includes('--version')) {
-    process.stdout.write(`Kubernetes ${gitVersion}\n`);
-    return;
-  }
   const { flags, certificates, inert } = serverArguments(args, new Set(table.list.map(({ name }) => name)));
   const settings = await settingsOf('serve', table, ['--store=memory', ...certificateFlags(certificates), ...flags]);
   if (settings === undefined) return;

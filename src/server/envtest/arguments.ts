@@ -21,7 +21,7 @@ const inert: readonly string[] = [
     'insecure-bind-address',
     'insecure-port',
   ],
-  ...['kubernetes-service-node-port', 'lease-reuse-duration-seconds', 'log-', 'logtostderr'],
+  ...['lease-reuse-duration-seconds', 'log-', 'logtostderr'],
   ...['max-connection-bytes-per-sec', 'peer-', 'permit-address-sharing', 'permit-port-sharing', 'proxy-client-'],
   ...['request-timeout', 'shutdown-send-retry-after', 'shutdown-watch-termination-grace-period', 'stderrthreshold'],
   ...['storage-', 'strict-transport-security-directives', 'tls-cipher-suites', 'tls-curve-preferences'],

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { compatibleDomain } from '../../meta/index.ts';
 import { ensureFolder, readIfThere, writePublic } from '../files.ts';
 import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../flag.ts';
 import { commandHelp } from '../flag-docs.ts';
@@ -36,7 +37,7 @@ const help = (): string =>
     'orch envtest --bin-dir=<folder>',
     [
       'Writes the programs kube-apiserver and etcd, which envtest of controller-runtime starts in place of its own:',
-      'a server in memory without controllers, which serves the API domain k8s.io. kube-apiserver takes the flags of',
+      `a server in memory without controllers, in the API domain ${compatibleDomain}. kube-apiserver takes the flags of`,
       'orch serve too.',
     ],
     table.list,

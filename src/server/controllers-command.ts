@@ -85,8 +85,8 @@ const clientOver = (transport: Transport, apiDomain?: string): Client =>
   });
 
 /**
- * The transports of service accounts, each with a token of its own, which is requested at once: the account exists from
- * the start of its controller, whether or not there is something to do.
+ * The transports of service accounts, each with a token of its own. Tokens are requested from the start on, one after the
+ * other: accounts exist whether or not their controllers have something to do.
  */
 function accountTransports(
   server: HttpsOptions,
@@ -96,12 +96,15 @@ function accountTransports(
 ): (account: string) => Transport {
   const { certificate: _, authorization: __, ...anonymous } = server;
   const transports = new Map<string, Transport>();
+  let requested: Promise<unknown> = Promise.resolve();
   return (account) => {
     const found = transports.get(account);
     if (found !== undefined) return found;
     const token = accountTokens({ client, names, clock: systemClock }, account);
-    // The first request of the controller tries again.
-    token().catch((error: unknown) => log.warn('a service account has no token yet', { account, error }));
+    // After a failure the first request of the controller tries again.
+    requested = requested
+      .then(token)
+      .catch((error: unknown) => log.warn('a service account has no token yet', { account, error }));
     const transport = httpsTransport({ ...anonymous, authorization: async () => `Bearer ${await token()}` });
     transports.set(account, transport);
     return transport;

@@ -4,11 +4,14 @@ import { commandHelp } from './flag-docs.ts';
 import { defaultSettings, type Settings, serverTable } from './flags.ts';
 import { serve } from './serve.ts';
 
-/** The settings of servers that stand in for a cluster: what runs in them is fake. */
-export const playgroundSettings = { apiDomain: compatibleDomain, store: 'memory', allowPrivileged: true } as const;
-
 /** What `orch demo` changes of the defaults of `orch serve`. */
-const demoDefaults: Settings = { ...defaultSettings, ...playgroundSettings, demo: true, securePort: 0 };
+const demoDefaults: Settings = {
+  ...defaultSettings,
+  apiDomain: compatibleDomain,
+  store: 'memory',
+  demo: true,
+  securePort: 0,
+};
 
 const demoTable: FlagTable<Settings> = {
   ...serverTable,

@@ -120,12 +120,13 @@ class FakeKubelet {
     };
     while (!signal.aborted && (await runs())) {
       await new Promise<void>((resolve) => {
-        const cancel = clock.after(followMs, resolve);
         const stop = () => {
           cancel();
+          signal.removeEventListener('abort', stop);
           resolve();
         };
-        signal.addEventListener('abort', stop, { once: true });
+        const cancel = clock.after(followMs, stop);
+        signal.addEventListener('abort', stop);
       });
     }
   }

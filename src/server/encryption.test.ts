@@ -171,7 +171,9 @@ describe('encryption at rest', () => {
         message: `Internal error occurred: the stored object "${keyOfA}" cannot be read`,
       };
       await expect(client.get(a)).rejects.toMatchObject(unreadable);
-      await expect(client.list(secrets)).rejects.toMatchObject(unreadable);
+      // Where they may be deleted, a list names all of them.
+      const listed = options.featureGates === undefined ? unreadable : { code: 500, reason: 'StoreReadError' };
+      await expect(client.list(secrets)).rejects.toMatchObject(listed);
       await expect(client.update(a, secretOf('a'))).rejects.toMatchObject(unreadable);
       await expect(client.delete(a)).rejects.toMatchObject(unreadable);
       expect(JSON.stringify(errors)).not.toMatch(/hunter2|k8s:enc|bG9zd/);

@@ -280,9 +280,9 @@ const maxIssuers = 9;
 function peerOf(socket: TLSSocket): Peer {
   const address = socket.remoteAddress ?? '';
   // `getPeerX509Certificate` copies all that came with it, and in some versions takes them out of the connection.
-  const { raw, subject = {} }: Partial<PeerCertificate> = socket.getPeerCertificate(false) ?? {};
+  const { raw, subject }: Partial<PeerCertificate> = socket.getPeerCertificate(false) ?? {};
   if (raw === undefined) return { address, certificate: undefined };
-  const attributes = subject as { readonly [name: string]: string | string[] | undefined };
+  const attributes = (subject ?? {}) as { readonly [name: string]: string | string[] | undefined };
   let issuers: Promise<readonly X509Certificate[]> | undefined;
   return {
     address,

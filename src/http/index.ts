@@ -18,5 +18,6 @@ export {
 } from './process-usage.ts';
 export { createProfiler } from './profiling.ts';
 export { identify, type RequestInfo } from './request-info.ts';
+export { Shares } from './shares.ts';
 export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 export { YamlThread } from './yaml-thread.ts';

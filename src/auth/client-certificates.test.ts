@@ -15,7 +15,7 @@ const unauthorized = expect.objectContaining({ code: 401 });
 
 function shown(issuer = ours, more: Partial<ClientCertificate> = {}): ClientCertificate {
   const { cert } = issueCertificate({ commonName: 'ada', usage: 'client', ...life }, issuer);
-  return { commonName: 'ada', organizations: ['ops'], chain: [new X509Certificate(cert)], ...more };
+  return { commonName: 'ada', organizations: ['ops'], own: new X509Certificate(cert), ...more };
 }
 
 function setUp(uids = true, expiring: ExpiryObserver = () => {}) {
@@ -46,7 +46,6 @@ describe('client certificates', () => {
     const { ask } = setUp();
     expect(() => ask(shown(foreign))).toThrow(unauthorized);
     expect(() => ask(shown(foreign, { commonName: '' }))).toThrow(unauthorized);
-    expect(() => ask(shown(ours, { chain: [] }))).toThrow(unauthorized);
   });
 
   it('tell with each request for how long they are still valid', () => {
@@ -95,6 +94,38 @@ describe('client certificates', () => {
     expect(ask(certificate)).toBeUndefined();
     state.pool = new TrustPool(ours.cert);
     expect(ask(certificate)).toMatchObject({ name: 'ada' });
+  });
+
+  it('need the certificates that came with them only when no authority has signed them', async () => {
+    const middle = { ...issueCertificate({ commonName: 'middle', usage: 'authority', ...life }, ours), name: 'middle' };
+    let reads = 0;
+    const issuers =
+      (...came: readonly { readonly cert: string }[]) =>
+      async () => {
+        reads++;
+        return came.map(({ cert }) => new X509Certificate(cert));
+      };
+    const { ask, state } = setUp();
+    expect(ask(shown(ours, { issuers: issuers(ours) }))).toMatchObject({ name: 'ada' });
+    expect(reads).toBe(0);
+
+    const between = shown(middle, { issuers: issuers(middle) });
+    const first = [ask(between), ask(between)];
+    for (const user of first) {
+      expect(user).toBeInstanceOf(Promise);
+      await expect(user).resolves.toMatchObject({ name: 'ada' });
+    }
+    expect(ask(between)).toMatchObject({ name: 'ada' });
+    expect(reads).toBe(1);
+
+    const strange = shown(foreign, { issuers: issuers(middle, foreign) });
+    await expect(ask(strange)).rejects.toEqual(unauthorized);
+    expect(() => ask(strange)).toThrow(unauthorized);
+    expect(reads).toBe(2);
+
+    state.pool = new TrustPool(foreign.cert);
+    expect(ask(strange)).toMatchObject({ name: 'ada' });
+    expect(reads).toBe(2);
   });
 
   it('give one user value for each connection', () => {

@@ -13,32 +13,52 @@ export interface ClientCertificateOptions {
 export type ExpiryObserver = (secondsLeft: number) => void;
 
 /** What holds of the certificate of a connection, as long as the pool is the same. */
-interface Judged {
-  readonly pool: TrustPool | undefined;
-  readonly validities: readonly Validity[];
+interface Judgement {
+  readonly pool: TrustPool;
+  validities: readonly Validity[];
+  /** Settles once the certificates that came with it have been looked at too; undefined: nothing has needed them. */
+  whole: Promise<void> | undefined;
+  complete: boolean;
 }
 
 /** The same for every certificate: an error with a stack for each request would cost more than all else. */
 const untrusted = statusError.unauthorized();
 
+function judge({ own, issuers }: ClientCertificate, pool: TrustPool): Judgement {
+  const validities = own === undefined ? [] : pool.validate([own]);
+  return { pool, validities, whole: undefined, complete: issuers === undefined };
+}
+
+async function complete(judgement: Judgement, { own, issuers }: ClientCertificate): Promise<void> {
+  const others = (await issuers?.()) ?? [];
+  if (own !== undefined && others.length > 0) judgement.validities = judgement.pool.validate([own, ...others]);
+  judgement.complete = true;
+}
+
 /**
  * Until when a certificate that is trusted at this time is valid (ms). Undefined: there is no pool. Its path is validated
- * once for each connection and pool, its time at each request. @throws StatusError 401 when it is not trusted
+ * once for each connection and pool, its time at each request. A promise, where no authority of the pool has signed it:
+ * the certificates that came with it are then looked at. @throws StatusError 401 when it is not trusted
  */
 export function certificateCheck({ pool: current, clock }: ClientCertificateOptions) {
-  const judged = new WeakMap<ClientCertificate, Judged>();
-  return (certificate: ClientCertificate): number | undefined => {
+  const judged = new WeakMap<ClientCertificate, Judgement>();
+  const untilOf = (certificate: ClientCertificate, judgement: Judgement): number | Promise<number> => {
+    const now = clock.now();
+    const valid = judgement.validities.find(({ from, until }) => from <= now && now <= until);
+    if (valid !== undefined) return valid.until;
+    if (judgement.complete) throw untrusted;
+    judgement.whole ??= complete(judgement, certificate);
+    return judgement.whole.then(() => untilOf(certificate, judgement));
+  };
+  return (certificate: ClientCertificate): number | Promise<number> | undefined => {
     const pool = current();
     if (pool === undefined) return undefined;
     let judgement = judged.get(certificate);
     if (judgement === undefined || judgement.pool !== pool) {
-      judgement = { pool, validities: pool.validate(certificate.chain ?? []) };
+      judgement = judge(certificate, pool);
       judged.set(certificate, judgement);
     }
-    const now = clock.now();
-    const valid = judgement.validities.find(({ from, until }) => from <= now && now <= until);
-    if (valid === undefined) throw untrusted;
-    return valid.until;
+    return untilOf(certificate, judgement);
   };
 }
 
@@ -54,13 +74,7 @@ export function certificateAuthenticator(
   const credentialId = `authentication.${names.labels}/credential-id`;
   const trusted = certificateCheck(options);
   const users = new WeakMap<ClientCertificate, User>();
-  return ({ certificate }) => {
-    if (certificate === undefined) return undefined;
-    if (certificate.chain !== undefined) {
-      const until = trusted(certificate);
-      if (until === undefined) return undefined;
-      options.expiring?.((until - options.clock.now()) / 1000);
-    }
+  const userOf = (certificate: ClientCertificate): User | undefined => {
     const known = users.get(certificate);
     if (known !== undefined) return known;
     const { commonName: name, organizations, uids = [], sha256 } = certificate;
@@ -75,5 +89,17 @@ export function certificateAuthenticator(
     };
     users.set(certificate, user);
     return user;
+  };
+  const userUntil = (certificate: ClientCertificate, until: number): User | undefined => {
+    options.expiring?.((until - options.clock.now()) / 1000);
+    return userOf(certificate);
+  };
+  return ({ certificate }) => {
+    if (certificate === undefined) return undefined;
+    if (certificate.own === undefined) return userOf(certificate);
+    const until = trusted(certificate);
+    if (until === undefined) return undefined;
+    if (until instanceof Promise) return until.then((late) => userUntil(certificate, late));
+    return userUntil(certificate, until);
   };
 }

@@ -17,7 +17,7 @@ const names = {
 
 function certificate(commonName = 'proxy', issuer = ca): ClientCertificate {
   const { cert } = issueCertificate({ commonName, usage: 'client', ...life }, issuer);
-  return { commonName, organizations: [], chain: [new X509Certificate(cert)] };
+  return { commonName, organizations: [], own: new X509Certificate(cert) };
 }
 
 type Sent = { readonly [name: string]: string | readonly string[] };

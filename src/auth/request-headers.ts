@@ -51,9 +51,14 @@ export function requestHeaderAuthenticator({ allowedNames, names, ...options }: 
   const allowed = new Set(allowedNames);
   const trusted = certificateCheck(options);
   return ({ certificate, sent }) => {
-    if (certificate?.chain === undefined || trusted(certificate) === undefined) return undefined;
-    if (allowed.size > 0 && !allowed.has(certificate.commonName)) throw refused;
-    return sent === undefined ? undefined : namedUser(sent, names);
+    if (certificate?.own === undefined) return undefined;
+    const named = () => {
+      if (allowed.size > 0 && !allowed.has(certificate.commonName)) throw refused;
+      return sent === undefined ? undefined : namedUser(sent, names);
+    };
+    const until = trusted(certificate);
+    if (until === undefined) return undefined;
+    return until instanceof Promise ? until.then(named) : named();
   };
 }
 

@@ -11,10 +11,12 @@ export interface ClientCertificate {
   /** Digest of the certificate, in hex; absent for in-process requests. */
   readonly sha256?: string;
   /**
-   * The certificate and those that came with it, as presented: nothing is verified but that the client has its key. Absent
-   * for in-process requests, which have a subject only: it is trusted.
+   * The certificate as presented: nothing is verified but that the client has its key. Absent for in-process requests,
+   * which have a subject only: it is trusted.
    */
-  readonly chain?: readonly X509Certificate[];
+  readonly own?: X509Certificate;
+  /** Those that came with it. Anybody may send hundreds, which take long to read: only for an own one that needs them. */
+  readonly issuers?: () => Promise<readonly X509Certificate[]>;
 }
 
 /** The headers of a request. */

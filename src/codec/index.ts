@@ -3,6 +3,7 @@ export { acceptsGzip, compressBody, compressedFrom } from './compress.ts';
 export { type Deflated, deflate, GzipEnd, gzipEndBytes, gzipHead, inflate } from './deflated.ts';
 export {
   type ParsedBody,
+  parseAnyJsonInSteps,
   parseJson,
   parseJsonInSteps,
   prettyJson,

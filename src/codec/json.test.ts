@@ -341,8 +341,25 @@ describe('a body with many members', () => {
     }
   });
 
-  it('is left to be read at once when it is small, too deep or has too many members', () => {
+  it('is left to be read at once when it is small', () => {
     expect(parseJsonInSteps(Buffer.from('{"a":1}'))).toBeUndefined();
-    expect(parseJsonInSteps(large('1,'.repeat(410_000)))).toBeUndefined();
+  });
+
+  it('fails after it was scanned in steps when it has too many members, or is too deep', () => {
+    const inSteps = (text: string) => atOnce(parseJsonInSteps(Buffer.from(text)) as Steps<unknown>);
+    expect(() => inSteps(`[${'1,'.repeat(410_000)}1]`)).toThrow(expect.objectContaining({ code: 413 }));
+    expect(() => inSteps('['.repeat(300_000))).toThrow('exceeded max depth');
+  });
+
+  it('is scanned in steps wherever its values lie', () => {
+    const findings = ['"\\ud800"', '12345678901234567890', '1e2', '{"a":1,"a":2}', '"\\\\"', '[[]]'];
+    for (const value of findings) {
+      for (let gap = 262_114; gap < 262_142; gap += 3) {
+        const bytes = Buffer.from(`{"y":[${' '.repeat(gap)}${value},${value}]${' '.repeat(100)}}`);
+        expect(atOnce(parseJsonInSteps(bytes) as Steps<unknown>)).toEqual(parseJson(bytes));
+      }
+    }
+    const long = parseJsonInSteps(Buffer.from(`["${'x'.repeat(100)}"${',[]'.repeat(300_000)}]`), 512, 1_000_000);
+    expect([...(long as Steps<unknown>)].length).toBeGreaterThan(6);
   });
 });

@@ -35,7 +35,10 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
  * @throws StatusError 400 with a message that says why the text is no JSON, or 413 above `maxMembers`
  */
 export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = MAX_MEMBERS): ParsedBody {
-  const shape = scan(bytes);
+  return parseScanned(bytes, scan(bytes), maxDepth, maxMembers);
+}
+
+function parseScanned(bytes: Uint8Array, shape: Shape, maxDepth: number, maxMembers: number): ParsedBody {
   if (shape.commas > maxMembers) throw statusError.tooManyMembers();
   if (shape.depth > maxDepth) throw statusError.badRequest('exceeded max depth');
   const body = read(bytes, shape, maxDepth);
@@ -46,20 +49,46 @@ export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = 
 /** From so many members on a body is read in steps: the engine's reader takes up to a microsecond for each. */
 const manyMembers = 4_000;
 
-/** The same in steps, for bodies with many members; undefined for one that is to be read at once. */
-export function parseJsonInSteps(bytes: Uint8Array): Steps<ParsedBody> | undefined {
-  const { colons, commas, depth } = scan(bytes);
-  if (colons + commas < manyMembers || commas > MAX_MEMBERS || depth > MAX_DEPTH) return undefined;
-  return readInSteps(bytes);
+/** The same in steps, for bodies that are long or have many members; undefined for one that is to be read at once. */
+export function parseJsonInSteps(
+  bytes: Uint8Array,
+  maxDepth = MAX_DEPTH,
+  maxMembers = MAX_MEMBERS,
+): Steps<ParsedBody> | undefined {
+  if (bytes.length > scanBytes) return parseLong(bytes, maxDepth, maxMembers);
+  const shape = scan(bytes);
+  return hasMany(shape) && shape.commas <= maxMembers && shape.depth <= maxDepth
+    ? readInSteps(bytes, maxDepth)
+    : undefined;
 }
 
-function* readInSteps(bytes: Uint8Array): Steps<ParsedBody> {
+/** The value of any body in steps: one step for most. @throws as {@link parseJson} does */
+export function* parseAnyJsonInSteps(
+  bytes: Uint8Array,
+  maxDepth = MAX_DEPTH,
+  maxMembers = MAX_MEMBERS,
+): Steps<ParsedBody> {
+  const steps = parseJsonInSteps(bytes, maxDepth, maxMembers);
+  return steps === undefined ? parseJson(bytes, maxDepth, maxMembers) : yield* steps;
+}
+
+const hasMany = ({ colons, commas }: Shape): boolean => colons + commas >= manyMembers;
+
+function* parseLong(bytes: Uint8Array, maxDepth: number, maxMembers: number): Steps<ParsedBody> {
+  const shape = yield* scanInSteps(bytes);
+  if (hasMany(shape) && shape.commas <= maxMembers && shape.depth <= maxDepth) {
+    return yield* readInSteps(bytes, maxDepth);
+  }
+  return parseScanned(bytes, shape, maxDepth, maxMembers);
+}
+
+function* readInSteps(bytes: Uint8Array, maxDepth: number): Steps<ParsedBody> {
   yield;
   let fault: unknown;
   // The text of an invalid body is read once more, byte by byte, for the message.
   for (const encoding of ['utf8', 'latin1'] as const) {
     try {
-      const { value, findings } = yield* parseExactInSteps(textOf(bytes, encoding), { maxDepth: MAX_DEPTH });
+      const { value, findings } = yield* parseExactInSteps(textOf(bytes, encoding), { maxDepth });
       if (fault !== undefined) break;
       return findings.length === 0 ? { value, findings: NO_FINDINGS } : { value, findings, json: bytes };
     } catch (error) {
@@ -125,9 +154,8 @@ const longJson = 64 * 1024;
 /** The same in steps, for a long text with many members. */
 export function* readOwnJsonInSteps(text: string): Steps<Json> {
   if (text.length < longJson) return readOwnJson(text);
-  const { colons, commas } = scan(Buffer.from(text));
-  yield;
-  if (colons + commas < manyMembers) return readOwnJson(text);
+  const shape = yield* scanInSteps(Buffer.from(text));
+  if (!hasMany(shape)) return readOwnJson(text);
   return (yield* parseExactInSteps(text, { maxDepth: ownDepth })).value;
 }
 
@@ -152,16 +180,34 @@ interface Shape {
   depth: number;
   /** `JSON.parse` may give another value: a long integer, an exponent or an escaped surrogate. */
   exact: boolean;
+  /** The nesting at the end of what was scanned. */
+  level: number;
 }
+
+/** How much of a text is scanned in one step (bytes), and the string that begins there. */
+const scanBytes = 256 * 1024;
 
 /** Scans a JSON text once for what `JSON.parse` does not report. */
 function scan(bytes: Uint8Array): Shape {
-  let colons = 0;
-  let commas = 0;
-  let level = 0;
-  let depth = 0;
-  let exact = false;
-  for (let i = 0; i < bytes.length; i++) {
+  const shape = unscanned();
+  scanPart(bytes, shape, 0, bytes.length);
+  return shape;
+}
+
+function* scanInSteps(bytes: Uint8Array): Steps<Shape> {
+  const shape = unscanned();
+  for (let from = 0; from < bytes.length; yield) from = scanPart(bytes, shape, from, from + scanBytes);
+  return shape;
+}
+
+const unscanned = (): Shape => ({ colons: 0, commas: 0, depth: 0, exact: false, level: 0 });
+
+/** Scans what begins before `to`, and returns where that ends. */
+function scanPart(bytes: Uint8Array, shape: Shape, from: number, to: number): number {
+  let { colons, commas, level, depth, exact } = shape;
+  const end = Math.min(to, bytes.length);
+  let i = from;
+  for (; i < end; i++) {
     const byte = bytes[i] as number;
     if (byte === 0x22) {
       for (i++; i < bytes.length; i++) {
@@ -184,7 +230,8 @@ function scan(bytes: Uint8Array): Shape {
       i--;
     }
   }
-  return { colons, commas, depth, exact };
+  Object.assign(shape, { colons, commas, level, depth, exact });
+  return i;
 }
 
 function countKeys(value: Json): number {

@@ -1,7 +1,7 @@
 import { hash, X509Certificate } from 'node:crypto';
 import { constants, type ServerHttp2Session } from 'node:http2';
-import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
-import type { Clock } from '../meta/index.ts';
+import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls';
+import { type Clock, scheduler, type Turns } from '../meta/index.ts';
 import { InputLimits } from './input-limits.ts';
 import type { LoopTurns } from './loop-turns.ts';
 import type { NodeRequest } from './node-request.ts';
@@ -273,40 +273,46 @@ const ignore = () => {};
 /** An attribute of a subject with the user's uid. */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
-/** Bounds the length of a chain, which Node makes circular at a self-signed certificate. */
-const maxChain = 10;
+/** How many certificates that came with a client's are looked at: Node makes a chain circular at a self-signed one. */
+const maxIssuers = 9;
 
 /** Address and certificate of the client; authenticators verify the certificate. */
 function peerOf(socket: TLSSocket): Peer {
   const address = socket.remoteAddress ?? '';
-  const chain = chainOf(socket);
-  const [own] = chain;
-  if (own === undefined) return { address, certificate: undefined };
-  const subject = own.toLegacyObject().subject as { readonly [name: string]: string | string[] | undefined };
+  // `getPeerX509Certificate` copies all that came with it, and in some versions takes them out of the connection.
+  const { raw, subject }: Partial<PeerCertificate> = socket.getPeerCertificate(false) ?? {};
+  if (raw === undefined) return { address, certificate: undefined };
+  const attributes = (subject ?? {}) as { readonly [name: string]: string | string[] | undefined };
+  let issuers: Promise<readonly X509Certificate[]> | undefined;
   return {
     address,
     certificate: {
-      commonName: allOf(subject['CN']).at(-1) ?? '',
-      organizations: allOf(subject['O']),
-      uids: allOf(subject[uidAttribute]),
-      sha256: hash('sha256', own.raw, 'hex'),
-      chain,
+      commonName: allOf(attributes['CN']).at(-1) ?? '',
+      organizations: allOf(attributes['O']),
+      uids: allOf(attributes[uidAttribute]),
+      sha256: hash('sha256', raw, 'hex'),
+      own: new X509Certificate(raw),
+      issuers: () => {
+        issuers ??= issuersOf(socket, scheduler.turns(address));
+        return issuers;
+      },
     },
   };
 }
 
-/** The certificate of the client and those that came with it, each followed by its issuer. */
-function chainOf(socket: TLSSocket): X509Certificate[] {
-  // `getPeerX509Certificate` leaves out the issuers in some versions (24), and takes them out of the connection in others.
-  let next: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
-  const chain: X509Certificate[] = [];
-  const seen = new Set<object>();
-  while (next?.raw !== undefined && !seen.has(next) && chain.length < maxChain) {
-    chain.push(new X509Certificate(next.raw));
+/** The certificates that came with that of the client, each followed by its issuer. Node reads all in one step. */
+async function issuersOf(socket: TLSSocket, turns: Turns): Promise<readonly X509Certificate[]> {
+  if (turns.over) await turns.next();
+  const own: Partial<DetailedPeerCertificate> = socket.getPeerCertificate(true) ?? {};
+  const found: X509Certificate[] = [];
+  const seen = new Set<object>([own]);
+  let next = own.issuerCertificate;
+  while (next?.raw !== undefined && !seen.has(next) && found.length < maxIssuers) {
+    found.push(new X509Certificate(next.raw));
     seen.add(next);
     next = next.issuerCertificate;
   }
-  return chain;
+  return found;
 }
 
 const allOf = (value: string | readonly string[] | undefined): readonly string[] =>

@@ -21,6 +21,7 @@ export {
 } from './process-usage.ts';
 export { createProfiler } from './profiling.ts';
 export { identify, type RequestInfo } from './request-info.ts';
+export { Shares } from './shares.ts';
 export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 export { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 export { YamlThread } from './yaml-thread.ts';

@@ -227,9 +227,10 @@ describe('client certificates', () => {
   });
 
   it('come with the intermediate certificates of their client, on each connection', async () => {
-    const chains: (readonly string[] | undefined)[] = [];
+    const chains: (readonly (string | undefined)[])[] = [];
     const { port } = await serve(async (request) => {
-      chains.push(request.peer.certificate?.chain?.map(({ subject }) => subject));
+      const { own, issuers } = request.peer.certificate ?? {};
+      chains.push([own, ...((await issuers?.()) ?? [])].map((certificate) => certificate?.subject));
       return echo(request);
     });
     let session: Buffer | undefined;
@@ -245,7 +246,7 @@ describe('client certificates', () => {
       expect(socket.isSessionReused()).toBe(false);
       socket.destroy();
     }
-    expect(chains[0]).toHaveLength(2);
+    expect(new Set(chains[0]).size).toBe(2);
     expect(chains[1]).toEqual(chains[0]);
   });
 });

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { startHook } from '../../test/support/hook.ts';
 import type { ByteString } from '../meta/index.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
@@ -48,6 +48,24 @@ it('counts the time for a connection, and in the queue, as a part of the timeout
   expect(new Set(outcomes.map((one) => (one.status === 'rejected' ? (one.reason as Error).message : '')))).toEqual(
     new Set([`Post "https://127.0.0.1:${port}?timeout=1s": context deadline exceeded`]),
   );
+});
+
+it('refuses responses of one webhook that are more than half of what is received at a time', async () => {
+  const text = ' '.repeat(7 * 1024 * 1024);
+  const { registration } = await hookOf(() => ({ status: 200, text, endless: true }));
+  const other = await hookOf(() => ({ a: 'b' }));
+  const made = webhooks();
+  const reasons: string[] = [];
+  const posts = Array.from({ length: 12 }, () =>
+    made
+      .postTo(registration, 16)(body, 60_000)
+      .catch((error: Error) => reasons.push(error.message)),
+  );
+  await vi.waitFor(() => expect(reasons).not.toEqual([]), { timeout: 60_000 });
+  expect(reasons[0]).toContain('too many bytes of responses of webhooks are arriving');
+  expect(await made.postTo(other.registration, 16)(body, 60_000)).toHaveLength(9);
+  made.close();
+  await Promise.all(posts);
 });
 
 it('aborts its requests when it is closed, and sends no more', async () => {

@@ -1,9 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { isIP } from 'node:net';
 import { type CallWebhook, type RegisteredWebhook, WebhookFailure } from '../admission/index.ts';
-import { dialFailure } from '../http/index.ts';
+import { dialFailure, Shares } from '../http/index.ts';
 import { type ByteString, isJsonObject, readJsonText } from '../meta/index.ts';
-import { createWebhookClient, type WebhookAnswer, type WebhookCall, type WebhookClient } from './webhook-client.ts';
+import {
+  createWebhookClient,
+  type Receiving,
+  type WebhookAnswer,
+  type WebhookCall,
+  type WebhookClient,
+} from './webhook-client.ts';
 import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 
 export interface RegisteredWebhooks {
@@ -29,6 +35,8 @@ export interface RegisteredWebhooksOptions {
 
 /** The largest response (bytes). */
 const maxAnswer = 8 * 1024 * 1024;
+/** Bytes of responses that are arriving, of all webhooks; one has no more of them than are left for others. */
+const maxReceiving = 128 * 1024 * 1024;
 /** How many clients are kept; the connections of others are closed when they have been idle. */
 const maxClients = 256;
 /** The timeout of a request that has none of its own (ms). */
@@ -40,6 +48,16 @@ const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization:
 export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
   const clients = new Map<string, WebhookClient>();
   const opened: WebhookClient[] = [];
+  const shares = new Shares(maxReceiving);
+  const receivingOf = (place: string): Receiving => ({
+    take: (bytes) => {
+      const fits = shares.fits(place, bytes, false);
+      if (fits) shares.take(place, bytes);
+      return fits;
+    },
+    give: (bytes) => shares.give(place, bytes),
+  });
+  const limitsOf = ({ href }: URL) => ({ timeoutMs: defaultMs, maxAnswer, receiving: receivingOf(href) });
   const closing = new AbortController();
   // Every call under way listens.
   setMaxListeners(0, closing.signal);
@@ -73,12 +91,12 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
         skipVerify: false,
         ...(credentials?.userFor(url.hostname, url.port || '443') ?? anonymous),
       },
-      { timeoutMs: defaultMs, maxAnswer, maxRequests, ...(locate === undefined ? {} : { locate }) },
+      { ...limitsOf(url), maxRequests, ...(locate === undefined ? {} : { locate }) },
     );
   };
   return {
     open: (config) => {
-      const client = createWebhookClient(config, { timeoutMs: defaultMs, maxAnswer });
+      const client = createWebhookClient(config, limitsOf(config.url));
       opened.push(client);
       return (body, timeoutMs) => post(client, body, config.url.href, { timeoutMs }, closing.signal);
     },

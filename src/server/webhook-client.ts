@@ -32,10 +32,19 @@ export interface WebhookClientOptions {
   readonly timeoutMs: number;
   /** The largest response (bytes). */
   readonly maxAnswer: number;
+  /** Is asked before more bytes of a response are held, and told when they no longer arrive. Default: all are held. */
+  readonly receiving?: Receiving;
   /** How many requests it sends at a time; the others wait, within their timeout. Default: any number. */
   readonly maxRequests?: number;
   /** Where to connect to in place of the host of the URL. */
   readonly locate?: () => Promise<{ readonly host: string; readonly port: string }>;
+}
+
+/** The bytes of responses that are arriving. */
+export interface Receiving {
+  /** Whether so many more fit; they count until they are given back. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
 }
 
 /** How long a connection may be idle (ms). */
@@ -44,7 +53,7 @@ const idleMs = 90_000;
 /** A client of the webhook of a kubeconfig, over TLS connections of its own. Throws for certificates that are not PEM. */
 export function createWebhookClient(
   { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
-  { timeoutMs, maxAnswer, maxRequests = Number.POSITIVE_INFINITY, locate }: WebhookClientOptions,
+  { timeoutMs, maxAnswer, maxRequests = Number.POSITIVE_INFINITY, locate, receiving }: WebhookClientOptions,
 ): WebhookClient {
   const agent = new Agent({
     keepAlive: true,
@@ -57,6 +66,7 @@ export function createWebhookClient(
     ...(serverName === undefined ? {} : { servername: serverName }),
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
   });
+  const limits = { maxAnswer, ...(receiving === undefined ? {} : { receiving }) };
   return {
     async post(body, aborted, call: WebhookCall = { url, timeoutMs }) {
       const bytes = bufferOf(body);
@@ -72,9 +82,9 @@ export function createWebhookClient(
         const place = await locate?.();
         const found = place === undefined ? {} : { hostname: place.host, port: place.port };
         const options = { method: 'POST', agent, headers, signal, ...found };
-        return send(call.url, options, bytes, maxAnswer).catch((error: unknown) => {
+        return send(call.url, options, bytes, limits).catch((error: unknown) => {
           // The webhook has closed the connection, which was idle, while the request was sent.
-          if (error instanceof ClosedWhileIdle) return send(call.url, options, bytes, maxAnswer);
+          if (error instanceof ClosedWhileIdle) return send(call.url, options, bytes, limits);
           throw error;
         });
       });
@@ -101,14 +111,23 @@ async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortS
 
 class ClosedWhileIdle extends Error {}
 
-function send(url: URL, options: RequestOptions, body: Buffer, maxAnswer: number): Promise<WebhookAnswer> {
+function send(
+  url: URL,
+  options: RequestOptions,
+  body: Buffer,
+  { maxAnswer, receiving }: Pick<WebhookClientOptions, 'maxAnswer' | 'receiving'>,
+): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, options, (incoming) => {
       const received = new ReceivedBytes();
       incoming.on('data', (piece: Buffer) => {
-        if (received.size + piece.length <= maxAnswer) received.add(piece);
-        else incoming.destroy(new Error(`the response has more than ${maxAnswer} bytes`));
+        if (received.size + piece.length > maxAnswer) {
+          incoming.destroy(new Error(`the response has more than ${maxAnswer} bytes`));
+        } else if (receiving?.take(piece.length) === false) {
+          incoming.destroy(new Error('too many bytes of responses of webhooks are arriving'));
+        } else received.add(piece);
       });
+      incoming.once('close', () => receiving?.give(received.size));
       incoming.on('error', reject);
       incoming.on('end', () => {
         const { statusCode: status = 0, headers } = incoming;

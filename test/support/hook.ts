@@ -23,6 +23,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly type?: string;
   readonly text?: string;
+  /** Its response does not end behind the text. */
+  readonly endless?: true;
 }
 
 /** A webhook over TLS, whose certificate is for its address and the given names. */
@@ -72,7 +74,8 @@ export async function startHook(
       if (given === undefined) throw new Error('no response');
       const raw = 'status' in given && typeof given.status === 'number' ? (given as RawAnswer) : undefined;
       response.writeHead(raw?.status ?? 200, { 'content-type': raw?.type ?? 'application/json' });
-      response.end(raw === undefined ? JSON.stringify(given) : raw.text);
+      if (raw?.endless) response.write(raw.text);
+      else response.end(raw === undefined ? JSON.stringify(given) : raw.text);
     })().catch(() => response.destroy());
   });
   let connections = 0;

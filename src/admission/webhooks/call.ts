@@ -1,5 +1,6 @@
 import {
   dns1123Subdomain,
+  inTurns,
   type JsonObject,
   type Names,
   qualifiedName,
@@ -8,6 +9,7 @@ import {
   type RequestTrace,
   type Span,
   StatusError,
+  serverTurns,
   statusError,
 } from '../../meta/index.ts';
 import { RequestValues } from '../expressions/activation.ts';
@@ -21,7 +23,7 @@ import {
   WebhookFailure,
 } from '../types.ts';
 import type { Hook } from './configurations.ts';
-import { type Answer, BadReview, denial, readAnswer, writeRequest, writeReview } from './review.ts';
+import { type Answer, BadReview, denial, readAnswerInSteps, writeRequest, writeReview } from './review.ts';
 
 /** What calls of webhooks need of the server. */
 export interface Calling
@@ -196,7 +198,8 @@ async function post(
   try {
     const review = writeReview(version, uid, text(), names);
     const body = await call(review, Math.min(timeoutMs, left), span?.traceparent);
-    const answer = readAnswer({ version, uid, type }, body, names);
+    const steps = readAnswerInSteps({ version, uid, type }, body, names);
+    const answer = await inTurns(steps, request.turns ?? serverTurns());
     span?.end();
     return answer;
   } catch (error) {

@@ -1,6 +1,7 @@
-import { parseJson, stringifyJson } from '../../codec/index.ts';
-import { applyJsonPatch, reasonOfJsonPatch } from '../../merge/index.ts';
+import { parseAnyJsonInSteps, stringifyJson } from '../../codec/index.ts';
+import { applyJsonPatchInSteps, reasonOfJsonPatch } from '../../merge/index.ts';
 import {
+  inTurns,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -8,6 +9,8 @@ import {
   jsonType,
   quote,
   StatusError,
+  type Steps,
+  serverTurns,
   statusError,
 } from '../../meta/index.ts';
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
@@ -76,7 +79,7 @@ async function mutated(
   let changed: boolean | undefined = false;
   try {
     changed = await ask(hook, request, reviewed, calling, async (answer) => {
-      const operations = operationsOf(hook, answer);
+      const operations = await inTurns(operationsOf(hook, answer), turnsOf(request));
       if (operations.length === 0) return false;
       const differs = await patch(hook, request, reviewed, operations, answer.patchType);
       const patchType = 'JSONPatch';
@@ -91,13 +94,15 @@ async function mutated(
   }
 }
 
+const turnsOf = ({ turns }: AdmissionRequest) => turns ?? serverTurns();
+
 /** The operations of the patch in an answer. */
-function operationsOf(hook: Hook, { patch: encoded }: Answer): readonly JsonObject[] {
+function* operationsOf(hook: Hook, { patch: encoded }: Answer): Steps<readonly JsonObject[]> {
   if (encoded === '') return [];
   const undecodable = (why: string) => unusable(hook, `received undecodable patch in webhook response: ${why}`);
   let value: Json;
   try {
-    ({ value } = parseJson(Buffer.from(encoded, 'base64')));
+    ({ value } = yield* parseAnyJsonInSteps(Buffer.from(encoded, 'base64')));
   } catch (error) {
     throw undecodable(error instanceof Error ? error.message : 'it is no JSON');
   }
@@ -126,7 +131,7 @@ async function patch(
   // The object itself may be replaced in place.
   const before = { ...object };
   try {
-    const patched = applyJsonPatch(before, operations);
+    const patched = await inTurns(applyJsonPatchInSteps(before, operations), turnsOf(request));
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
     await request.versions.write(as, patched);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson } from '../../codec/index.ts';
+import { parseAnyJsonInSteps, stringifyJson } from '../../codec/index.ts';
 import {
   type ByteString,
   encodeText,
@@ -12,6 +12,7 @@ import {
   quote,
   type StatusDetails,
   StatusError,
+  type Steps,
 } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { AdmissionReview } from '../../types/admission-v1.ts';
@@ -87,12 +88,12 @@ export class BadReview extends Error {
 }
 
 /** The answer in the body of a response. @throws BadReview */
-export function readAnswer(
+export function* readAnswerInSteps(
   { version, uid, type }: { readonly version: ReviewVersion; readonly uid: string; readonly type: HookType },
   body: Uint8Array,
   names: Names,
-): Answer {
-  const review = readReview(body);
+): Steps<Answer> {
+  const review = yield* readReview(body);
   const apiVersion = textIn(review, 'apiVersion');
   const kind = textIn(review, 'kind');
   checkType(version, { apiVersion, kind }, names);
@@ -130,11 +131,11 @@ const typed = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kin
 
 const misfit = (what: string) => `json: cannot unmarshal ${what} into Go value of type ${typed}`;
 
-function readReview(body: Uint8Array): JsonObject {
+function* readReview(body: Uint8Array): Steps<JsonObject> {
   const unread = (why: string) => new BadReview(`couldn't get version/kind; json parse error: ${why}`);
   let value: Json;
   try {
-    ({ value } = parseJson(body, MAX_DEPTH + reviewDepth, maxAnswerMembers));
+    ({ value } = yield* parseAnyJsonInSteps(body, MAX_DEPTH + reviewDepth, maxAnswerMembers));
   } catch (error) {
     // The reference server reads what is no JSON as YAML, in which a plain text is a string.
     const isText = !/^\s*[[{"]/.test(Buffer.from(body.subarray(0, 64)).toString());

@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson } from '../../codec/index.ts';
+import { parseAnyJsonInSteps, stringifyJson } from '../../codec/index.ts';
 import {
   type ApiObject,
   type ByteString,
@@ -11,6 +11,7 @@ import {
   type Names,
   parseGroupVersion,
   StatusError,
+  type Steps,
 } from '../../meta/index.ts';
 
 /** A request to a conversion webhook. */
@@ -44,8 +45,8 @@ export function writeReview({ version, uid, desired, objects }: Review, names: N
 const reviewDepth = 4;
 
 /** The objects in the answer to a review. Throws an Error that says what is wrong with it. */
-export function readAnswer({ version, uid }: Review, body: Uint8Array, names: Names): readonly Json[] {
-  const review = parsed(body);
+export function* readAnswerInSteps({ version, uid }: Review, body: Uint8Array, names: Names): Steps<readonly Json[]> {
+  const review = yield* parsed(body);
   const response = getKey(review, 'response');
   if (version === 'v1') checkKind(review, apiVersionOf(version, names));
   if (!isJsonObject(response)) throw new Error('no response provided');
@@ -63,9 +64,9 @@ export function readAnswer({ version, uid }: Review, body: Uint8Array, names: Na
   return Array.isArray(converted) ? converted : [];
 }
 
-function parsed(body: Uint8Array): JsonObject {
+function* parsed(body: Uint8Array): Steps<JsonObject> {
   try {
-    const { value } = parseJson(body, MAX_DEPTH + reviewDepth, Number.POSITIVE_INFINITY);
+    const { value } = yield* parseAnyJsonInSteps(body, MAX_DEPTH + reviewDepth, Number.POSITIVE_INFINITY);
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;

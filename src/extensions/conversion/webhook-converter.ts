@@ -1,7 +1,16 @@
-import { type ApiObject, type ByteString, type Clock, type Names, type Random, StatusError } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  type ByteString,
+  type Clock,
+  inTurns,
+  type Names,
+  type Random,
+  StatusError,
+  serverTurns,
+} from '../../meta/index.ts';
 import type { ConvertObjects } from '../../registry/index.ts';
 import { acceptConverted } from './converted-object.ts';
-import { type Review, readAnswer, reviewVersionOf, writeReview } from './review.ts';
+import { type Review, readAnswerInSteps, reviewVersionOf, writeReview } from './review.ts';
 
 /**
  * Posts a body of JSON to a webhook and returns the body of its response. Rejects with an Error whose message says why
@@ -60,7 +69,7 @@ function converterOf(options: WebhookConverterOptions): ConvertObjects {
     const which = `conversion webhook for ${first.apiVersion}, Kind=${first.kind}`;
     const review: Review = { version, uid: random.uuid(), desired, objects };
     const converted = await post(writeReview(review, names))
-      .then((body) => readAnswer(review, body, names))
+      .then((body) => inTurns(readAnswerInSteps(review, body, names), serverTurns()))
       .catch((error: unknown) => {
         const why = error instanceof Error ? error.message : 'unknown failure';
         throw new StatusError(500, '', `${which} failed: ${why}`, undefined, { cause: error });

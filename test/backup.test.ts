@@ -80,7 +80,7 @@ describe('orch backup and orch restore', { timeout: 120_000 }, () => {
     expect(backup.status).toBe(0);
     const [, revision = '', objects = '', bytes = '', files = ''] =
       /: revision (\d+), (\d+) objects, (\d+) bytes \((.*)\)\n/.exec(backup.stdout) ?? [];
-    expect(files.split(', ')).toEqual([...secrets, 'tokens.csv'].toSorted());
+    expect(files.split(', ')).toEqual([...secrets, 'latest-revision', 'tokens.csv'].toSorted());
     expect(statSync(file)).toMatchObject({ size: Number(bytes), mode: 0o100600 });
     expect(readdirSync(folder)).toEqual(['one']);
 

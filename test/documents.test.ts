@@ -205,7 +205,8 @@ kind: EncryptionConfiguration
 resources: [{ resources: [secrets], providers: [{ identity: {} }] }]
 `;
       writeFileSync(join(folder, 'encryption.yaml'), config, { mode: 0o600 });
-      const [backup = '', check = ''] = shells('docs/backup.md');
+      const [backup = '', ...others] = shells('docs/backup.md');
+      const check = others.find((commands) => commands.startsWith('orch check ')) ?? '';
       const local = (text: string) =>
         lines(text)
           .filter((line) => !line.includes('etcd'))

@@ -73,7 +73,7 @@ describe.skipIf(program === undefined)('orch serve --store=etcd', () => {
 
   it('creates, lists, watches, patches and deletes, and finds everything again after a restart', async () => {
     const first = await startServer(flags());
-    expect(first.output()).toContain(`objects in etcd at ${etcd.servers[0]} below /registry`);
+    expect(first.output()).toContain(`objects: etcd at ${etcd.servers[0]} below /registry`);
     const { status, body } = await first.request('POST', configMaps, configMap('a', { colour: 'green' }));
     expect(status).toBe(201);
     const { uid, resourceVersion } = (body as { metadata: { uid: string; resourceVersion: string } }).metadata;

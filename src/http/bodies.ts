@@ -34,7 +34,7 @@ interface Sent {
 
 /** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
 async function receive({ request, seat, turns }: Sent): Promise<Uint8Array> {
-  const bytes = await seat.receive(request, maxBody, turns);
+  const bytes = await seat.receive(request, maxBody);
   if (turns.over) await turns.next();
   return bytes;
 }

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { type Clock, ReceivedBytes, StatusError, statusError, type Turns } from '../meta/index.ts';
-import { pauseUntilTurn } from './pause.ts';
+import { type Clock, ReceivedBytes, StatusError, statusError } from '../meta/index.ts';
 import type { ApiRequest, Peer, RequestHeaders } from './types.ts';
 
 export type NodeMessage = IncomingMessage | Http2ServerRequest;
@@ -113,7 +112,7 @@ export class NodeRequest implements ApiRequest {
     }
   }
 
-  body(limit: number, turns?: Turns): Promise<Uint8Array> {
+  body(limit: number): Promise<Uint8Array> {
     const message = this.#message;
     const length = Number(message.headers['content-length']);
     if (length > limit) return Promise.reject(statusError.tooLarge(limit));
@@ -125,7 +124,6 @@ export class NodeRequest implements ApiRequest {
     }
     return new Promise((resolve, reject) => {
       const received = new ReceivedBytes();
-      let count = 0;
       const settle = (error: StatusError | undefined) => {
         cancel();
         message.off('data', take);
@@ -140,7 +138,6 @@ export class NodeRequest implements ApiRequest {
         this.#sender.received(piece.length);
         if (received.size + piece.length > limit) return settle(statusError.tooLarge(limit));
         received.add(piece);
-        if (++count % stride === 0 && turns?.over === true) pauseUntilTurn(message, turns);
       };
       const end = () => settle(undefined);
       const broken = () => settle(statusError.badRequest('the body of the request was cut off'));
@@ -187,8 +184,5 @@ function hasBody(message: NodeMessage): boolean {
   const { headers } = message;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
-
-/** After so many pieces of a body, each of which may have one byte, work looks at the clock. */
-const stride = 64;
 
 const ignore = () => {};

@@ -1,5 +1,5 @@
 import { systemMasters } from '../auth/index.ts';
-import { statusError, type Turns, type User } from '../meta/index.ts';
+import { statusError, type User } from '../meta/index.ts';
 import type { FlowClass, InFlight } from './in-flight.ts';
 import type { ApiRequest } from './types.ts';
 
@@ -39,7 +39,7 @@ export class Seat {
    * The whole body. The request takes its seat when it has arrived, so that slow senders hold none.
    * @throws StatusError 429, and those of `ApiRequest.body`
    */
-  async receive(request: ApiRequest, limit: number, turns: Turns): Promise<Uint8Array> {
+  async receive(request: ApiRequest, limit: number): Promise<Uint8Array> {
     const { coming = 0 } = request;
     if (coming > 0) {
       const bytes = Math.max(leastBody, Math.min(coming, limit));
@@ -48,7 +48,7 @@ export class Seat {
       this.#shares.receiving.take(this.#user, bytes);
       this.#bytes += bytes;
     }
-    const body = await request.body(limit, turns);
+    const body = await request.body(limit);
     this.enter();
     return body;
   }

@@ -88,7 +88,8 @@ const nodeRooms = /^src\/(?:audit|auth|client|codec|encryption|http|pki|server|s
 
 /** The files that take turns where several versions of Node run the tests: the longest, and those of all other rooms. */
 const alternating = [
-  ...longest,
+  // The scenarios of attacks take turns by themselves.
+  ...longest.filter((file) => file !== 'test/abuse.test.ts'),
   ...files.filter((file) => file.startsWith('src/') && !nodeRooms.test(file) && !longest.includes(file)),
 ];
 

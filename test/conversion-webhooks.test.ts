@@ -238,7 +238,7 @@ describe('the webhook of a definition', () => {
       `${which} failed: Post "${hook.url}/turn?timeout=30s": dial tcp 127.0.0.1:${hook.port}: connect: connection refused`,
     ]);
     expect((await send('GET', wheels('v1', 'a'))).body.spec).toEqual({ radius: 3, colour: 'black' });
-    expect((await send('GET', '/readyz')).status).toBe(200);
+    await expect.poll(async () => (await send('GET', '/readyz')).status).toBe(200);
     await send('DELETE', `${definitions}/wheels.${group}`);
     await expect.poll(async () => (await send('GET', `${definitions}/wheels.${group}`)).status).toBe(404);
   });

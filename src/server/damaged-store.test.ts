@@ -104,5 +104,5 @@ it('damaged history ends a watch that needs it as expired, and holds up nothing 
   expect(JSON.parse(watched.body)).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
   expect(errors).toEqual([expect.stringContaining('the stored data of configmaps is damaged')]);
   expect(await ask(`${maps}/a`)).toMatchObject({ status: 200, body: expect.stringContaining('"last"') as string });
-  expect(await ask('/readyz')).toMatchObject({ status: 200 });
+  await expect.poll(() => ask('/readyz')).toMatchObject({ status: 200 });
 });

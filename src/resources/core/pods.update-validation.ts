@@ -1,4 +1,12 @@
-import { type FieldError, fieldError, type Json, jsonEqual, type Names, type ObjectMeta } from '../../meta/index.ts';
+import {
+  errorsLater,
+  type FieldError,
+  fieldError,
+  type Json,
+  jsonEqual,
+  type Names,
+  type ObjectMeta,
+} from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { type Container, EphemeralContainer, NodeSelectorTerm, PodSpec, type Toleration } from '../../types/core-v1.ts';
 import { validateAnnotationsUpdate, validatePodAnnotations } from '../pod-template/annotations.ts';
@@ -194,7 +202,9 @@ export function validateEphemeralContainersUpdate(spec: PodSpec, old: PodSpec): 
       return [fieldError.forbidden(path, `existing ephemeral containers ${shown} may not be removed\n`)];
     }
     if (equal(after, before)) return [];
-    const diff = internalDiff(before, after, EphemeralContainer);
-    return [fieldError.forbidden(path, `existing ephemeral containers ${shown} may not be changed\n${diff}`)];
+    return errorsLater(() => {
+      const diff = internalDiff(before, after, EphemeralContainer);
+      return [fieldError.forbidden(path, `existing ephemeral containers ${shown} may not be changed\n${diff}`)];
+    });
   });
 }

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { lineDiff } from './line-diff.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}`);
@@ -26,6 +26,27 @@ test('changes that are far apart get a hunk each', () => {
 
 test('a text with too many lines has an empty diff', () => {
   expect(lineDiff('a\n'.repeat(4000), 'b')).toBe('');
+});
+
+const lines = (line: (i: number) => string) => Array.from({ length: 3_800 }, (_, i) => line(i)).join('\n');
+
+test.each([
+  [
+    'lines of few kinds',
+    lines((i) => (i % 2 ? `kept ${i % 51}` : `old ${i}`)),
+    (line: string) => line.replace('old', 'new'),
+  ],
+  ['distinct lines', lines((i) => (i % 2 ? `kept ${i}` : `old ${i}`)), (line: string) => line.replace('old', 'new')],
+])('many changes among %s are compared up to a limit, and are shown as one change from there', (_, before, change) => {
+  const lookUp = vi.spyOn(Map.prototype, 'get');
+  const after = before.split('\n').map(change).join('\n');
+  const diff = lineDiff(before, after);
+  const lookUps = lookUp.mock.calls.length;
+  lookUp.mockRestore();
+  expect(lookUps).toBeLessThan(250_000);
+  expect(diff).toMatch(/^-old 0\n\+new 0\n kept 1\n/m);
+  expect(diff).toMatch(/^-old 3798\n-kept \d+\n\+/m);
+  expect(patch(before, diff)).toBe(after);
 });
 
 /** Applies a diff to a text. */

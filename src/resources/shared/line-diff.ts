@@ -2,6 +2,8 @@
 const CONTEXT = 3;
 /** Limit of the lines of a text that is compared. */
 export const maxDiffLines = 4000;
+/** Limit of the lines that are looked up and the places that are compared, at most 10 ms of work. */
+const maxComparisons = 100_000;
 
 interface Block {
   readonly a: number;
@@ -13,7 +15,8 @@ type Step = readonly [change: boolean, a1: number, a2: number, b1: number, b2: n
 
 /**
  * The unified diff of two texts without file headers, each line ended by a newline. Empty when they are equal or one
- * has more than 4000 lines.
+ * has more than 4000 lines. Lines that are still to be compared when the limit of comparisons is reached are shown as
+ * changed.
  */
 export function lineDiff(before: string, after: string): string {
   const a = before.split('\n');
@@ -57,14 +60,20 @@ function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number
   return places;
 }
 
+/** How many more comparisons may be made. */
+interface Budget {
+  left: number;
+}
+
 /** The longest common runs of lines in order; the last block is empty. */
 function matches(a: readonly string[], b: readonly string[]): Block[] {
   const places = placesOf(b);
+  const budget = { left: maxComparisons };
   const found: Block[] = [];
   const open: [number, number, number, number][] = [[0, a.length, 0, b.length]];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     const [a1, a2, b1, b2] = part;
-    const block = longest(a, b, places, part);
+    const block = longest(a, b, places, part, budget);
     if (block.size === 0) continue;
     found.push(block);
     if (a1 < block.a && b1 < block.b) open.push([a1, block.a, b1, block.b]);
@@ -80,14 +89,16 @@ function longest(
   b: readonly string[],
   places: ReadonlyMap<string, readonly number[]>,
   [a1, a2, b1, b2]: readonly [number, number, number, number],
+  budget: Budget,
 ): Block {
   let best: Block = { a: a1, b: b1, size: 0 };
   let ending = new Map<number, number>();
   for (let i = a1; i < a2; i++) {
+    if (--budget.left < 0) break;
     const next = new Map<number, number>();
     for (const j of places.get(a[i] as string) ?? []) {
       if (j < b1) continue;
-      if (j >= b2) break;
+      if (j >= b2 || --budget.left < 0) break;
       const size = (ending.get(j - 1) ?? 0) + 1;
       next.set(j, size);
       if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size };

@@ -53,6 +53,7 @@ const expand = (query: string) =>
 
 const folder = mkdtempSync(join(tmpdir(), 'monitoring-'));
 const open: OrchServer[] = [];
+let busy: OrchServer;
 let series: Scraped;
 let scrapes: readonly string[] = [];
 
@@ -167,6 +168,7 @@ async function startNarrow(): Promise<{
 
 beforeAll(async () => {
   const targets = await Promise.all([startBusy(), startNarrow()]);
+  busy = targets[0].server;
   const texts: string[][] = [];
   for (const round of ['first', 'second']) {
     for (const { work } of targets) await work(round);
@@ -352,14 +354,18 @@ describe('docs/monitoring.md', () => {
     const [account, binding] = [...(/```yaml\n(apiVersion: v1\n.*?)```/s.exec(page)?.[1]?.split('---\n') ?? [])].map(
       (text) => parse(text) as object,
     );
-    const [server] = open as [OrchServer];
-    await send(server, 'POST', '/api/v1/namespaces/kube-system/serviceaccounts', account);
-    await send(server, 'POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', binding);
-    const tokens = '/api/v1/namespaces/kube-system/serviceaccounts/prometheus/token';
-    const { status } = JSON.parse(await send(server, 'POST', tokens, { spec: {} })) as { status: { token: string } };
+    const make = async (url: string, body: object) => JSON.parse(await send(busy, 'POST', url, body)) as object;
+    expect(await make('/api/v1/namespaces/kube-system/serviceaccounts', account)).toMatchObject({
+      kind: 'ServiceAccount',
+    });
+    const bound = await make('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', binding);
+    expect(bound).toMatchObject({ kind: 'ClusterRoleBinding' });
+    const request = await make('/api/v1/namespaces/kube-system/serviceaccounts/prometheus/token', { spec: {} });
+    expect(request).toMatchObject({ kind: 'TokenRequest' });
+    const { status } = request as { status: { token: string } };
     const statusOf = async (url: string) => {
       const headers = { authorization: `Bearer ${status.token}` };
-      const client = createClient({ transport: inProcessTransport(server.handler) });
+      const client = createClient({ transport: inProcessTransport(busy.handler) });
       const { body, ...answer } = await client.request({ method: 'GET', url, headers });
       for await (const _ of body);
       return answer.status;

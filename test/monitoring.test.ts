@@ -1,6 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
@@ -354,7 +356,7 @@ describe('docs/monitoring.md', () => {
     const [account, binding] = [...(/```yaml\n(apiVersion: v1\n.*?)```/s.exec(page)?.[1]?.split('---\n') ?? [])].map(
       (text) => parse(text) as object,
     );
-    const make = async (url: string, body: object) => JSON.parse(await send(busy, 'POST', url, body)) as object;
+    const make = async (url: string, body?: object) => JSON.parse(await send(busy, 'POST', url, body)) as object;
     expect(await make('/api/v1/namespaces/kube-system/serviceaccounts', account)).toMatchObject({
       kind: 'ServiceAccount',
     });
@@ -363,15 +365,14 @@ describe('docs/monitoring.md', () => {
     const request = await make('/api/v1/namespaces/kube-system/serviceaccounts/prometheus/token', { spec: {} });
     expect(request).toMatchObject({ kind: 'TokenRequest' });
     const { status } = request as { status: { token: string } };
-    const statusOf = async (url: string) => {
+    const client = createClient({ transport: inProcessTransport(busy.handler) });
+    const answer = async (url: string) => {
       const headers = { authorization: `Bearer ${status.token}` };
-      const client = createClient({ transport: inProcessTransport(busy.handler) });
-      const { body, ...answer } = await client.request({ method: 'GET', url, headers });
-      for await (const _ of body);
-      return answer.status;
+      const { body, ...response } = await client.request({ method: 'GET', url, headers });
+      return { status: response.status, body: await text(Readable.from(body)) };
     };
-    expect(await statusOf('/metrics')).toBe(200);
-    expect(await statusOf('/metrics/slis')).toBe(200);
-    expect(await statusOf(maps)).toBe(403);
+    expect(await answer('/metrics')).toMatchObject({ status: 200 });
+    expect(await answer('/metrics/slis')).toMatchObject({ status: 200 });
+    expect(await answer(maps)).toMatchObject({ status: 403 });
   });
 });

@@ -18,6 +18,7 @@ const files = ['src', 'test'].flatMap((folder) =>
 /** The test files that take longest, longest first: one that starts last keeps the others waiting. */
 const longest = [
   'test/abuse.test.ts',
+  'test/first-contact.test.ts',
   'test/crash-controllers.test.ts',
   'test/replay.test.ts',
   'src/store/etcd/etcd.test.ts',
@@ -72,6 +73,21 @@ const longest = [
   'src/store/etcd/upkeep.test.ts',
   'test/etcd-tls.test.ts',
   'src/server/rolling-restart.test.ts',
+  'src/store/lmdb/damage.test.ts',
+  'src/codec/json.test.ts',
+  'src/server/credentials.test.ts',
+  'src/server/harness/faults.test.ts',
+  'src/server/api-versions.test.ts',
+  'src/encryption/encrypted-store.test.ts',
+  'src/store/history-kept.test.ts',
+  'src/http/openapi-fragments.test.ts',
+  'src/server/encryption.test.ts',
+  'src/server/open-store.test.ts',
+  'src/server/many-servers.test.ts',
+  'src/server/service-endpoints.test.ts',
+  'src/server/features.test.ts',
+  'src/server/replicas.test.ts',
+  'src/encryption/kms/kms-provider.test.ts',
 ];
 
 /** Puts every store in memory behind watches that are `LATE_WATCH_MS` late. */
@@ -86,11 +102,11 @@ const lateWatches = {
 /** The rooms that use what differs between versions of Node: sockets, files, threads, cryptography, compression. */
 const nodeRooms = /^src\/(?:audit|auth|client|codec|encryption|http|pki|server|store|tracing)\//;
 
-/** The files that take turns where several versions of Node run the tests: the longest, and those of all other rooms. */
+/** The files that take turns where several versions of Node run the tests: the longest, and those outside these rooms. */
 const alternating = [
   // The scenarios of attacks take turns by themselves.
   ...longest.filter((file) => file !== 'test/abuse.test.ts'),
-  ...files.filter((file) => file.startsWith('src/') && !nodeRooms.test(file) && !longest.includes(file)),
+  ...files.filter((file) => !nodeRooms.test(file) && !longest.includes(file)),
 ];
 
 /** `TEST_TURN=1/3` leaves out all but the second third of these: the other runs have theirs. */

@@ -1,5 +1,5 @@
 // npm test [-- --nodes=20,22,24] [FILTER…]: types, style, promises, layers, dead code, then every test: on this Node,
-// or on the newest release of each that is named. The longest test files, and those of rooms that use nothing of Node, take
+// or on the newest release of each that is named. The longest test files, and those outside the rooms that use Node, take
 // turns: each runs on one of the Nodes, all others on each. Filters go to the test runner; what they select runs on each Node.
 import { etcdProgram } from './etcd.mjs';
 import { build, major, run } from './setup.mjs';

@@ -62,7 +62,7 @@ class FakeKubelet {
     return { status: 200, headers: { 'content-type': 'text/plain' }, body, waits: true };
   }
 
-  /** The response to any HTTP request to the address of a pod. @throws StatusError 503 when no pod has it */
+  /** The response to any HTTP request to the address of a pod. @throws StatusError 404 when no pod has it */
   async page(host: string): Promise<ApiResponse> {
     const { names, registry } = this.#options;
     const pods = await registry().objects.list(Pod, '');

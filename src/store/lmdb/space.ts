@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { usedBytes } from './data-file.ts';
 
-const chunk = Buffer.alloc(256 * 1024);
+/** How much the file grows at a time: several small transactions (bytes). */
+const chunk = Buffer.alloc(1024 * 1024);
 
 /**
  * Space on disk for what the library writes: a write of it that fails for lack of space may corrupt the memory of the

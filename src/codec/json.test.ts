@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atOnce, isJsonObject, type Json, type JsonObject, MAX_DEPTH, StatusError, type Steps } from '../meta/index.ts';
 import {
+  type ParsedBody,
   parseJson,
   parseJsonInSteps,
   prettyJson,
@@ -352,11 +353,13 @@ describe('a body with many members', () => {
   });
 
   it('is scanned in steps wherever its values lie', () => {
-    const findings = ['"\\ud800"', '12345678901234567890', '1e2', '{"a":1,"a":2}', '"\\\\"', '[[]]'];
-    for (const value of findings) {
+    const values = ['"\\ud800"', '12345678901234567890', '1e2', '{"a":1,"a":2}', '"\\\\"', '[[]]'];
+    // Without the bytes, whose comparison takes long.
+    const read = ({ value, findings }: ParsedBody) => ({ value, findings });
+    for (const value of values) {
       for (let gap = 262_114; gap < 262_142; gap += 3) {
         const bytes = Buffer.from(`{"y":[${' '.repeat(gap)}${value},${value}]${' '.repeat(100)}}`);
-        expect(atOnce(parseJsonInSteps(bytes) as Steps<unknown>)).toEqual(parseJson(bytes));
+        expect(read(atOnce(parseJsonInSteps(bytes) as Steps<ParsedBody>))).toEqual(read(parseJson(bytes)));
       }
     }
     const long = parseJsonInSteps(Buffer.from(`["${'x'.repeat(100)}"${',[]'.repeat(300_000)}]`), 512, 1_000_000);

@@ -107,7 +107,7 @@ async function mayUseSigner(
     subresource: '',
     namespace: '',
   };
-  const [domain = ''] = signer.split('/');
+  const [domain = ''] = signer.split('/', 1);
   for (const name of [signer, `${domain}/*`]) {
     if ((await authorize(user, { ...attributes, name })).allowed) return true;
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   addressBytes,
   canonicalIp,
@@ -11,6 +11,13 @@ import {
 } from './ip.ts';
 
 describe('CIDRs', () => {
+  it('are not looked for behind the second slash', () => {
+    const split = vi.spyOn(String.prototype, 'split');
+    expect(parseCidr('/'.repeat(1_000_000))).toBeUndefined();
+    expect(parseCidr('10.0.0.0/8/8')).toBeUndefined();
+    expect(split).not.toHaveBeenCalled();
+  });
+
   it.each([
     ['10.0.0.0/24', { address: '10.0.0.0', prefix: 24 }],
     ['10.0.0.128/25', { address: '10.0.0.128', prefix: 25 }],

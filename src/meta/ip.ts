@@ -33,10 +33,9 @@ export interface Cidr {
 
 /** Parses `10.0.0.0/24` or `fd00::/108`; undefined when it is neither. The address may have host bits. */
 export function parseCidr(text: string): Cidr | undefined {
-  const [address = '', digits = '', ...more] = text.split('/');
+  const [, address = '', digits] = /^([^/%]*)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const family = isIP(address);
-  if (family === 0 || address.includes('%') || more.length > 0 || !/^(?:0|[1-9]\d{0,2})$/.test(digits))
-    return undefined;
+  if (family === 0) return undefined;
   const prefix = Number(digits);
   return prefix <= (family === 4 ? 32 : 128) ? { address, prefix } : undefined;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parseSchedule, type Schedule, timeZoneFaults } from './cron-schedule.ts';
 
 // Texts and times are those of the reference server.
@@ -20,6 +20,7 @@ describe('schedules', () => {
     ['', 'empty spec string'],
     ['often', 'expected exactly 5 fields, found 1: [often]'],
     ['* * * * * *', 'expected exactly 5 fields, found 6: [* * * * * *]'],
+    ['  ', 'expected exactly 5 fields, found 0: []'],
     ['60 * * * *', 'end of range (60) above maximum (59): 60'],
     ['* * 0 * *', 'beginning of range (0) below minimum (1): 0'],
     ['* * * * 7', 'end of range (7) above maximum (6): 7'],
@@ -51,6 +52,25 @@ describe('time zones', () => {
   ])('%s', (zone, faults) => {
     expect(timeZoneFaults(zone)).toEqual(faults);
   });
+});
+
+test.each([
+  [
+    'a schedule of very many fields',
+    () => parseSchedule('a\n'.repeat(500_000)),
+    /^expected exactly 5 fields, found 1000: /,
+  ],
+  ['a field of very many ranges', () => parseSchedule(`${'1,'.repeat(500_000)} * * * *`), /^too many ranges: /],
+  [
+    'a range of very many slashes',
+    () => parseSchedule(`${'/'.repeat(1_000_000)} * * * *`),
+    /^failed to parse int from /,
+  ],
+  ['a time zone of very many parts', () => String(timeZoneFaults('a/'.repeat(500_000))), /^unknown time zone /],
+])('%s is divided into a thousand parts at most', (_, read, fault) => {
+  const split = vi.spyOn(String.prototype, 'split');
+  expect(read()).toMatch(fault);
+  expect(Math.max(0, ...split.mock.results.map(({ value }) => (value as string[]).length))).toBeLessThanOrEqual(1_000);
 });
 
 describe('the next time', () => {

@@ -35,6 +35,9 @@ export interface Schedule {
   readonly every?: number;
 }
 
+/** Fields of a schedule, and ranges of a field, are read up to this number: a field has at most 60 values. */
+const maxParts = 1_000;
+
 /** Ends the parsing of a schedule; the message is the error. */
 class Fault extends Error {}
 
@@ -69,7 +72,10 @@ function readSchedule(text: string): Schedule {
     if (!Object.hasOwn(descriptors, rest)) throw new Fault(`unrecognized descriptor: ${rest}`);
     rest = descriptors[rest] ?? '';
   }
-  const parts = rest.split(/\s+/).filter((part) => part !== '');
+  const parts = rest
+    .trim()
+    .split(/\s+/, maxParts)
+    .filter((part) => part !== '');
   if (parts.length !== fields.length) {
     throw new Fault(`expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`);
   }
@@ -104,16 +110,18 @@ interface Values {
 }
 
 function readField(text: string, field: Field): Values {
+  const ranges = text.split(',', maxParts);
+  if (ranges.length === maxParts) throw new Fault(`too many ranges: ${text}`);
   const has = new Set<number>();
   let any = false;
-  for (const range of text.split(',')) if (range !== '') any = readRange(range, field, has) || any;
+  for (const range of ranges) if (range !== '') any = readRange(range, field, has) || any;
   return { has, any };
 }
 
 /** Adds the values of `5`, `mon-fri` or `*`, each with an optional step. Whether these are all. */
 function readRange(text: string, { low, high, names }: Field, into: Set<number>): boolean {
-  const [bounds = '', step, ...more] = text.split('/');
-  const [from = '', to, ...others] = bounds.split('-');
+  const [bounds = '', step, ...more] = text.split('/', 3);
+  const [from = '', to, ...others] = bounds.split('-', 3);
   const isAny = from === '*' || from === '?';
   let first = low;
   let last = high;
@@ -152,13 +160,16 @@ function readNumber(text: string): number {
   return value;
 }
 
+/** The longest name of a time zone that is looked up (characters). */
+const maxZone = 1_000;
 const ZONE_PART = /^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$/;
 
 /** The errors of a time zone name. */
 export function timeZoneFaults(zone: string): string[] {
   if (zone === '') return ['timeZone must be nil or non-empty string'];
   const unknown = `unknown time zone ${zone}`;
-  if (zone.split('/').some((part) => part === '.' || part === '..' || !ZONE_PART.test(part))) return [unknown];
+  if (zone.length > maxZone || zone.split('/').some((part) => part === '.' || part === '..' || !ZONE_PART.test(part)))
+    return [unknown];
   const local = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
   if (zone === 'Local') return [local];
   return [...(zone.toLowerCase() === 'local' ? [local] : []), ...(isTimeZone(zone) ? [] : [unknown])];

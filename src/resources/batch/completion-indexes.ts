@@ -28,7 +28,7 @@ export function readIndexes(text: string, bound: number): Indexes | string {
 }
 
 function readInterval(text: string, bound: number): Interval | string {
-  const limits = text.split('-');
+  const limits = text.split('-', 3);
   if (limits.length > 2) {
     return `the fragment ${JSON.stringify(text)} violates the requirement that an index interval can have at most two parts separated by '-'`;
   }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
 import {
   created,
@@ -12,6 +12,7 @@ import {
 } from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, says, unsupported } from '../testing/messages.ts';
 import { certificateSigningRequests } from './certificate-signing-requests.ts';
+import { validateSigner } from './certificate-signing-requests.validation.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const pem = (type: string, der: Buffer) =>
@@ -221,4 +222,10 @@ describe('certificate signing requests', () => {
   test.each(updates)('%s', (_, status, ...expected) => {
     expect(fieldErrors(certificateSigningRequests, afterStatus(status), old())).toEqual(sorted(expected));
   });
+});
+
+test.each(['/', 'a.'])('a signer name of very many "%s" is divided into 571 parts at most', (part) => {
+  const split = vi.spyOn(String.prototype, 'split');
+  expect(validateSigner(`${part.repeat(500_000)}/b`, 'spec.signerName')).not.toEqual([]);
+  expect(Math.max(...split.mock.results.map(({ value }) => (value as string[]).length))).toBeLessThanOrEqual(571);
 });

@@ -49,8 +49,8 @@ export function validateRequest({ spec = {}, status = {} }: Request, { labels }:
 
 /** Validates a signer name: a domain and a path. */
 export function validateSigner(name: string, path: string): FieldError[] {
-  const [domain = '', rest = '', ...more] = name.split('/');
-  if (more.length > 0 || !name.includes('/')) {
+  const [domain = '', rest, ...more] = name.split('/', 3);
+  if (rest === undefined || more.length > 0) {
     const why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
     return [fieldError.invalid(path, name, why)];
   }
@@ -64,9 +64,9 @@ export function validateSigner(name: string, path: string): FieldError[] {
   return Buffer.byteLength(name) > MAX_SIGNER ? [...found, fieldError.tooLong(path, MAX_SIGNER)] : found;
 }
 
-/** The errors of the first invalid segment between dots. */
+/** The errors of the first invalid segment between dots, of as many as a name may have. */
 function validateParts(text: string, rule: NameRule, path: string): FieldError[] {
-  for (const part of text.split('.')) {
+  for (const part of text.split('.', MAX_SIGNER)) {
     const faults = rule(part);
     if (faults.length === 0) continue;
     return faults.map((why) => fieldError.invalid(path, text, `validating label ${JSON.stringify(part)}: ${why}`));

@@ -63,7 +63,7 @@ function validateStatus(status: StorageVersionStatus): FieldError[] {
 
 /** Validates an API version: `v1`, or `example.com/v1`. */
 function versionRule(text: string): string[] {
-  const [group, version, ...more] = text.includes('/') ? text.split('/') : [undefined, text];
+  const [group, version, ...more] = text.includes('/') ? text.split('/', 3) : [undefined, text];
   if (version === undefined || more.length > 0) {
     return [
       "an apiVersion is a DNS-1035 label, or a DNS-1123 subdomain and a DNS-1035 label divided by '/' (e.g. 'v1', or 'example.com/v1')",

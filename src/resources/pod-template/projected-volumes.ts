@@ -115,7 +115,7 @@ function validateBundle(bundle: Infer<typeof ClusterTrustBundleProjection>, at: 
     }
   } else if (signerName !== undefined) {
     if (signerName === '') found.push(fieldError.required(`${at}.signerName`, 'must be a valid signer name'));
-    else found.push(...byRule(`${at}.signerName`, signerName.split('/')[0] as string, dns1123Subdomain));
+    else found.push(...byRule(`${at}.signerName`, signerName.split('/', 1)[0] as string, dns1123Subdomain));
     found.push(...validateSelectorObject(labelSelector, `${at}.labelSelector`));
   } else found.push(fieldError.required(at, 'either name or signerName must be specified'));
   if (path === '') found.push(fieldError.required(`${at}.path`));

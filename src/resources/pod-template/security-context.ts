@@ -79,8 +79,9 @@ export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
 
 const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 /** A linear-time form of the pattern: each text matches in one way only. */
+const MAX_SYSCTL = 253;
 const sysctlName = /^[a-z0-9]+(?:[-_]+[a-z0-9]+)*(?:[./][a-z0-9]+(?:[-_]+[a-z0-9]+)*)*$/;
-const sysctlRule = `must have at most 253 characters and match regex ^(${SEGMENT}[\\./])*${SEGMENT}$`;
+const sysctlRule = `must have at most ${MAX_SYSCTL} characters and match regex ^(${SEGMENT}[\\./])*${SEGMENT}$`;
 
 /** Sysctls of the IPC namespace. */
 const ipcSysctl = /^(?:kernel\.sem$|kernel\.shm|kernel\.msg|fs\.mqueue\.)/;
@@ -92,10 +93,10 @@ function validateSysctls(spec: PodSpec, path: string): FieldError[] {
     if (name === '') return [];
     const found: FieldError[] = [];
     const field = `${at}.name`;
-    if (name.length > 253 || !sysctlName.test(name)) found.push(fieldError.invalid(field, name, sysctlRule));
+    if (name.length > MAX_SYSCTL || !sysctlName.test(name)) found.push(fieldError.invalid(field, name, sysctlRule));
     else if (seen.has(name)) found.push(fieldError.duplicate(field, name));
     seen.add(name);
-    const dotted = withDots(name);
+    const dotted = withDots(name.slice(0, MAX_SYSCTL));
     if (spec.hostNetwork === true && netSysctl.test(dotted)) {
       found.push(fieldError.invalid(field, name, "may not be specified when 'hostNetwork' is true"));
     } else if (spec.hostIPC === true && ipcSysctl.test(dotted)) {

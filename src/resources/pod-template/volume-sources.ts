@@ -119,7 +119,7 @@ export const sourceRules: Rules = {
   fc: validateFibre,
   flexVolume: ({ options }, path, { names }) =>
     Object.keys(options ?? {}).flatMap((key) => {
-      const domain = `.${(key.includes('/') ? (key.split('/')[0] as string) : key).toLowerCase()}`;
+      const domain = `.${(key.split('/', 1)[0] as string).toLowerCase()}`;
       const reserved = [names.labels, names.domain];
       if (!reserved.some((own) => domain.endsWith(`.${own}`))) return [];
       return [fieldError.invalid(`${path}.options[${key}]`, key, `${reserved.join(' and ')} namespaces are reserved`)];

@@ -35,7 +35,7 @@ export function validateWindowsOptions(
 function userFaults(name: string): string[] {
   if (name === '') return [' cannot be an empty string'];
   if (Buffer.from(name).some((byte) => byte < 0x20 || byte === 0x7f)) return [' cannot contain control characters'];
-  const parts = name.split('\\');
+  const parts = name.split('\\', 3);
   if (parts.length > 2) return [' cannot contain more than one backslash'];
   const user = parts.at(-1) as string;
   const domain = parts.length === 2 ? (parts[0] as string) : undefined;

@@ -69,7 +69,7 @@ export function validatePool(name: string, path: string): FieldError[] {
 /** Validates a qualified name of an attribute or capacity: with a domain unless the driver defines it. */
 export function validateQualified(name: string, path: string): FieldError[] {
   if (name === '') return [fieldError.required(path, 'name required')];
-  const [first = '', second, ...more] = name.split('/');
+  const [first = '', second, ...more] = name.split('/', 3);
   if (second === undefined) return validateIdentifier(first, path);
   if (more.length > 0) return [fieldError.invalid(path, name, 'must have at most one slash')];
   return [

@@ -129,7 +129,7 @@ export const validateReferences = (
 /** Validates a reference to a request or subrequest: `request/subrequest`. */
 export function validateReference(reference: string, path: string, names: RequestNames): FieldError[] {
   const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
-  const parts = reference.split('/');
+  const parts = reference.split('/', 3);
   if (parts.length > 2) return [fieldError.invalid(path, reference, why)];
   const [request = '', alternative] = parts;
   const found = parts.flatMap((part) => validateLabel(part, path));

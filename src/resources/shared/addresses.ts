@@ -49,7 +49,7 @@ export function cidrWarnings(path: string, value: string): string[] {
 
 /** The family of an IP address or CIDR; undefined when the text is neither. */
 export function familyOf(text: string): Family | undefined {
-  const size = readIp(text.split('/')[0] ?? '')?.size;
+  const size = readIp(text.split('/', 1)[0] ?? '')?.size;
   return size === undefined ? undefined : size === 32 ? 'IPv4' : 'IPv6';
 }
 

@@ -56,7 +56,7 @@ export const fileMode = (field: string, mode: number | undefined): FieldError[] 
 
 /** Rejects a path with a `..` element. */
 export const noBacksteps = (field: string, path: string): FieldError[] =>
-  path.split('/').includes('..') ? [fieldError.invalid(field, path, "must not contain '..'")] : [];
+  /(?:^|\/)\.\.(?:\/|$)/.test(path) ? [fieldError.invalid(field, path, "must not contain '..'")] : [];
 
 /** Rejects an absolute path and a path with a `..` element. */
 export const descendingPath = (field: string, path: string): FieldError[] => [

@@ -1,5 +1,5 @@
 /** Validation of a webhook client config: a URL or a service. */
-import { dns1123Subdomain, type FieldError, fieldError, portNumber } from '../../meta/index.ts';
+import { dns1123Subdomain, errorsOfEach, type FieldError, fieldError, portNumber } from '../../meta/index.ts';
 
 interface Client {
   url?: string;
@@ -89,10 +89,10 @@ function validatePath(path: string, field: string): FieldError[] {
   if (path === '' || path === '/') return [];
   if (path === '//') return [fieldError.invalid(field, path, 'segment[0] may not be empty')];
   const found = path.startsWith('/') ? [] : [fieldError.invalid(field, path, "must start with a '/'")];
-  const steps = path.slice(1).replace(/\/$/, '').split('/');
-  steps.forEach((step, i) => {
-    const faults = step === '' ? [' may not be empty'] : dns1123Subdomain(step).map((why) => `: ${why}`);
-    for (const why of faults) found.push(fieldError.invalid(field, path, `segment[${i}]${why}`));
+  const segments = path.slice(1).replace(/\/$/, '').split('/');
+  const ofSegments = errorsOfEach(segments, (segment, i) => {
+    const faults = segment === '' ? [' may not be empty'] : dns1123Subdomain(segment).map((why) => `: ${why}`);
+    return faults.map((why) => fieldError.invalid(field, path, `segment[${i}]${why}`));
   });
-  return found;
+  return [...found, ...ofSegments];
 }

@@ -166,7 +166,7 @@ async function isStoredOtherwise(
     if (registry.store.encrypts !== true) return false;
   }
   const { entry } = await registry.store.get(held.key);
-  return entry?.revision === held.revision && !(await wouldStore(format, object, entry));
+  return entry?.revision === held.revision && !(await wouldStore(format, object, entry, turns));
 }
 
 const writeCheckOf = ({ registry, target }: WriteRequest): WriteCheck | undefined =>

@@ -1,6 +1,7 @@
 import type { Awaitable, RequestVersions, ServedKind } from '../admission/index.ts';
 import {
   type ApiObject,
+  atOnce,
   formatGroupResource,
   type JsonObject,
   type ObjectMeta,
@@ -150,7 +151,7 @@ function customIn(from: Target, object: ApiObject, to: Target): Awaitable<ApiObj
   if (object.apiVersion === apiVersion || custom === undefined) return object;
   const normal = (converted: ApiObject): ApiObject => {
     const copy = { ...converted };
-    custom.fromStored(copy);
+    atOnce(custom.fromStored(copy));
     return copy;
   };
   const webhook = from.resource.format.custom?.webhook;

@@ -13,6 +13,7 @@ import { type CompiledType, compile } from '../schema/index.ts';
 import type { Catalog } from './catalog.ts';
 import type { RegistryContext } from './context.ts';
 import { fromStorage, requestKind, toStorage } from './convert.ts';
+import { setDefaults } from './defaults.ts';
 import type { WriteContext } from './definition.ts';
 import { metadataOf } from './metadata.ts';
 import { replaceContent } from './prepare.ts';
@@ -99,7 +100,7 @@ export class ObjectVersions implements RequestVersions {
     replaceContent(object, next);
     if (!stored) return;
     pending.rewritten ??= { managedFields: before.managedFields };
-    if (context !== undefined) target.resource.definition.strategy.defaults?.(object, context);
+    if (context !== undefined) atOnce(setDefaults(target.resource, object, context));
   }
 
   #serverFields(given: ObjectMeta, before: ObjectMeta) {

@@ -17,9 +17,12 @@ export const stringifyYaml = (value: Json): string => atOnce(stringifyYamlInStep
 /** As {@link stringifyYaml}, in steps that each write a part of the text. */
 export function* stringifyYamlInSteps(value: Json): Steps<string> {
   const out: string[] = [];
+  /** The texts of the steps. */
+  const written: string[] = [];
   if (isScalar(value)) writeScalar(value, '', out);
-  else yield* writeNode(value, '', '', out, { due: STEP_PIECES });
-  return `${out.join('').replace(/^ /, '')}\n`;
+  else yield* writeNode(value, '', '', out, written);
+  written.push(out.join(''));
+  return `${written.join('').replace(/^ /, '')}\n`;
 }
 
 type Scalar = Exclude<Json, JsonObject | Json[]>;
@@ -30,14 +33,11 @@ function writeScalar(value: Scalar, indent: string, out: string[]): void {
   out.push(' ', typeof value === 'string' ? writeText(value, indent) : String(value));
 }
 
-/** The number of pieces of text at which the next step is due. */
-interface Progress {
-  due: number;
-}
-
-function isDue(progress: Progress, out: readonly string[]): boolean {
-  if (out.length < progress.due) return false;
-  progress.due = out.length + STEP_PIECES;
+/** Whether a step ends here; its pieces of text are then joined. */
+function isDue(written: string[], out: string[]): boolean {
+  if (out.length < STEP_PIECES) return false;
+  written.push(out.join(''));
+  out.length = 0;
   return true;
 }
 
@@ -47,17 +47,17 @@ function* writeNode(
   indent: string,
   lead: string,
   out: string[],
-  progress: Progress,
+  written: string[],
 ): Steps<void> {
   if (Array.isArray(value)) {
     if (value.length === 0) out.push(' []');
     let before = lead;
     for (const item of value) {
-      if (isDue(progress, out)) yield;
+      if (isDue(written, out)) yield;
       // The first line of a nested map or list follows the hyphen.
       out.push(before, '-');
       if (isScalar(item)) writeScalar(item, `${indent}  `, out);
-      else yield* writeNode(item, `${indent}  `, ' ', out, progress);
+      else yield* writeNode(item, `${indent}  `, ' ', out, written);
       before = `\n${indent}`;
     }
     return;
@@ -67,13 +67,13 @@ function* writeNode(
   if (keys.length === 0) out.push(' {}');
   let before = lead;
   for (const key of keys) {
-    if (isDue(progress, out)) yield;
+    if (isDue(written, out)) yield;
     out.push(before, nameOf(key, indent));
     const item = value[key] as Json;
     // A list is not indented below its key; other values are.
     const inner = Array.isArray(item) ? indent : `${indent}  `;
     if (isScalar(item)) writeScalar(item, inner, out);
-    else yield* writeNode(item, inner, `\n${inner}`, out, progress);
+    else yield* writeNode(item, inner, `\n${inner}`, out, written);
     before = `\n${indent}`;
   }
 }

@@ -21,15 +21,42 @@ type Term = Infer<typeof NodeSelectorTerm>;
 const requiredTerms = ({ affinity }: PodSpec): readonly Term[] | undefined =>
   affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
 
+/** What a pod requires of the labels of its node. */
+interface NodeSelection {
+  readonly labels: readonly (readonly [key: string, value: string])[];
+  readonly terms: readonly Term[] | undefined;
+  /** How many requirements a node is compared with at most. */
+  readonly cost: number;
+}
+
+const selections = new WeakMap<PodSpec, NodeSelection>();
+
+/** Read once for each spec. */
+function selectionOf(spec: PodSpec): NodeSelection {
+  let found = selections.get(spec);
+  if (found === undefined) {
+    const labels = Object.entries(spec.nodeSelector ?? {});
+    const terms = requiredTerms(spec);
+    const inTerms = (terms ?? []).map(({ matchExpressions = [], matchFields = [] }) =>
+      [...matchExpressions, ...matchFields].reduce((sum, { values = [] }) => sum + 1 + values.length, 1),
+    );
+    const cost = inTerms.reduce((sum, requirements) => sum + requirements, 1 + labels.length);
+    found = { labels, terms, cost };
+    selections.set(spec, found);
+  }
+  return found;
+}
+
+/** How many requirements of the pod a node is compared with at most. */
+export const selectionCost = (spec: PodSpec): number => selectionOf(spec).cost;
+
 /** Whether the node has the labels of the pod's node selector, and one of the terms of its required affinity. */
 export function selectsNode(spec: PodSpec, { metadata }: NodeObject): boolean {
+  const selection = selectionOf(spec);
   const { labels = {} } = metadata;
-  const selected = Object.entries(spec.nodeSelector ?? {}).every(
-    ([key, value]) => Object.hasOwn(labels, key) && labels[key] === value,
-  );
+  const selected = selection.labels.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
   if (!selected) return false;
-  const terms = requiredTerms(spec);
-  return terms === undefined || terms.some((term) => matchesTerm(term, metadata));
+  return selection.terms === undefined || selection.terms.some((term) => matchesTerm(term, metadata));
 }
 
 /** A term without requirements matches no node. */
@@ -44,7 +71,7 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: Term, metadata
 }
 
 function meets({ operator, values = [] }: Requirement, value: string | undefined): boolean {
-  const integer = /^[+-]?\d+$/;
+  const integer = /^[+-]?0*\d{1,19}$/;
   const compared = (): number | undefined => {
     const [bound = ''] = values;
     if (value === undefined || !integer.test(value) || !integer.test(bound)) return undefined;
@@ -82,6 +109,7 @@ export function namedNodes(spec: PodSpec): ReadonlySet<string> | undefined {
   return names;
 }
 
+/** Whether one of the tolerations is about the taint. */
 export const tolerates = (tolerations: readonly Infer<typeof Toleration>[] | undefined, taint: NodeTaint): boolean =>
   (tolerations ?? []).some(({ key, operator, value, effect }) => {
     if (effect && effect !== taint.effect) return false;

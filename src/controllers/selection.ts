@@ -11,7 +11,7 @@ import type { Named } from './kind.ts';
 import type { ControllerContext } from './types.ts';
 
 /** How many requirements are evaluated before the time is looked at. */
-const requirementsInStep = 2_000;
+export const requirementsInStep = 2_000;
 
 const costOf = ({ requirements }: LabelSelector): number => requirements.length + 1;
 
@@ -45,7 +45,12 @@ export class Evaluation {
 
   /** To be awaited before the next evaluation, unless it is undefined. */
   evaluated(selector: LabelSelector): Promise<void> | undefined {
-    this.#requirements += costOf(selector);
+    return this.took(costOf(selector));
+  }
+
+  /** The same after the evaluation of so many requirements. */
+  took(requirements: number): Promise<void> | undefined {
+    this.#requirements += requirements;
     if (this.#requirements < requirementsInStep) return undefined;
     this.#requirements = 0;
     return this.#turns.over ? this.#turns.next() : undefined;

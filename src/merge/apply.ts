@@ -82,11 +82,11 @@ export function* mergeApply(request: Apply): Steps<MergedApply> {
   if (isJsonObject(metadata) && (metadata['managedFields'] ?? null) !== null) {
     throw statusError.badRequest('metadata.managedFields must be nil');
   }
-  const errors = validateApplyConfig(shape, applyConfig);
+  const errors = yield* validateApplyConfig(shape, applyConfig);
   if (errors.length > 0) throw invalidConfigError(applyConfig, apiVersion, errors);
   yield;
   const entries = yield* entriesBeforeApply(type, version, live, writer);
-  const lastApplied = live && lastAppliedTo(live, shape, manager, apiVersion, type.names);
+  const lastApplied = live && (yield* lastAppliedTo(live, shape, manager, apiVersion, type.names));
   yield;
   const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const last = entries.find((entry) => sameManager(entry, id));

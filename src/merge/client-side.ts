@@ -9,9 +9,10 @@ import {
   type Steps,
   setKey,
 } from '../meta/index.ts';
-import { compare } from './compare.ts';
-import { difference, type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf, nodeAt } from './field-set.ts';
-import { fieldsOf } from './fields-of.ts';
+import { compareInSteps } from './compare-steps.ts';
+import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf, nodeAt } from './field-set.ts';
+import { differenceInSteps } from './field-set-steps.ts';
+import { fieldsOfInSteps } from './fields-of.ts';
 import { type ManagedEntry, withFields } from './managed-fields.ts';
 import { fieldElement, fieldPath, stableText } from './path.ts';
 import type { StructShape } from './shape.ts';
@@ -33,21 +34,24 @@ export interface LastApplied {
 }
 
 /** Undefined for other managers, and when no annotation holds a valid configuration of this version. */
-export function lastAppliedTo(
+export function* lastAppliedTo(
   live: JsonObject,
   shape: StructShape,
   manager: string,
   apiVersion: string,
   names: Names,
-): LastApplied | undefined {
+): Steps<LastApplied | undefined> {
   if (manager !== kubectlManager) return undefined;
   const text = at(live, 'metadata', 'annotations', annotationOf(names));
   const applied = typeof text === 'string' ? readJsonText(text) : undefined;
   if (!isJsonObject(applied) || applied['apiVersion'] !== apiVersion) return undefined;
-  if (validateApplyConfig(shape, applied).length > 0) return undefined;
-  const fields = fieldsOf(shape, applied);
-  const { added, modified, removed } = compare(shape, applied, live);
-  return { fields, unchanged: difference(difference(difference(fields, modified), added), removed) };
+  yield;
+  if ((yield* validateApplyConfig(shape, applied)).length > 0) return undefined;
+  const fields = yield* fieldsOfInSteps(shape, applied);
+  const { added, modified, removed } = yield* compareInSteps(shape, applied, live);
+  let unchanged = fields;
+  for (const changed of [modified, added, removed]) unchanged = yield* differenceInSteps(unchanged, changed);
+  return { fields, unchanged };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The operations on large field sets, in steps. Each gives the result of its namesake, which does the small parts. */
-import { type JsonObject, largeWeight, Pace, type Steps, sortedTexts, weigh } from '../meta/index.ts';
+import { isKnownLarge, type JsonObject, largeWeight, Pace, type Steps, sortedTexts, weigh } from '../meta/index.ts';
 import {
   type Changes,
   type FieldFilter,
@@ -18,20 +18,12 @@ import {
 } from './field-set.ts';
 import { sorted } from './fields-v1.ts';
 
-/** The sets known to be large: to begin iterating over a set takes as long as to count it. */
-const large = new WeakSet<FieldSet>();
-
 /** How many nodes a set has, counted no further than to {@link largeWeight}. */
-export function weightOf(set: FieldSet): number {
-  if (large.has(set)) return largeWeight;
-  const weight = weigh(set as JsonObject);
-  if (weight >= largeWeight) large.add(set);
-  return weight;
-}
+export const weightOf = (set: FieldSet): number => weigh(set as JsonObject);
 
 export const isLargeSet = (set: FieldSet): boolean => weightOf(set) >= largeWeight;
 
-const isNothing = (set: FieldSet): boolean => !large.has(set) && isEmpty(set);
+const isNothing = (set: FieldSet): boolean => !isKnownLarge(set as JsonObject) && isEmpty(set);
 
 export function* unionInSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
   if (isNothing(b)) return a;

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type Names, statusError } from '../meta/index.ts';
+import { atOnce, type Json, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { merge } from './merge.ts';
 import { objectShape, type Shape } from './shape.ts';
@@ -18,7 +18,7 @@ export function mergeValues(
   applyConfig: JsonObject,
 ): JsonObject {
   const shape = objectShape(schema, names);
-  const errors = validateApplyConfig(shape, applyConfig);
+  const errors = atOnce(validateApplyConfig(shape, applyConfig));
   if (errors.length > 0) {
     const why = errors.length === 1 ? errors[0] : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n');
     throw statusError.badRequest(`failed to convert patch object to typed object: ${why}`);

@@ -4,7 +4,9 @@ import { field, list, map, string, struct } from '../schema/index.ts';
 import { checkMembers, checkPatched } from './bounds.ts';
 import { applyJsonPatchInSteps } from './json-patch.ts';
 import { applyMergePatchInSteps } from './merge-patch.ts';
+import { objectShape } from './shape.ts';
 import { strategicMergePatch } from './strategic-patch.ts';
+import { validateApplyConfig } from './validate-apply.ts';
 
 const names = namesFor('example.com');
 const Port = struct('test/v1.Port', { name: field(1, string), data: field(2, map(string)) });
@@ -24,8 +26,9 @@ function stepsOf(steps: Steps<unknown>): number {
   for (let count = 1; ; count++) if (steps.next().done === true) return count;
 }
 
+const thing = objectShape(Thing, names);
 const strategic = (object: Json, patch: Json) => strategicMergePatch(object, patch, Thing, names);
-const value = (size: number): Json => ({ data: members(size, 'v') });
+const value = (size: number): JsonObject => ({ data: members(size, 'v') });
 
 /** Each in proportion to the size. */
 const patches: { readonly [name: string]: (size: number) => Steps<unknown> } = {
@@ -47,6 +50,8 @@ const patches: { readonly [name: string]: (size: number) => Steps<unknown> } = {
   'a strategic merge patch of many scalars': (size) => strategic({ tags: tags(size) }, { tags: tags(size, 10) }),
   'a strategic merge patch that orders many': (size) =>
     strategic({ ports: ports(size) }, { '$setElementOrder/ports': (ports(size) as Json[]).reverse() }),
+  'the validation of a large configuration': (size) => validateApplyConfig(thing, value(size)),
+  'the validation of many entries': (size) => validateApplyConfig(thing, { ports: ports(size) }),
   'the members of a large body': (size) => checkMembers(value(size)),
   'the members of a patched object': (size) => checkPatched(value(size)),
 };

@@ -36,11 +36,11 @@ export function isDirective(key: string): boolean {
 
 export const directiveOf = (patch: JsonObject): Json | undefined => getKey(patch, directive);
 
-/** @throws StatusError 400 for `$setElementOrder` or `$deleteFromPrimitiveList` without the name of a list */
-export function readDirectives(patch: JsonObject): Directives {
+/** `keys`: those of the patch. @throws StatusError 400 for `$setElementOrder` or `$deleteFromPrimitiveList` without the name of a list */
+export function readDirectives(patch: JsonObject, keys: readonly string[]): Directives {
   const elementOrders: [string, Json][] = [];
   const primitiveDeletions: [string, Json][] = [];
-  for (const key of Object.keys(patch)) {
+  for (const key of keys) {
     if (key.startsWith(elementOrder)) elementOrders.push([listName(key, elementOrder), patch[key] as Json]);
     else if (key.startsWith(deletion)) primitiveDeletions.push([listName(key, deletion), patch[key] as Json]);
   }

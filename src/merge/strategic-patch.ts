@@ -83,13 +83,15 @@ function* sizeOf(value: Json, pace: Pace): Steps<number> {
 
 function* mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, schema: Schema): Steps<JsonObject> {
   const { pace } = state;
-  const { directive, retainKeys, elementOrders, primitiveDeletions } = readDirectives(patch);
+  const keys = Object.keys(patch);
+  const { directive, retainKeys, elementOrders, primitiveDeletions } = readDirectives(patch, keys);
+  if (pace.over(keys.length)) yield;
   if (directive === 'replace') return yield* plainMembers(patch, pace);
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge') throw unknownDirective(patch);
-  const keys = Object.keys(patch);
   const out: JsonObject = {};
   const kept = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
+  if (pace.over(kept.length)) yield;
   for (const key of kept) {
     if (pace.over()) yield;
     setKey(out, key, before[key] as Json);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../meta/index.ts';
+import { atOnce, type JsonObject } from '../meta/index.ts';
 import { objectShape } from './shape.ts';
 import { names, thing } from './testing/thing.ts';
 import { validateApplyConfig } from './validate-apply.ts';
@@ -91,7 +91,7 @@ it.each<[JsonObject, string]>([
     '.spec.containers[name="a"].args[0]: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"x":1}}',
   ],
 ])('%j', (applyConfig, error) => {
-  expect(validateApplyConfig(shape, applyConfig)).toEqual([error]);
+  expect(atOnce(validateApplyConfig(shape, applyConfig))).toEqual([error]);
 });
 
 it('a valid applied configuration has no errors', () => {
@@ -100,7 +100,7 @@ it('a valid applied configuration has no errors', () => {
     tags: ['a', 'b'],
     containers: [{ name: 'a', ports: [{ port: 1 }, { port: 1, protocol: 'UDP' }] }],
   };
-  expect(validateApplyConfig(shape, { data: { a: 'x' }, spec })).toEqual([]);
+  expect(atOnce(validateApplyConfig(shape, { data: { a: 'x' }, spec }))).toEqual([]);
 });
 
 it('errors are bounded in number and length, whatever the keys and entries', () => {
@@ -108,7 +108,7 @@ it('errors are bounded in number and length, whatever the keys and entries', () 
   const containers = Array.from({ length: 2_000 }, (_, i) => ({ name: `${i}${long.slice(0, 1_000)}`, bogus: 1 }));
   const data = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${i}${long}`, 1]));
   for (const applyConfig of [{ spec: { containers } }, { data }, { spec: { tags: [long, long] } }]) {
-    const errors = validateApplyConfig(shape, applyConfig);
+    const errors = atOnce(validateApplyConfig(shape, applyConfig));
     expect(errors.length).toBeLessThanOrEqual(100);
     for (const error of errors) expect(error.length).toBeLessThan(2_000);
   }

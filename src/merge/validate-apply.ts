@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, shorten } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, Pace, type Steps, shorten } from '../meta/index.ts';
 import { elementOf, identityOf } from './fields-of.ts';
 import { pathElementText } from './path.ts';
 import {
@@ -19,13 +19,13 @@ const maxValueText = 256;
  * The errors of an applied configuration: undeclared fields, values of the wrong type, list entries that are duplicates
  * or lack a key. Each error starts with its path: `.data.a: expected string, got …`.
  */
-export function validateApplyConfig(shape: StructShape, applyConfig: JsonObject): string[] {
+export function* validateApplyConfig(shape: StructShape, applyConfig: JsonObject): Steps<string[]> {
   const errors: string[] = [];
-  check(shape, applyConfig, '', errors);
+  yield* check(shape, applyConfig, '', errors, new Pace());
   return errors;
 }
 
-function check(shape: Shape, value: Json, path: string, errors: string[]): void {
+function* check(shape: Shape, value: Json, path: string, errors: string[], pace: Pace): Steps<void> {
   if (value === null || errors.length >= maxErrors) return;
   switch (shape.kind) {
     case 'unowned':
@@ -35,17 +35,18 @@ function check(shape: Shape, value: Json, path: string, errors: string[]): void 
       checkScalar(shape.accepts, value, path, errors);
       return;
     case 'list':
-      if (Array.isArray(value)) checkList(shape, value, path, errors);
+      if (Array.isArray(value)) yield* checkList(shape, value, path, errors, pace);
       else report(path, `expected list, got &{${plain(value)}}`, errors);
       return;
     default:
-      if (isJsonObject(value)) checkObject(shape, value, path, errors);
+      if (isJsonObject(value)) yield* checkObject(shape, value, path, errors, pace);
       else report(path, `expected map, got &{${plain(value)}}`, errors);
   }
 }
 
-function checkObject(shape: ObjectShape, value: JsonObject, path: string, errors: string[]): void {
+function* checkObject(shape: ObjectShape, value: JsonObject, path: string, errors: string[], pace: Pace): Steps<void> {
   for (const key in value) {
+    if (pace.over()) yield;
     const inner = memberShape(shape, key);
     if (inner === undefined) {
       // Validation of a struct stops at the first undeclared field.
@@ -54,7 +55,7 @@ function checkObject(shape: ObjectShape, value: JsonObject, path: string, errors
     }
     const item = value[key] as Json;
     if (item !== null && passes(inner, item)) continue;
-    check(inner, item, `${path}.${key}`, errors);
+    yield* check(inner, item, `${path}.${key}`, errors, pace);
   }
 }
 
@@ -62,12 +63,13 @@ function checkObject(shape: ObjectShape, value: JsonObject, path: string, errors
 const passes = (shape: Shape, value: Json): boolean =>
   shape.kind === 'scalar' && (shape.accepts === 'anything' || typeof value === shape.accepts);
 
-function checkList(shape: ListShape, list: Json[], path: string, errors: string[]): void {
+function* checkList(shape: ListShape, list: Json[], path: string, errors: string[], pace: Pace): Steps<void> {
   const seen = new Set<string>();
   for (const [i, entry] of list.entries()) {
+    if (pace.over()) yield;
     if (errors.length >= maxErrors) return;
     if (shape.listType === 'atomic') {
-      check(shape.element, entry, `${path}[${i}]`, errors);
+      yield* check(shape.element, entry, `${path}[${i}]`, errors, pace);
       continue;
     }
     const why = shape.listType === 'map' ? invalidMapEntry(shape, entry) : invalidSetEntry(entry);
@@ -81,7 +83,7 @@ function checkList(shape: ListShape, list: Json[], path: string, errors: string[
     if (passes(shape.element, entry)) continue;
     // The path of an entry is built only when it has errors.
     const inside: string[] = [];
-    check(shape.element, entry, '', inside);
+    yield* check(shape.element, entry, '', inside, pace);
     if (inside.length === 0) continue;
     const at = `${path}${textOf(shape, entry)}`;
     for (const error of inside) {

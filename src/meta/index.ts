@@ -60,7 +60,7 @@ export {
 } from './json.ts';
 export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedInSteps, sortedTexts } from './json-steps.ts';
 export { Lanes } from './lanes.ts';
-export { equalInSteps, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
+export { equalInSteps, isKnownLarge, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
 export { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
 export {
   buildMetric,

@@ -19,6 +19,19 @@ it('values are counted, no further than is needed', () => {
   expect([isLarge(list(400)), isLarge(list(600))]).toEqual([false, true]);
 });
 
+it('the keys of a large object are listed once, also as part of others', () => {
+  let listed = 0;
+  const members = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, i]));
+  const large = new Proxy(members, {
+    ownKeys: (target) => {
+      listed++;
+      return Reflect.ownKeys(target);
+    },
+  });
+  expect([weigh(large), weigh(large), weigh({ a: large }), weigh([large])]).toEqual(Array(4).fill(largeWeight));
+  expect(listed).toBe(1);
+});
+
 it('a value of any depth can be weighed', () => {
   let deep: Json = 1;
   for (let i = 0; i < 100_000; i++) deep = i % 2 === 0 ? { a: deep } : [deep];

@@ -8,9 +8,18 @@ import type { Steps } from './steps.ts';
  */
 export const largeWeight = 1_000;
 
-/** How many values a value holds, itself included; counted no further than to {@link largeWeight}. */
+/** The objects known to be large: to begin iterating over one takes as long as to count it. */
+const knownLarge = new WeakSet<JsonObject>();
+
+/** Whether an object has been found to be large before. */
+export const isKnownLarge = (object: JsonObject): boolean => knownLarge.has(object);
+
+/** How many values a value holds, itself included; counted no further than to {@link largeWeight}, and then only once. */
 export function weigh(value: Json | undefined): number {
-  return typeof value === 'object' && value !== null ? largeWeight - left(value, largeWeight) : 1;
+  if (typeof value !== 'object' || value === null) return 1;
+  const weight = largeWeight - left(value, largeWeight);
+  if (weight === largeWeight && !Array.isArray(value)) knownLarge.add(value);
+  return weight;
 }
 
 /** What is left of `weight` after the values of a list or object. */
@@ -25,6 +34,7 @@ function left(value: Json[] | JsonObject, weight: number): number {
     }
     return weight;
   }
+  if (knownLarge.has(value)) return 0;
   for (const key in value) {
     const item = value[key];
     weight = typeof item === 'object' && item !== null ? left(item, weight) : weight - 1;

@@ -17,6 +17,7 @@ import { allocate } from './allocate.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
 import { partialWriteOf } from './convert.ts';
 import { reconcileValidation } from './declarative-validation.ts';
+import { setDefaults } from './defaults.ts';
 import type { CheckedWrite, WriteCheck } from './definition.ts';
 import { isUnchanged, trackManagedFields } from './field-management.ts';
 import { findErrors } from './find-errors.ts';
@@ -89,7 +90,11 @@ async function attempt(
   else atOnce(keeping);
   if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
   // Plugins may have added what needs defaults.
-  if (mutated) strategy.defaults?.(pending.object, context);
+  if (mutated) {
+    const defaulting = setDefaults(target.resource, pending.object, context);
+    if (turns) await inTurns(defaulting, turns);
+    else atOnce(defaulting);
+  }
   const check = deletes ? undefined : writeCheckOf(request);
   if (check !== undefined) await check(checkedWrite(request, pending, old));
   if (turns?.over) await turns.next();
@@ -166,7 +171,7 @@ async function isStoredOtherwise(
     if (registry.store.encrypts !== true) return false;
   }
   const { entry } = await registry.store.get(held.key);
-  return entry?.revision === held.revision && !(await wouldStore(format, object, entry));
+  return entry?.revision === held.revision && !(await wouldStore(format, object, entry, turns));
 }
 
 const writeCheckOf = ({ registry, target }: WriteRequest): WriteCheck | undefined =>
@@ -199,7 +204,7 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   const pending = yield* preparePendingObject(request, old);
   if (change.verb === 'delete') return pending;
   yield;
-  target.resource.definition.strategy.defaults?.(pending.object, context);
+  yield* setDefaults(target.resource, pending.object, context);
   if (change.verb !== 'patch') dedupeOwnerReferences(pending, options, 'writer');
   yield;
   // An object that is too large is refused before managed fields are computed, which takes longer than its encoding.

@@ -1,13 +1,21 @@
 import type { CachedObject } from '../cache/index.ts';
-import { type ApiObject, atOnce, formatGroupResource, inTurns, StatusError, type Turns } from '../meta/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  formatGroupResource,
+  inTurns,
+  StatusError,
+  type Steps,
+  type Turns,
+} from '../meta/index.ts';
 import type { CommitResult, Write } from '../store/index.ts';
 import type { Allocations } from './allocator.ts';
 import type { RegistryContext } from './context.ts';
 import { catchUp, comparesOf } from './guards.ts';
 import { keyOf, objectKey } from './selection.ts';
 import { inStoredVersion } from './stored/convert.ts';
-import { describe, describeDeleted, describeText } from './stored/describe.ts';
-import { announced, cachedText, storedBytes, storedTextInSteps } from './stored/write.ts';
+import { describe, describeDeleted, describeInSteps, describeObject } from './stored/describe.ts';
+import { announced, storedBytes, storedTextInSteps } from './stored/write.ts';
 import type { WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
@@ -38,8 +46,8 @@ export async function commit(
   const revision = held?.revision ?? 0;
   const converts = format.custom?.webhook !== undefined && !pending.remove;
   const object = converts ? await inStoredVersion(format, pending.object) : pending.object;
-  const encoding = storedTextInSteps(format, object);
-  const text = pending.remove ? '' : turns ? await inTurns(encoding, turns) : atOnce(encoding);
+  const run = <T>(steps: Steps<T>) => (turns ? inTurns(steps, turns) : atOnce(steps));
+  const text = pending.remove ? '' : await run(storedTextInSteps(format, object));
   if (turns?.over) await turns.next();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = pending.remove ? undefined : storedBytes(text);
@@ -57,7 +65,7 @@ export async function commit(
   if (!answer.ok) {
     const [entry] = answer.found;
     if ((entry?.revision ?? 0) !== revision) {
-      return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
+      return { kind: 'conflict', pending, found: entry && (await run(describeInSteps(format, entry))) };
     }
     await catchUp(pending, answer.revision);
     await allocations?.catchUp(answer.revision);
@@ -68,19 +76,21 @@ export async function commit(
     const { managedFields } = pending.object.metadata;
     format.shared.managedFields.remember(key, pending.remove ? undefined : managedFields, text.length);
   }
+  const described = (at: number, known?: string) => run(describeObject(format, key, pending.object, at, known));
+  // What a webhook has converted is cached as it is stored.
   const describeStored = () =>
-    value === undefined || stored === 0
-      ? describeText(format, key, format.custom === undefined ? text : cachedText(format, pending.object), stored)
+    value === undefined || stored === 0 || object === pending.object
+      ? described(stored, format.custom === undefined ? text : undefined)
       : describe(format, { key, value, revision: stored });
-  if (pending.deleteAfterMark === true && !dryRun) return deleteMarked(request, pending, old, describeStored());
+  if (pending.deleteAfterMark === true && !dryRun) return deleteMarked(request, pending, old, await describeStored());
   if (pending.remove) {
     const deletes = request.change.verb === 'delete' && held !== undefined;
-    const last = deletes ? held : describeText(format, key, cachedText(format, pending.object), revision);
+    const last = deletes ? held : await described(revision);
     const gone = dryRun ? last : describeDeleted(format, last, stored);
     return { kind: 'stored', result: resultOf(request, pending, old, gone), revision: stored };
   }
   const cached = dryRun ? undefined : target.resource.cache.get(key);
-  const written = cached?.revision === stored ? cached : describeStored();
+  const written = cached?.revision === stored ? cached : await describeStored();
   return { kind: 'stored', result: resultOf(request, pending, old, written), revision: stored };
 }
 

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../meta/index.ts';
+import type { ApiObject, Steps } from '../meta/index.ts';
 
 /** How the objects of a custom resource are stored. */
 export interface CustomStorage {
@@ -8,9 +8,9 @@ export interface CustomStorage {
    * Brings a stored object, in any version, to the form of the request's version (conversion, pruning, defaults); returns
    * whether that changed it.
    */
-  readonly fromStored: (object: ApiObject) => boolean;
+  readonly fromStored: (object: ApiObject) => Steps<boolean>;
   /** Brings an object of the request's version to the form in which it is stored; returns the same object where nothing changes. */
-  readonly toStored: (object: ApiObject) => ApiObject;
+  readonly toStored: (object: ApiObject) => Steps<ApiObject>;
   /** Whether `fromStored` can change an object whose bytes are in the request's version: the definition has changed. */
   readonly normalizes: boolean;
   /**

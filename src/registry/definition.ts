@@ -352,8 +352,8 @@ export interface Strategy<T = ApiObject> {
   readonly noPolicyWarning?: string;
   /** Its deletion first marks it, and removes it once it is no longer pending, as for a namespace with its content. */
   readonly termination?: Termination<T>;
-  /** Defaults that depend on other fields. */
-  readonly defaults?: (object: T, context: StrategyContext) => void;
+  /** Sets the defaults that depend on other fields; those that may take long in steps. */
+  readonly defaults?: (object: T, context: StrategyContext) => void | Steps<void>;
   readonly prepareCreate?: (object: T, context: WriteContext) => void;
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /** The same for a write to the `status` subresource, which writes status and metadata only. */

@@ -37,6 +37,7 @@ import {
   toStorageInSteps,
   versionOf,
 } from './convert.ts';
+import { setDefaults } from './defaults.ts';
 import type { FieldNames } from './definition.ts';
 import type { CompiledVersion, Resource } from './resource.ts';
 import type { Target } from './types.ts';
@@ -99,10 +100,9 @@ export function* normalize(registry: RegistryContext, target: Target, object: Js
   const { kind, apiVersion, type } = requestKind(target);
   const { value } = isLarge(object) ? yield* type.decodeInSteps(object) : type.decode(object);
   const decoded = asObject(value, kind, apiVersion);
-  const { defaults } = target.resource.definition.strategy;
-  if (defaults === undefined || projectionOf(target) !== undefined) return decoded;
+  if (target.resource.definition.strategy.defaults === undefined || projectionOf(target) !== undefined) return decoded;
   const stored = yield* toStorageInSteps(target, decoded);
-  defaults(stored, { names: registry.names, now: registry.clock.now() });
+  yield* setDefaults(target.resource, stored, { names: registry.names, now: registry.clock.now() });
   return fromStorage(target, stored);
 }
 

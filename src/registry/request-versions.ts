@@ -1,6 +1,7 @@
 import type { Awaitable, RequestVersions, ServedKind } from '../admission/index.ts';
 import {
   type ApiObject,
+  atOnce,
   formatGroupResource,
   type JsonObject,
   type ObjectMeta,
@@ -12,6 +13,7 @@ import { type CompiledType, compile } from '../schema/index.ts';
 import type { Catalog } from './catalog.ts';
 import type { RegistryContext } from './context.ts';
 import { fromStorage, requestKind, toStorage } from './convert.ts';
+import { setDefaults } from './defaults.ts';
 import type { WriteContext } from './definition.ts';
 import { metadataOf } from './metadata.ts';
 import { replaceContent } from './prepare.ts';
@@ -98,7 +100,7 @@ export class ObjectVersions implements RequestVersions {
     replaceContent(object, next);
     if (!stored) return;
     pending.rewritten ??= { managedFields: before.managedFields };
-    if (context !== undefined) target.resource.definition.strategy.defaults?.(object, context);
+    if (context !== undefined) atOnce(setDefaults(target.resource, object, context));
   }
 
   #serverFields(given: ObjectMeta, before: ObjectMeta) {
@@ -150,7 +152,7 @@ function customIn(from: Target, object: ApiObject, to: Target): Awaitable<ApiObj
   if (object.apiVersion === apiVersion || custom === undefined) return object;
   const normal = (converted: ApiObject): ApiObject => {
     const copy = { ...converted };
-    custom.fromStored(copy);
+    atOnce(custom.fromStored(copy));
     return copy;
   };
   const webhook = from.resource.format.custom?.webhook;

@@ -2,6 +2,7 @@ import { createChain, type ResourceKey } from '../admission/index.ts';
 import { type ApiObject, at, atOnce, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { type Conversions, conversionsOf } from './conversions.ts';
+import { setDefaults } from './defaults.ts';
 import type { ServerObjects } from './definition.ts';
 import { trackManagedFields, trackServerUpdate } from './field-management.ts';
 import { completePendingObject, preparePendingObject } from './prepare.ts';
@@ -157,7 +158,7 @@ export function newEntry(
   const change = { verb: 'create', object: { value: object, findings: [] } } as const;
   const request = readWriteRequest(registry, targetOf(resource, namespace), change, ownWriteOptions(fieldManager));
   const pending = atOnce(preparePendingObject(request, undefined));
-  resource.definition.strategy.defaults?.(pending.object, request.context);
+  atOnce(setDefaults(resource, pending.object, request.context));
   atOnce(trackManagedFields(request, pending, undefined));
   atOnce(completePendingObject(request, pending, undefined));
   const { name = '' } = pending.object.metadata;

@@ -4,8 +4,10 @@ import {
   atOnce,
   formatGroupResource,
   inTurns,
+  isLarge,
   Stage,
   StatusError,
+  serverTurns,
   statusError,
 } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
@@ -18,8 +20,7 @@ import { metadataOf } from './metadata.ts';
 import { defaultNamespace } from './prepare.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { serverObjects } from './server-objects.ts';
-import { describeText } from './stored/describe.ts';
-import { cachedText } from './stored/write.ts';
+import { describeObject } from './stored/describe.ts';
 import { turnsOf } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
@@ -71,7 +72,9 @@ export async function handleReview(
   const stored = target.resource.format;
   const format = target.subresource === '' ? stored : { ...stored, kind, apiVersion, fields: [] };
   const { object, call } = await readPosted(registry, target, change, options);
-  const answered = describeText(format, '', cachedText(format, await handler(object, call)), 0);
+  const answer = await handler(object, call);
+  const describing = describeObject(format, '', answer, 0);
+  const answered = isLarge(answer) ? await inTurns(describing, options.turns ?? serverTurns()) : atOnce(describing);
   return { created: true, object: answered, deleted: undefined };
 }
 

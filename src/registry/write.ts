@@ -1,6 +1,6 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
-import { StatusError, statusError, type Turns } from '../meta/index.ts';
+import { atOnce, inTurns, StatusError, statusError, type Turns } from '../meta/index.ts';
 import { attemptWrite } from './attempt.ts';
 import type { Outcome } from './commit.ts';
 import type { RegistryContext } from './context.ts';
@@ -8,7 +8,7 @@ import { refuseReadable } from './delete-options.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { objectKey } from './selection.ts';
 import { converted } from './stored/convert.ts';
-import { describe } from './stored/describe.ts';
+import { describeInSteps } from './stored/describe.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
 import { turnsOf } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
@@ -74,7 +74,7 @@ async function attemptInOrder(request: WriteRequest, place: Place | undefined): 
     const outcome = await attemptOn(request, held).catch(refusalOf);
     if (outcome.kind === 'stored') return outcome;
     if (outcome.kind === 'refused' || outcome.kind === 'unchanged') {
-      const stored = current ? held : await heldInStore(request);
+      const stored = current ? held : await heldInStore(request, held);
       if (stored?.revision === held?.revision) {
         if (outcome.kind === 'refused') throw outcome.error;
         return outcome;
@@ -158,7 +158,14 @@ function nameTaken({ resource }: Target, name: string): StatusError {
 const heldInCache = ({ target }: WriteRequest): CachedObject | undefined =>
   target.resource.cache.get(objectKey(target.resource, target));
 
-async function heldInStore({ registry, target }: WriteRequest): Promise<CachedObject | undefined> {
+/** `known`: the object as it may be stored. */
+async function heldInStore(
+  { registry, target, options }: WriteRequest,
+  known?: CachedObject,
+): Promise<CachedObject | undefined> {
   const { entry } = await registry.store.get(objectKey(target.resource, target));
-  return entry === undefined ? undefined : describe(target.resource.format, entry);
+  if (entry === undefined || entry.revision === known?.revision) return entry && known;
+  const turns = turnsOf(options, entry.value.length);
+  const describing = describeInSteps(target.resource.format, entry);
+  return turns ? inTurns(describing, turns) : atOnce(describing);
 }

@@ -27,7 +27,7 @@ import {
   stringType,
   typeName,
 } from '../../cel/index.ts';
-import { atOnce, defaultFeatures, expressionTypes, type Steps } from '../../meta/index.ts';
+import { defaultFeatures, expressionTypes, type Steps } from '../../meta/index.ts';
 import { namespaceType, requestType } from './declarations.ts';
 
 /** The variables of expressions. `variables` has the variables of a policy as its fields. */
@@ -143,11 +143,6 @@ export class ExpressionCompiler {
   }
 
   /** Compiles a variable; expressions compiled afterwards have it with its type. */
-  addVariable(name: string, source: string, isStored: boolean): Compilation {
-    return atOnce(this.addVariableInSteps(name, source, isStored));
-  }
-
-  /** The same in steps. */
   *addVariableInSteps(name: string, source: string, isStored: boolean): Steps<Compilation> {
     const compiled = yield* this.compileInSteps(source, { isStored });
     this.variables.set(name, compiled);
@@ -157,11 +152,6 @@ export class ExpressionCompiler {
     return compiled;
   }
 
-  compile(source: string, options: ExpressionOptions): Compilation {
-    return atOnce(this.compileInSteps(source, options));
-  }
-
-  /** The same in steps. */
   *compileInSteps(source: string, options: ExpressionOptions): Steps<Compilation> {
     const { returns, isStored, authorizer = true, mutates = false } = options;
     const environment = this.#environment(isStored, authorizer, mutates);

@@ -46,11 +46,11 @@ function requestOf(
 
 const newCompiler = (variables: { readonly [name: string]: string } = {}, params = true) => {
   const compiler = new ExpressionCompiler({ params, composed: Object.keys(variables).length > 0 });
-  for (const [name, source] of Object.entries(variables)) compiler.addVariable(name, source, false);
+  for (const [name, source] of Object.entries(variables)) atOnce(compiler.addVariableInSteps(name, source, false));
   return compiler;
 };
 const compile = (source: string, options: Partial<ExpressionOptions> = {}, compiler = newCompiler()): Compilation =>
-  compiler.compile(source, { isStored: false, ...options });
+  atOnce(compiler.compileInSteps(source, { isStored: false, ...options }));
 
 async function result(source: string, options: ActivationOptions = {}, request = requestOf()) {
   const activation = new Activation(request, options);

@@ -17,7 +17,7 @@ export interface CompiledConditions {
   readonly conditions: readonly { readonly name: string; readonly compiled: Compilation }[];
 }
 
-/** Compiles stored match conditions, one in each step; `params`: those of a policy with parameters have them. */
+/** Compiles stored match conditions, in steps; `params`: those of a policy with parameters have them. */
 export function* compileMatchConditions(
   declared: readonly MatchCondition[] = [],
   params = false,
@@ -26,7 +26,7 @@ export function* compileMatchConditions(
   const conditions: CompiledConditions['conditions'][number][] = [];
   for (const { name = '', expression = '' } of declared) {
     if (conditions.length > 0) yield;
-    const compiled = compiler.compile(expression, { returns: resultTypes.condition, isStored: true });
+    const compiled = yield* compiler.compileInSteps(expression, { returns: resultTypes.condition, isStored: true });
     conditions.push({ name, compiled });
   }
   return { conditions };

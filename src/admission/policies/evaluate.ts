@@ -26,7 +26,7 @@ interface CompiledValidation {
   readonly reason: string | undefined;
 }
 
-/** Compiles a stored policy, one expression in each step. */
+/** Compiles a stored policy, in steps. */
 export function* compilePolicy(spec: ValidatingAdmissionPolicySpec): Steps<PolicyProgram> {
   const { variables = [], auditAnnotations = [], matchConditions, failurePolicy = 'Fail' } = spec;
   const params = spec.paramKind !== undefined;
@@ -34,18 +34,18 @@ export function* compilePolicy(spec: ValidatingAdmissionPolicySpec): Steps<Polic
   const compiler = new ExpressionCompiler({ params, composed: variables.length > 0 });
   for (const { name = '', expression = '' } of variables) {
     yield;
-    compiler.addVariable(name, expression, true);
+    yield* compiler.addVariableInSteps(name, expression, true);
   }
   const validations: CompiledValidation[] = [];
   for (const { expression = '', message = '', messageExpression = '', reason } of spec.validations ?? []) {
     yield;
     const { condition, message: text } = resultTypes;
     validations.push({
-      compiled: compiler.compile(expression, { returns: condition, isStored: true }),
+      compiled: yield* compiler.compileInSteps(expression, { returns: condition, isStored: true }),
       message:
         messageExpression === ''
           ? undefined
-          : compiler.compile(messageExpression, { returns: text, isStored: true, authorizer: false }),
+          : yield* compiler.compileInSteps(messageExpression, { returns: text, isStored: true, authorizer: false }),
       text: message.trim() || `failed expression: ${expression.trim()}`,
       reason,
     });
@@ -55,7 +55,7 @@ export function* compilePolicy(spec: ValidatingAdmissionPolicySpec): Steps<Polic
     yield;
     annotations.push({
       key,
-      compiled: compiler.compile(valueExpression, { returns: resultTypes.annotation, isStored: true }),
+      compiled: yield* compiler.compileInSteps(valueExpression, { returns: resultTypes.annotation, isStored: true }),
     });
   }
   const all = [

@@ -42,7 +42,7 @@ export interface CompiledMutation {
   readonly compiled: Compilation;
 }
 
-/** Compiles a stored policy, one expression in each step. */
+/** Compiles a stored policy, in steps. */
 export function* compileMutatingPolicy(spec: MutatingAdmissionPolicySpec): Steps<MutatingProgram> {
   const { variables = [], mutations: declared = [], matchConditions, paramKind } = spec;
   const params = paramKind !== undefined;
@@ -50,24 +50,24 @@ export function* compileMutatingPolicy(spec: MutatingAdmissionPolicySpec): Steps
   const compiler = new ExpressionCompiler({ params, composed: variables.length > 0 });
   for (const { name = '', expression = '' } of variables) {
     yield;
-    compiler.addVariable(name, expression, true);
+    yield* compiler.addVariableInSteps(name, expression, true);
   }
   const mutations: CompiledMutation[] = [];
   for (const mutation of declared) {
     yield;
-    mutations.push(compileMutation(compiler, mutation));
+    mutations.push(yield* compileMutation(compiler, mutation));
   }
   const all = [...compiler.variables.values(), ...mutations.map(({ compiled }) => compiled)];
   const reinvocable = spec.reinvocationPolicy === 'IfNeeded';
   return { compiler, conditions, mutations, usesNamespace: all.some(readsNamespace), reinvocable };
 }
 
-function compileMutation(compiler: ExpressionCompiler, mutation: Mutation): CompiledMutation {
+function* compileMutation(compiler: ExpressionCompiler, mutation: Mutation): Steps<CompiledMutation> {
   const kind = mutation.patchType === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
   const { expression = '' } = mutation[kind] ?? {};
   return {
     kind,
-    compiled: compiler.compile(expression, { returns: resultTypes[kind], isStored: true, mutates: true }),
+    compiled: yield* compiler.compileInSteps(expression, { returns: resultTypes[kind], isStored: true, mutates: true }),
   };
 }
 

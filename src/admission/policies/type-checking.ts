@@ -40,13 +40,13 @@ export function* checkTypes(
     });
     for (const { name = '', expression = '' } of variables) {
       yield;
-      compiler.addVariable(name, expression, true);
+      yield* compiler.addVariableInSteps(name, expression, true);
     }
     for (const [i, { expression = '', messageExpression = '' }] of validations.entries()) {
       for (const [field, source] of Object.entries({ expression, messageExpression })) {
         if (source === '') continue;
         yield;
-        const compiled = compiler.compile(source, { isStored: true });
+        const compiled = yield* compiler.compileInSteps(source, { isStored: true });
         if (!(compiled instanceof ExpressionFault) || compiled.isInternal) continue;
         const path = `spec.validations[${i}].${field}`;
         const parts = found.get(path) ?? [];

@@ -1,13 +1,23 @@
 /** Which nodes can take a pod, and what is said of those that cannot. */
-import { compareQuantities, type Names, parseQuantity, type Quantity, subtractQuantities } from '../../meta/index.ts';
+import {
+  compareQuantities,
+  type Names,
+  parseQuantity,
+  type Quantity,
+  subtractQuantities,
+  type Turns,
+} from '../../meta/index.ts';
 import { parseResourceList } from '../../types/resource-list.ts';
+import { namedNodes, selectionCost, selectsNode, tolerates } from '../node-selection.ts';
+import { Evaluation } from '../selection.ts';
 import { hostPortsOf, type NodeLoad, requestsOf } from './node-loads.ts';
-import { namedNodes, selectsNode, tolerates } from './node-selection.ts';
 import type { NodeObject, PodObject } from './objects.ts';
 import { affinityCheck, type Neighbours, type Rejection } from './pod-affinity.ts';
 
 export interface Candidate {
   readonly node: NodeObject;
+  /** Whether the pod selects the node. */
+  readonly selected: boolean;
   readonly load: NodeLoad;
 }
 
@@ -15,6 +25,22 @@ type Verdict = { readonly node: string } | { readonly message: string };
 
 const zero: Quantity = parseQuantity('0');
 const final = (reason: string): Rejection => ({ reasons: [reason], final: true });
+
+/** The nodes that the pod selects. In turns. */
+export async function selectedNodes(
+  { spec = {} }: PodObject,
+  nodes: readonly NodeObject[],
+  turns: Turns,
+): Promise<ReadonlySet<NodeObject>> {
+  const found = new Set<NodeObject>();
+  const evaluation = new Evaluation(turns);
+  for (const node of nodes) {
+    if (selectsNode(spec, node)) found.add(node);
+    const turn = evaluation.took(selectionCost(spec));
+    if (turn !== undefined) await turn;
+  }
+  return found;
+}
 
 /** The node with the fewest pods of those that can take the pod, by name among equals; or why there is none. */
 export function choose(
@@ -80,12 +106,12 @@ function filters(
   const ports = hostPortsOf(spec);
   const affinity = affinityCheck(pod, neighbours);
   const unschedulable = { key: `node.${labels}/unschedulable`, effect: 'NoSchedule' };
-  return ({ node, load }) => {
+  return ({ node, selected, load }) => {
     const { taints = [], unschedulable: cordoned = false } = node.spec ?? {};
     if (cordoned && !tolerates(spec.tolerations, unschedulable)) return final('node(s) were unschedulable');
     const repels = taints.some((taint) => taint.effect !== 'PreferNoSchedule' && !tolerates(spec.tolerations, taint));
     if (repels) return final('node(s) had untolerated taint(s)');
-    if (!selectsNode(spec, node)) return final("node(s) didn't match Pod's node affinity/selector");
+    if (!selected) return final("node(s) didn't match Pod's node affinity/selector");
     if (ports.some((port) => load.ports.has(port))) {
       return { reasons: ["node(s) didn't have free ports for the requested pod ports"], final: false };
     }

@@ -3,7 +3,7 @@ import { formatTime } from '../../meta/index.ts';
 import { kinds } from '../kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';
-import { choose } from './fit.ts';
+import { choose, selectedNodes } from './fit.ts';
 import { isTerminal, type NodeObject, type PodObject } from './objects.ts';
 import { Placements } from './placements.ts';
 import { antiAffinityTerms, type Neighbours } from './pod-affinity.ts';
@@ -43,7 +43,15 @@ export const fakeScheduler: Controller = {
           waiting.delete(key);
           return;
         }
-        const candidates = nodes.list().map((node) => ({ node, load: placements.loadOf(node.metadata.name ?? '') }));
+        const known = nodes.list();
+        const selected = await selectedNodes(pod, known, context.turns);
+        // What has changed meanwhile is in the queue again.
+        if (pods.getByKey(key) !== pod) return;
+        const candidates = known.map((node) => ({
+          node,
+          selected: selected.has(node),
+          load: placements.loadOf(node.metadata.name ?? ''),
+        }));
         const verdict = choose(pod, candidates, neighbours, names);
         if ('node' in verdict) {
           waiting.delete(key);

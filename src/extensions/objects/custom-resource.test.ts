@@ -9,6 +9,7 @@ import {
 } from '../../meta/index.ts';
 import {
   AgeCell,
+  type CustomStorage,
   type ProjectionSubresource,
   type ResourceDefinition,
   type ResourceVersion,
@@ -315,23 +316,23 @@ describe('versions of custom resources', () => {
       { name: 'v1beta1', served: true, schema: other },
     ];
     const definition = { spec: { ...definitionOf({}).spec, versions } } as CustomResourceDefinition;
-    const custom = customResources(definition, options).get('v1beta1')?.custom;
+    const custom = customResources(definition, options).get('v1beta1')?.custom as CustomStorage;
     const inVersion = (version: string, given: JsonObject) =>
       ({ ...stored(given), apiVersion: `ref.example.com/${version}` }) as ApiObject;
 
     it('read objects have the defaults of the version in which they are stored, and the fields of that of the request', () => {
       const object = inVersion('v1', { both: 'a', inV1beta1: 'pruned', list: [{ x: 1 }] });
-      expect(custom?.fromStored(object)).toBe(true);
+      expect(atOnce(custom.fromStored(object))).toBe(true);
       expect(object['spec']).toEqual({ both: 'a', inV1: 'inV1', list: [{}] });
       expect(object.apiVersion).toBe('ref.example.com/v1beta1');
       const own = inVersion('v1beta1', {});
-      expect(custom?.fromStored(own)).toBe(true);
+      expect(atOnce(custom.fromStored(own))).toBe(true);
       expect(own['spec']).toEqual({ inV1beta1: 'inV1beta1' });
     });
 
     it('objects of another version are stored in the form of the storage version', () => {
       const object = inVersion('v1beta1', { both: 'a', inV1beta1: 'b' });
-      expect(custom?.toStored(object)).toMatchObject({
+      expect(atOnce(custom.toStored(object))).toMatchObject({
         apiVersion: 'ref.example.com/v1',
         spec: { both: 'a', inV1: 'inV1' },
       });
@@ -340,20 +341,20 @@ describe('versions of custom resources', () => {
 
     it('objects of a version that is no longer declared are read without defaults', () => {
       const object = inVersion('v1alpha1', { both: 'a', gone: 1 });
-      expect(custom?.fromStored(object)).toBe(true);
+      expect(atOnce(custom.fromStored(object))).toBe(true);
       expect(object['spec']).toEqual({ both: 'a' });
     });
   });
 
   it('objects are stored in the storage version and read in that of the request', () => {
-    const custom = customResources(full, options).get('v1beta1')?.custom;
+    const custom = customResources(full, options).get('v1beta1')?.custom as CustomStorage;
     const object = { ...stored({ size: 1, gone: 1 }), apiVersion: 'ref.example.com/v1' };
-    expect(custom?.fromStored(object)).toBe(true);
+    expect(atOnce(custom.fromStored(object))).toBe(true);
     expect(object).toMatchObject({ apiVersion: 'ref.example.com/v1beta1', spec: { size: 1, color: 'red' } });
-    expect(custom?.fromStored(object)).toBe(false);
-    expect(custom?.toStored(object).apiVersion).toBe('ref.example.com/v1');
+    expect(atOnce(custom.fromStored(object))).toBe(false);
+    expect(atOnce(custom.toStored(object)).apiVersion).toBe('ref.example.com/v1');
     const current = stored({});
-    expect(gadgets.custom?.toStored(current)).toBe(current);
+    expect(atOnce((gadgets.custom as CustomStorage).toStored(current))).toBe(current);
   });
 
   it('stored objects are brought to the form of the definition only after it has changed', () => {

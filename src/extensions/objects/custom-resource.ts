@@ -1,10 +1,12 @@
 import {
   type ApiObject,
+  atOnce,
   compareVersions,
   type Features,
   type JsonObject,
   type Names,
   type ObjectMeta,
+  type Steps,
 } from '../../meta/index.ts';
 import {
   allVerbs,
@@ -111,7 +113,10 @@ function webhookOf(
   const observe: WebhookConverterOptions['observe'] = (...seen) =>
     observeOf(`${spec?.names?.plural}.${spec?.group}`, ...seen);
   const post = postTo(clientConfig ?? {});
-  const normalize = (object: ApiObject) => void types.get(object.apiVersion)?.normalizeStored(object);
+  const normalize = (object: ApiObject) => {
+    const type = types.get(object.apiVersion);
+    if (type !== undefined) atOnce(type.normalizeStored(object));
+  };
   return { webhook: webhookConverter({ ...given, names, observe, reviewVersions, post, normalize }) };
 }
 
@@ -155,18 +160,21 @@ function versionOf(
 
 type TypeOf = (apiVersion: string) => CustomType | undefined;
 
-function fromStored(object: ApiObject, apiVersion: string, typeOf: TypeOf): boolean {
-  const changed = typeOf(object.apiVersion)?.normalizeStored(object) === true;
+function* fromStored(object: ApiObject, apiVersion: string, typeOf: TypeOf): Steps<boolean> {
+  const type = typeOf(object.apiVersion);
+  const changed = type !== undefined && (yield* type.normalizeStored(object));
   if (object.apiVersion === apiVersion) return changed;
   object.apiVersion = apiVersion;
-  typeOf(apiVersion)?.prune(object);
+  const wanted = typeOf(apiVersion);
+  if (wanted !== undefined) yield* wanted.prune(object);
   return true;
 }
 
-function toStored(object: ApiObject, apiVersion: string, typeOf: TypeOf): ApiObject {
+function* toStored(object: ApiObject, apiVersion: string, typeOf: TypeOf): Steps<ApiObject> {
   if (object.apiVersion === apiVersion) return object;
   const stored = { ...object, apiVersion };
-  typeOf(apiVersion)?.normalizeStored(stored);
+  const type = typeOf(apiVersion);
+  if (type !== undefined) yield* type.normalizeStored(stored);
   return stored;
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatPath, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, formatPath, inTurns, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import { struct } from '../../schema/index.ts';
 import { structuralOf } from '../structural.ts';
 import { customType } from './decode.ts';
@@ -13,6 +14,7 @@ const typeOf = (properties: JsonObject, more: JsonObject = {}) =>
 const keep = { 'x-kubernetes-preserve-unknown-fields': true };
 const text = { type: 'string' };
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more });
+const embedded = object({}, { ...keep, 'x-kubernetes-embedded-resource': true });
 
 describe('decoding of custom objects', () => {
   const cases: {
@@ -94,9 +96,51 @@ describe('decoding of custom objects', () => {
       expect(found.unknown.map(formatPath)).toEqual(unknown);
       expect(type.decode(found.value)).toEqual({ value: found.value, unknown: [] });
       expect(found.value['spec'] === type.decode(found.value).value['spec']).toBe(true);
-      expect(type.normalizeStored(found.value)).toBe(false);
+      expect(atOnce(type.normalizeStored(found.value))).toBe(false);
     });
   }
+
+  it.each(Object.entries(cases))('%s, also in steps', (_, [schema, given]) => {
+    const listed = { spec: { type: 'array', items: schema }, e: embedded };
+    const mapped = { spec: { type: 'object', additionalProperties: schema } };
+    const keys = Array.from({ length: 1_500 }, (_, i) => `k${i}`);
+    const labels = Object.fromEntries(keys.map((key) => [key, 'v']));
+    const values = { spec: keys.map(() => given), e: { kind: 'P', metadata: { labels, nope: labels }, ...labels } };
+    for (const [type, value] of [
+      [typeOf(listed), values],
+      [typeOf(mapped), { spec: Object.fromEntries(keys.map((key) => [key, given])) }],
+      [typeOf({ spec: schema }), { spec: given, ...labels }],
+    ] as const) {
+      const [decoded, inSteps] = [type.decode(value), atOnce(type.decodeInSteps(value))];
+      expect(JSON.stringify(inSteps.value)).toBe(JSON.stringify(decoded.value));
+      expect(inSteps.unknown).toEqual(decoded.unknown);
+      expect(atOnce(type.decodeInSteps(inSteps.value)).value['spec'] === inSteps.value['spec']).toBe(true);
+    }
+  });
+
+  const structs = object({ a: text, d: { ...text, default: 'x' } });
+  const many = (count: number, value: Json): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]));
+  const large: { readonly [title: string]: readonly [schema: JsonObject, value: (count: number) => Json] } = {
+    'a list with defaults': [{ type: 'array', items: structs }, (count) => Array<JsonObject>(count).fill({ a: 'x' })],
+    'a map with defaults': [{ type: 'object', additionalProperties: structs }, (count) => many(count, {})],
+    'unknown fields': [object({}), (count) => many(count, 'v')],
+    'metadata of an embedded resource': [embedded, (count) => ({ metadata: { labels: many(count, 'v') } })],
+    'defaults in place of null': [
+      { type: 'array', items: { ...object({}, keep), default: many(5, 'v') } },
+      (count) => Array<null>(count).fill(null),
+    ],
+  };
+  it.each(Object.entries(large))('pauses in proportion to the size of %s', async (_, [schema, value]) => {
+    const pauses = async (count: number) => {
+      const turns = new EveryStep();
+      await inTurns(typeOf({ spec: schema }).decodeInSteps({ metadata: {}, spec: value(count) }), turns);
+      return turns.count;
+    };
+    const [one, two] = [await pauses(10_000), await pauses(20_000)];
+    expect(one).toBeGreaterThanOrEqual(10);
+    expect(two).toBeGreaterThanOrEqual(1.5 * one);
+  });
 
   it('unknown fields of the metadata are reported before all others', () => {
     const { value, unknown } = typeOf({}).decode({ a: 1, metadata: { name: 'x', zz: 1, labels: { a: 'b' } } });
@@ -108,9 +152,9 @@ describe('decoding of custom objects', () => {
     expect(() => typeOf({}).decode({ metadata: { labels: 5 } })).toThrow(
       'json: cannot unmarshal number into Go struct field ObjectMeta.labels of type map[string]string',
     );
-    const embedded = typeOf({ e: object({}, { ...keep, 'x-kubernetes-embedded-resource': true }) });
-    expect(() => embedded.decode({ e: { kind: 5 } })).toThrow('e.kind: Invalid value: 5: must be a string');
-    expect(() => embedded.decode({ e: { metadata: { name: 5 } } })).toThrow(
+    const type = typeOf({ e: embedded });
+    expect(() => type.decode({ e: { kind: 5 } })).toThrow('e.kind: Invalid value: 5: must be a string');
+    expect(() => type.decode({ e: { metadata: { name: 5 } } })).toThrow(
       'e.metadata: Invalid value: {"name":5}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string',
     );
   });
@@ -130,7 +174,7 @@ describe('decoding of custom objects', () => {
   it('a stored object gets the defaults of the schema as it is now, in place', () => {
     const type = typeOf({ spec: object({ a: { ...text, default: 'x' } }) });
     const stored = { apiVersion: 'a/v1', kind: 'G', metadata: { name: 'n' }, spec: { gone: 1 }, other: 1 };
-    expect(type.normalizeStored(stored)).toBe(true);
+    expect(atOnce(type.normalizeStored(stored))).toBe(true);
     expect(stored).toEqual({ apiVersion: 'a/v1', kind: 'G', metadata: { name: 'n' }, spec: { a: 'x' } });
   });
 
@@ -156,10 +200,10 @@ describe('decoding of custom objects', () => {
     const type = typeOf({ spec: { type: 'array', items: object({ a: long }) } });
     const stored = (count: number): JsonObject => ({ metadata: {}, spec: Array<JsonObject>(count).fill({}) });
     const kept = stored(10_000);
-    expect(type.normalizeStored(kept)).toBe(false);
+    expect(atOnce(type.normalizeStored(kept))).toBe(false);
     expect(kept).toEqual(stored(10_000));
-    expect(type.normalizeStored(stored(20))).toBe(true);
-    expect(type.normalizeStored({ ...stored(20), note: 'x'.repeat(200_000) })).toBe(false);
+    expect(atOnce(type.normalizeStored(stored(20)))).toBe(true);
+    expect(atOnce(type.normalizeStored({ ...stored(20), note: 'x'.repeat(200_000) }))).toBe(false);
   });
 
   it('is idempotent for any object', () => {

@@ -1,12 +1,16 @@
+import { stringifyJsonInSteps } from '../../codec/index.ts';
 import {
+  atOnce,
   getKey,
   isJsonObject,
   type Json,
   type JsonObject,
   type Names,
+  Pace,
   type Path,
   quote,
   StatusError,
+  type Steps,
   setKey,
   statusError,
 } from '../../meta/index.ts';
@@ -18,7 +22,6 @@ import {
   DefaultsTooLarge,
   fresh,
   isTypeMember,
-  jsonSize,
   Malformed,
   maxDefaulted,
   type NormalForm,
@@ -26,6 +29,7 @@ import {
   normalMember,
   type Walk,
 } from './normal-form.ts';
+import { freshInSteps, normalMemberInSteps } from './normal-form-steps.ts';
 
 const none: readonly Path[] = [];
 
@@ -35,9 +39,9 @@ export interface CustomType extends CompiledType {
    * Brings an object that was stored, and may have been written under another schema, to its normal form in place;
    * returns whether that changed it. An object that would grow beyond the size of stored objects remains as it is.
    */
-  normalizeStored(object: JsonObject): boolean;
+  normalizeStored(object: JsonObject): Steps<boolean>;
   /** Prunes an object that has been converted from another version, in place. Sets no defaults. */
-  prune(object: JsonObject): void;
+  prune(object: JsonObject): Steps<void>;
 }
 
 /** The schema is read on first use. */
@@ -53,44 +57,102 @@ export function customType(structural: () => Structural, schema: StructSchema, n
     decode: (value) => decode(formOf(), value, names),
     *decodeInSteps(value) {
       yield;
-      return decode(formOf(), value, names);
+      return yield* decodeInSteps(formOf(), value, names);
     },
     normalizeStored: (object) => normalizeInPlace(formOf(), object, { names, ...stored, room: maxDefaulted }),
-    prune: (object) => {
-      normalizeInPlace(formOf(), object, { names, ...stored, room: 0, prunesOnly: true });
+    prune: function* (object) {
+      yield* normalizeInPlace(formOf(), object, { names, ...stored, room: 0, prunesOnly: true });
     },
   };
 }
 
+/** The decoding of an object. */
+interface Decoding {
+  readonly form: NormalForm;
+  readonly value: JsonObject;
+  /** The object so far. */
+  readonly object: JsonObject;
+  readonly walk: Walk;
+  /** The paths of unknown fields in the metadata. */
+  readonly inMetadata: readonly Path[];
+  /** The field that is being decoded. */
+  field: string;
+}
+
 /** @throws StatusError 400 for metadata of the wrong type, 413 for defaults that take too much */
 function decode(form: NormalForm, value: Json, names: Names): Decoded {
+  const body = bodyOf(value);
+  const decoding = begin(form, body, compile(ObjectMeta, names).decode(getKey(body, 'metadata') ?? {}), names);
+  const { object, walk, inMetadata } = decoding;
+  try {
+    for (const key in body) {
+      decoding.field = key;
+      const normal = isTypeMember(key) ? undefined : normalMember(form, key, body[key] as Json, walk);
+      if (normal !== undefined) setKey(object, key, normal);
+    }
+    for (const [name, given] of missing(form, object)) {
+      decoding.field = name;
+      setKey(object, name, fresh(given, walk));
+    }
+  } catch (error) {
+    throw atOnce(reasonOf(error, decoding));
+  }
+  return { value: object, unknown: walk.dropped ? atOnce(unknownIn(decoding)) : inMetadata };
+}
+
+/** The same in steps. */
+function* decodeInSteps(form: NormalForm, value: Json, names: Names): Steps<Decoded> {
+  const body = bodyOf(value);
+  const metadata = yield* compile(ObjectMeta, names).decodeInSteps(getKey(body, 'metadata') ?? {});
+  const decoding = begin(form, body, metadata, names);
+  const { object, walk, inMetadata } = decoding;
+  const pace = new Pace();
+  try {
+    const keys = Object.keys(body);
+    if (pace.over(keys.length)) yield;
+    for (const key of keys) {
+      decoding.field = key;
+      const normal = isTypeMember(key)
+        ? undefined
+        : yield* normalMemberInSteps(form, key, body[key] as Json, walk, pace);
+      if (normal !== undefined) setKey(object, key, normal);
+    }
+    for (const [name, given] of missing(form, object)) {
+      decoding.field = name;
+      setKey(object, name, yield* freshInSteps(given, walk, pace));
+    }
+  } catch (error) {
+    throw yield* reasonOf(error, decoding);
+  }
+  return { value: object, unknown: walk.dropped ? yield* unknownIn(decoding) : inMetadata };
+}
+
+function bodyOf(value: Json): JsonObject {
   if (!isJsonObject(value)) throw statusError.badRequest('the body is not a JSON object');
-  const metadata = compile(ObjectMeta, names).decode(getKey(value, 'metadata') ?? {});
+  return value;
+}
+
+function begin(form: NormalForm, value: JsonObject, metadata: Decoded, names: Names): Decoding {
   const { apiVersion, kind } = value;
   const object: JsonObject = {};
   if (typeof apiVersion === 'string') object['apiVersion'] = apiVersion;
   if (typeof kind === 'string') object['kind'] = kind;
   object['metadata'] = metadata.value;
-  const walk: Walk = { names, dropped: false, lenient: false, room: maxDefaulted };
-  let field = '';
-  try {
-    for (const key in value) {
-      field = key;
-      const normal = isTypeMember(key) ? undefined : normalMember(form, key, value[key] as Json, walk);
-      if (normal !== undefined) setKey(object, key, normal);
-    }
-    for (const [name, given] of missing(form, object)) {
-      field = name;
-      setKey(object, name, fresh(given, walk));
-    }
-  } catch (error) {
-    if (error instanceof DefaultsTooLarge) throw defaultsTooLarge(field);
-    if (!(error instanceof Malformed)) throw error;
-    inspect(form, value, names);
-    throw statusError.internal('an embedded resource cannot be decoded', error);
-  }
   const inMetadata = metadata.unknown.length === 0 ? none : metadata.unknown.map((path) => ['metadata', ...path]);
-  return { value: object, unknown: walk.dropped ? [...inMetadata, ...inspect(form, value, names)] : inMetadata };
+  const walk: Walk = { names, dropped: false, lenient: false, room: maxDefaulted };
+  return { form, value, object, walk, inMetadata, field: '' };
+}
+
+/** Why an object cannot be decoded. */
+function* reasonOf(error: unknown, { form, value, walk, field }: Decoding): Steps<unknown> {
+  if (error instanceof DefaultsTooLarge) return defaultsTooLarge(field);
+  if (!(error instanceof Malformed)) return error;
+  yield* inspect(form, value, walk.names);
+  return statusError.internal('an embedded resource cannot be decoded', error);
+}
+
+function* unknownIn({ form, value, walk, inMetadata }: Decoding): Steps<readonly Path[]> {
+  return [...inMetadata, ...(yield* inspect(form, value, walk.names))];
 }
 
 function defaultsTooLarge(field: string): StatusError {
@@ -102,23 +164,24 @@ function defaultsTooLarge(field: string): StatusError {
 const stored = { dropped: false, lenient: true } as const;
 
 /** Returns whether that changed the object. */
-function normalizeInPlace(form: NormalForm, object: JsonObject, walk: Walk): boolean {
+function* normalizeInPlace(form: NormalForm, object: JsonObject, walk: Walk): Steps<boolean> {
   const { room } = walk;
+  const pace = new Pace();
   const changes: [key: string, value: Json | undefined][] = [];
   try {
     for (const key in object) {
       const item = object[key] as Json;
-      const normal = isTypeMember(key) ? item : normalMember(form, key, item, walk);
+      const normal = isTypeMember(key) ? item : yield* normalMemberInSteps(form, key, item, walk, pace);
       if (normal !== item) changes.push([key, normal]);
     }
     if (walk.prunesOnly !== true) {
-      for (const [name, value] of missing(form, object)) changes.push([name, fresh(value, walk)]);
+      for (const [name, value] of missing(form, object)) changes.push([name, yield* freshInSteps(value, walk, pace)]);
     }
   } catch (error) {
     if (error instanceof DefaultsTooLarge) return false;
     throw error;
   }
-  if (walk.room < room && jsonSize(object) > walk.room) return false;
+  if (walk.room < room && Buffer.byteLength(yield* stringifyJsonInSteps(object)) > walk.room) return false;
   for (const [key, value] of changes) {
     if (value === undefined) delete object[key];
     else setKey(object, key, value);

@@ -5,12 +5,14 @@ import {
   type Json,
   type JsonObject,
   type Names,
+  Pace,
   type Path,
+  type Steps,
   statusError,
 } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
-import { isTypeMember, type NormalForm } from './normal-form.ts';
+import { isTypeMember, memberForm, type NormalForm } from './normal-form.ts';
 
 /** The maximum number of unknown fields that are reported. */
 const MAX_UNKNOWN = 100;
@@ -19,6 +21,7 @@ interface Found {
   readonly names: Names;
   readonly pruned: Path[];
   readonly embedded: Path[];
+  readonly pace: Pace;
 }
 
 /**
@@ -26,10 +29,10 @@ interface Found {
  * sorted as text; at most 100 of each. Slow: called only when decoding has found such a field or a malformed one.
  * @throws StatusError 400 for embedded resources that cannot be decoded
  */
-export function inspect(form: NormalForm, object: JsonObject, names: Names): Path[] {
-  const found: Found = { names, pruned: [], embedded: [] };
+export function* inspect(form: NormalForm, object: JsonObject, names: Names): Steps<Path[]> {
+  const found: Found = { names, pruned: [], embedded: [], pace: new Pace() };
   for (const key of Object.keys(object)) {
-    if (!isTypeMember(key)) inspectMember(form, key, object[key] as Json, [key], found);
+    if (!isTypeMember(key)) yield* inspectMember(form, key, object[key] as Json, [key], found);
   }
   return [...sorted(found.pruned), ...sorted(found.embedded)];
 }
@@ -40,34 +43,43 @@ const sorted = (paths: Path[]): Path[] =>
     .sort((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)))
     .map(({ path }) => path);
 
-function inspectValue(form: NormalForm, value: Json, path: (string | number)[], found: Found): void {
-  if (isJsonObject(value)) inspectObject(form, value, path, found);
+function* inspectValue(form: NormalForm, value: Json, path: (string | number)[], found: Found): Steps<void> {
+  if (isJsonObject(value)) yield* inspectObject(form, value, path, found);
   else if (Array.isArray(value) && form.items !== undefined) {
     for (let i = 0; i < value.length; i++) {
       path.push(i);
-      inspectValue(form.items, value[i] as Json, path, found);
+      yield* inspectValue(form.items, value[i] as Json, path, found);
       path.pop();
     }
   }
 }
 
-function inspectObject(form: NormalForm, object: JsonObject, path: (string | number)[], found: Found): void {
-  for (const key of Object.keys(object)) {
+function* inspectObject(form: NormalForm, object: JsonObject, path: (string | number)[], found: Found): Steps<void> {
+  const keys = Object.keys(object);
+  if (found.pace.over(keys.length)) yield;
+  for (const key of keys) {
     path.push(key);
-    inspectMember(form, key, object[key] as Json, path, found);
+    yield* inspectMember(form, key, object[key] as Json, path, found);
     path.pop();
   }
 }
 
-function inspectMember(form: NormalForm, key: string, item: Json, path: (string | number)[], found: Found): void {
+function* inspectMember(
+  form: NormalForm,
+  key: string,
+  item: Json,
+  path: (string | number)[],
+  found: Found,
+): Steps<void> {
+  if (found.pace.over()) yield;
   const reserved = form.embedded && isTypeMember(key);
-  if (reserved) inspectTypeMember(key, item, path, found);
-  const member = form.properties.get(key) ?? (reserved ? undefined : form.additional);
-  if (member !== undefined) inspectValue(member, item, path, found);
+  if (reserved) yield* inspectTypeMember(key, item, path, found);
+  const member = memberForm(form, key);
+  if (member !== undefined) yield* inspectValue(member, item, path, found);
   else if (!form.keepsUnknown && !reserved && found.pruned.length < MAX_UNKNOWN) found.pruned.push([...path]);
 }
 
-function inspectTypeMember(key: string, item: Json, path: readonly (string | number)[], found: Found): void {
+function* inspectTypeMember(key: string, item: Json, path: readonly (string | number)[], found: Found): Steps<void> {
   const reject = (why: string) => {
     const { field, message } = fieldError.invalid(formatPath(path), item, why);
     return statusError.badRequest(`${field}: ${message}`);
@@ -77,7 +89,7 @@ function inspectTypeMember(key: string, item: Json, path: readonly (string | num
     return;
   }
   try {
-    for (const unknown of compile(ObjectMeta, found.names).decode(item ?? {}).unknown) {
+    for (const unknown of (yield* compile(ObjectMeta, found.names).decodeInSteps(item ?? {})).unknown) {
       if (found.embedded.length < MAX_UNKNOWN) found.embedded.push([...path, ...unknown]);
     }
   } catch (error) {

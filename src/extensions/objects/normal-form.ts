@@ -54,7 +54,7 @@ const defaultsTooLarge = new DefaultsTooLarge('the defaults take too much');
 
 /** A value that cannot be decoded. Carries no path or reason: `inspect` finds them. */
 export class Malformed extends Error {}
-const malformed = new Malformed('an embedded resource cannot be decoded');
+export const malformed = new Malformed('an embedded resource cannot be decoded');
 
 /** Values without a schema, where unknown fields are pruned: their objects have no fields. */
 const withoutSchema: NormalForm = {
@@ -197,7 +197,7 @@ function normalObject(form: NormalForm, object: JsonObject, walk: Walk): JsonObj
 /** The normal form of a member; undefined when it is removed. */
 export function normalMember(form: NormalForm, key: string, item: Json, walk: Walk): Json | undefined {
   const given = form.embedded ? typeMember(key, item, walk) : item;
-  const member = form.properties.get(key) ?? (form.embedded && isTypeMember(key) ? undefined : form.additional);
+  const member = memberForm(form, key);
   if (member === undefined) {
     if (form.keepsUnknown || (form.embedded && isTypeMember(key))) return given;
     walk.dropped = true;
@@ -210,6 +210,10 @@ export function normalMember(form: NormalForm, key: string, item: Json, walk: Wa
   const normal = normalize(member, given, walk);
   return normal !== given && form.embedded && key === 'metadata' ? defaultedMetadata(normal, walk) : normal;
 }
+
+/** The form of a member; undefined: the schema does not declare it. */
+export const memberForm = (form: NormalForm, key: string): NormalForm | undefined =>
+  form.properties.get(key) ?? (form.embedded && isTypeMember(key) ? undefined : form.additional);
 
 /** What takes the place of a null: null itself, where a default is only set later. */
 function defaultOf({ default: value }: NormalForm, walk: Walk): Json | undefined {
@@ -252,8 +256,14 @@ function membersBefore(object: JsonObject, end: string): JsonObject {
 }
 
 /** A default as a value that an object may own. @throws DefaultsTooLarge */
-export function fresh({ value, size }: Default, walk: Walk): Json {
+export function fresh(given: Default, walk: Walk): Json {
+  spend(given, walk);
+  const { value } = given;
+  return typeof value === 'object' ? jsonCopy(value) : value;
+}
+
+/** Counts a default that is set. @throws DefaultsTooLarge */
+export function spend({ size }: Default, walk: Walk): void {
   walk.room -= size;
   if (walk.room < 0) throw defaultsTooLarge;
-  return typeof value === 'object' ? jsonCopy(value) : value;
 }

@@ -36,6 +36,13 @@ describe('the validation of large custom objects pauses in proportion to their s
         ),
     ],
     [
+      'a map of texts',
+      (count) => {
+        const value = Object.fromEntries(times(count, (i) => [`k${i}`, 'v']));
+        return ofValue({ type: 'object', additionalProperties: text }, value);
+      },
+    ],
+    [
       'an enumeration of objects',
       (count) =>
         ofValue(

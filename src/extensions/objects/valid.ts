@@ -188,6 +188,7 @@ function* isObjectValid(schema: ValueSchema, object: JsonObject, checks: Checks)
   let count = 0;
   for (const key in object) {
     count++;
+    checks.count();
     const member = properties.get(key) ?? additional;
     if (member === undefined) continue;
     const value = object[key] as Json;

@@ -1,3 +1,4 @@
+import { oneStep } from '../../meta/index.ts';
 import { allVerbs, type ResourceDefinition } from '../../registry/index.ts';
 import { anyObject, field, string, struct } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
@@ -28,12 +29,14 @@ function anything({ spec = {} }: Parameters<Define>[0], version: string): Resour
     custom: {
       version: stored,
       normalizes: false,
-      fromStored: (object) => {
-        const changes = object.apiVersion !== `${group}/${version}`;
-        object.apiVersion = `${group}/${version}`;
-        return changes;
-      },
-      toStored: (object) => (version === stored ? object : { ...object, apiVersion: `${group}/${stored}` }),
+      fromStored: (object) =>
+        oneStep(() => {
+          const changes = object.apiVersion !== `${group}/${version}`;
+          object.apiVersion = `${group}/${version}`;
+          return changes;
+        }),
+      toStored: (object) =>
+        oneStep(() => (version === stored ? object : { ...object, apiVersion: `${group}/${stored}` })),
     },
     subresources: [],
     columns: [],

@@ -1,12 +1,12 @@
 import type { CachedObject } from '../../cache/index.ts';
-import { readOwnJson } from '../../codec/index.ts';
-import { type ApiObject, type JsonObject, jsonEqual, serverTurns, type Turns } from '../../meta/index.ts';
+import { readOwnJsonInSteps } from '../../codec/index.ts';
+import { type ApiObject, equalInSteps, inTurns, type Steps, serverTurns, type Turns } from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
 import type { ConvertObjects } from '../custom-storage.ts';
 import { describeObject } from './describe.ts';
 import { isUnconverted, type ObjectFormat } from './format.ts';
-import { isCorrupt, readObject } from './read.ts';
-import { isAsStored, storedText } from './write.ts';
+import { isCorrupt, readObjectInSteps } from './read.ts';
+import { isAsStored, storedTextInSteps } from './write.ts';
 
 /** The most objects, and bytes of objects beyond the first, of one call of a webhook. */
 const maxObjects = 100;
@@ -113,7 +113,7 @@ async function convertHeld(format: ObjectFormat, held: readonly CachedObject[], 
   const byVersion = new Map<string, { readonly held: CachedObject; readonly object: ApiObject }[]>();
   for (const one of held) {
     if (turns.over) await turns.next();
-    const object = readObject(format, one);
+    const object = await inTurns(readObjectInSteps(format, one), turns);
     const same = byVersion.get(object.apiVersion) ?? [];
     byVersion.set(object.apiVersion, same);
     same.push({ held: one, object });
@@ -125,16 +125,20 @@ async function convertHeld(format: ObjectFormat, held: readonly CachedObject[], 
     );
     for (const [i, one] of same.entries()) {
       if (turns.over) await turns.next();
-      one.held.converted = describeConverted(format, one.held, objects[i]);
+      one.held.converted = await inTurns(describeConverted(format, one.held, objects[i]), turns);
     }
   }
 }
 
-function describeConverted(format: ObjectFormat, { key, revision }: CachedObject, given: ApiObject | undefined) {
+function* describeConverted(
+  format: ObjectFormat,
+  { key, revision }: CachedObject,
+  given: ApiObject | undefined,
+): Steps<CachedObject> {
   if (given === undefined) throw new Error('an object has not been converted');
   const object = { ...given };
-  format.custom?.fromStored(object);
-  return describeObject(format, key, object, revision);
+  if (format.custom !== undefined) yield* format.custom.fromStored(object);
+  return yield* describeObject(format, key, object, revision);
 }
 
 /** The object as it is stored; the same one unless a webhook converts it. @throws StatusError */
@@ -146,10 +150,19 @@ export async function inStoredVersion(format: ObjectFormat, object: ApiObject): 
 }
 
 /** Whether a write of the unchanged object would store the same value, encrypted alike. @throws StatusError */
-export async function wouldStore(format: ObjectFormat, object: ApiObject, stored: Entry): Promise<boolean> {
+export async function wouldStore(
+  format: ObjectFormat,
+  object: ApiObject,
+  stored: Entry,
+  turns = serverTurns(),
+): Promise<boolean> {
   if (stored.stale === true) return false;
-  if (format.custom?.webhook === undefined) return isAsStored(format, object, stored.value);
-  const text = storedText(format, await inStoredVersion(format, object));
-  // A webhook may return the fields in another order each time.
-  return jsonEqual(readOwnJson(text) as JsonObject, readOwnJson(Buffer.from(stored.value).toString()) as JsonObject);
+  if (format.custom?.webhook === undefined) return inTurns(isAsStored(format, object, stored.value), turns);
+  return inTurns(isSameJson(format, await inStoredVersion(format, object), stored.value), turns);
+}
+
+/** A webhook may return the fields in another order each time. */
+function* isSameJson(format: ObjectFormat, object: ApiObject, stored: Uint8Array): Steps<boolean> {
+  const wanted = yield* readOwnJsonInSteps(yield* storedTextInSteps(format, object));
+  return yield* equalInSteps(wanted, yield* readOwnJsonInSteps(Buffer.from(stored).toString()));
 }

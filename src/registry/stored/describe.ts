@@ -1,9 +1,17 @@
 import { type CachedObject, unknownLabels } from '../../cache/index.ts';
-import { readOwnJson, stringifyJson } from '../../codec/index.ts';
-import { type ApiObject, type ByteString, decodeText, encodeText, isJsonObject, type Steps } from '../../meta/index.ts';
+import { readOwnJson, readOwnJsonInSteps, stringifyJson } from '../../codec/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  type ByteString,
+  decodeText,
+  encodeText,
+  isJsonObject,
+  type Steps,
+} from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
 import { headEnd, headOf, isUnconverted, type ObjectFormat, selectFields } from './format.ts';
-import { cachedText, storedTextInSteps } from './write.ts';
+import { cachedText, cachedTextInSteps, storedTextInSteps } from './write.ts';
 
 /** Only name, generateName and namespace are stored before the uid, and in their texts a quote is escaped. */
 const uidMark = '"uid":"';
@@ -12,12 +20,32 @@ const labelsMark = '"labels":{';
 const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
 /** The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`. */
-export function describe(format: ObjectFormat, entry: Entry): CachedObject {
-  const { value } = entry;
-  const view = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+export const describe = (format: ObjectFormat, entry: Entry): CachedObject => describeParsed(format, entry, undefined);
+
+/** The same in steps, for the sake of large objects. */
+export function* describeInSteps(format: ObjectFormat, entry: Entry): Steps<CachedObject> {
+  const isParsed = format.fields.length > 0 || format.custom?.normalizes === true;
+  return describeParsed(format, entry, isParsed ? yield* parsedInSteps(entry) : undefined);
+}
+
+/** Undefined: the value cannot be read. */
+function* parsedInSteps({ value }: Entry): Steps<ApiObject | undefined> {
+  try {
+    return (yield* readOwnJsonInSteps(viewOf(value).toString())) as ApiObject;
+  } catch {
+    return undefined;
+  }
+}
+
+const viewOf = (value: Uint8Array): Buffer =>
+  Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+
+/** `parsed`: the object, where it has been parsed. */
+function describeParsed(format: ObjectFormat, entry: Entry, parsed: ApiObject | undefined): CachedObject {
+  const view = viewOf(entry.value);
   const at = behindUid(format.head, view);
-  if (at < 0 || isToNormalize(format, entry.key, view)) return describeForeign(format, entry, view);
-  return describeView(format, entry, view, at);
+  if (at < 0 || isToNormalize(format, entry.key, view)) return describeForeign(format, entry, view, parsed);
+  return describeView(format, entry, view, at, parsed);
 }
 
 /** Whether the object may lack what the definition gives it now. One that this server has just written does not. */
@@ -39,21 +67,36 @@ function describeView(format: ObjectFormat, entry: Entry, view: Buffer, at: numb
   return finish(format, entry.key, revision, bytes, at, parsed) ?? describeCorrupt(format, entry);
 }
 
-/** The cached form of an object in the form of this resource. */
-export function describeObject(format: ObjectFormat, key: string, object: ApiObject, revision: number): CachedObject {
-  const value = Buffer.from(cachedText(format, object));
-  const entry = { key, value, revision };
-  const at = behindUid(format.head, value);
-  return at < 0 ? describeCorrupt(format, entry) : describeView(format, entry, value, at, object);
+/** The cached form of an object in the form of this resource; `text`: its text in that form, where it is known. */
+export function* describeObject(
+  format: ObjectFormat,
+  key: string,
+  object: ApiObject,
+  revision: number,
+  text?: string,
+): Steps<CachedObject> {
+  const own = text ?? (yield* cachedTextInSteps(format, object));
+  yield;
+  return describeText(format, key, own, revision, object);
 }
 
-/** The cached form of an object's text; at revision 0 it has no resourceVersion. */
-export function describeText(format: ObjectFormat, key: string, text: string, revision: number): CachedObject {
+/** The cached form of an object's text; at revision 0 it has no resourceVersion. `parsed`: the object, where it is known. */
+export function describeText(
+  format: ObjectFormat,
+  key: string,
+  text: string,
+  revision: number,
+  parsed?: ApiObject,
+): CachedObject {
+  if (revision !== 0) {
+    const entry = { key, revision, value: Buffer.from(text) };
+    const at = behindUid(format.head, entry.value);
+    return at < 0 ? describeCorrupt(format, entry) : describeView(format, entry, entry.value, at, parsed);
+  }
   const stored = encodeText(text);
-  if (revision !== 0) return describe(format, { key, revision, value: Buffer.from(stored, 'latin1') });
   const mark = stored.indexOf(uidMark, format.head.length);
   const at = mark < 0 ? format.head.length : stored.indexOf(',', mark + uidMark.length) + 1;
-  return finish(format, key, 0, stored, at) ?? named(format, key, 0, stored);
+  return finish(format, key, 0, stored, at, parsed) ?? named(format, key, 0, stored);
 }
 
 /** A deleted object: its last state with the resourceVersion of its deletion. */
@@ -188,17 +231,22 @@ function isStored(stored: ByteString, revision: number, bytes: ByteString, at: n
  * A value in another form than `cachedText`, or one that may lack defaults: parsed, and encoded again unless it has that
  * form; corrupt when that fails. One that a webhook converts remains in the version in which it is stored.
  */
-function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): CachedObject {
+function describeForeign(
+  format: ObjectFormat,
+  entry: Entry,
+  view: Buffer,
+  parsed: ApiObject | undefined,
+): CachedObject {
   const other = unconvertedHead(format, view);
   const behind = other === undefined ? -1 : behindUid(other, view);
   if (behind > 0) return describeView(format, entry, view, behind);
   try {
-    const object = readOwnJson(view.toString()) as ApiObject;
+    const object = parsed ?? (readOwnJson(view.toString()) as ApiObject);
     if (isJsonObject(object) && isJsonObject(object.metadata) && typeof object.metadata.uid === 'string') {
       object.metadata.creationTimestamp ??= '1970-01-01T00:00:00Z';
       const { custom } = format;
       const apiVersion = custom?.webhook === undefined ? format.apiVersion : object.apiVersion;
-      const changed = apiVersion === format.apiVersion && custom?.fromStored(object) === true;
+      const changed = apiVersion === format.apiVersion && custom !== undefined && atOnce(custom.fromStored(object));
       const head = apiVersion === format.apiVersion ? format.head : headOf(format.kind, apiVersion);
       const found = changed ? -1 : behindUid(head, view);
       const value = found > 0 ? view : Buffer.from(cachedText(format, object, apiVersion));

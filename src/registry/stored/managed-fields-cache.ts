@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   type Steps,
+  weigh,
 } from '../../meta/index.ts';
 
 /** The managedFields of an object, and their text in its stored bytes. */
@@ -32,14 +33,12 @@ export class ManagedFieldsCache {
   /** By store key, the oldest first. */
   readonly #recent = new Map<string, Known>();
   #length = 0;
-  /** The sets known to be large: to begin iterating over a set takes as long as to count it. */
-  readonly #large = new WeakSet<JsonObject>();
   readonly #texts = new WeakMap<JsonObject, string>();
 
   /** Keeps the managedFields of an object that was stored with so long a text; nobody may change them from then on. */
   remember(key: string, entries: Json[] | undefined, textLength = largeText): void {
     this.#forget(key);
-    if (textLength < largeText || entries === undefined || !entries.some((entry) => this.#isLarge(entry))) return;
+    if (textLength < largeText || entries === undefined || !entries.some(isLarge)) return;
     // The texts of large sets are known from the write.
     const text = encodeText(atOnce(this.text(entries)));
     if (text.length > maxLength) return;
@@ -63,7 +62,7 @@ export class ManagedFieldsCache {
 
   /** The JSON text of `metadata.managedFields`. */
   *text(entries: Json[]): Steps<string> {
-    if (!entries.some((entry) => this.#isLarge(entry))) return yield* stringifyJsonInSteps(entries);
+    if (!entries.some(isLarge)) return yield* stringifyJsonInSteps(entries);
     const texts: string[] = [];
     for (const entry of entries) texts.push(yield* this.#entryText(entry));
     return `[${texts.join(',')}]`;
@@ -76,17 +75,8 @@ export class ManagedFieldsCache {
     this.#length -= known.text.length;
   }
 
-  #isLarge(entry: Json): boolean {
-    const set = isJsonObject(entry) ? entry['fieldsV1'] : undefined;
-    if (!isJsonObject(set)) return false;
-    if (this.#large.has(set)) return true;
-    const large = countFields(set, largeSet) >= largeSet;
-    if (large) this.#large.add(set);
-    return large;
-  }
-
   *#entryText(entry: Json): Steps<string> {
-    if (!isJsonObject(entry) || !this.#isLarge(entry)) return stringifyJson(entry);
+    if (!isJsonObject(entry) || !isLarge(entry)) return stringifyJson(entry);
     const members: string[] = [];
     for (const name of Object.keys(entry)) {
       const value = entry[name] as Json;
@@ -106,12 +96,5 @@ export class ManagedFieldsCache {
   }
 }
 
-/** How many fields a set has; it is counted no further than to the limit. */
-function countFields(set: JsonObject, limit: number): number {
-  let count = 0;
-  for (const field in set) {
-    count += 1 + countFields(set[field] as JsonObject, limit - count);
-    if (count >= limit) break;
-  }
-  return count;
-}
+/** Whether an entry has a large set. */
+const isLarge = (entry: Json): boolean => isJsonObject(entry) && weigh(entry['fieldsV1']) >= largeSet;

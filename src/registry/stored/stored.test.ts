@@ -1,8 +1,14 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type ApiObject, atOnce, encodeText, type Json, type JsonObject } from '../../meta/index.ts';
 import { note } from '../testing/fixtures.ts';
-import { describeDeleted, describe as describeEntry, describeText } from './describe.ts';
+import {
+  describeDeleted,
+  describe as describeEntry,
+  describeInSteps,
+  describeObject,
+  describeText,
+} from './describe.ts';
 import { formatOf } from './format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from './read.ts';
 import { announced, storedText } from './write.ts';
@@ -192,6 +198,28 @@ describe('a large object', () => {
   const managedFields = [{ manager: 'm', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1 }];
   const large = note('one', { a: '"}{é€'.repeat(80_000), b: 'x' }) as ApiObject;
   large.metadata = { ...large.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
+
+  it('is described from what is known of it, and read in steps where nothing is', () => {
+    const fields = [{ path: 'data.b', value: (of: ApiObject) => (of['data'] as { readonly b: string }).b }];
+    const selecting = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields });
+    const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 'v']));
+    const object = { ...large, data: { ...data, b: 'x' } } as ApiObject;
+    const text = storedText(selecting, object);
+    const expected = describeEntry(selecting, entryOf(text));
+    expect(expected.fields).toEqual({ 'data.b': 'x' });
+    const parse = vi.spyOn(JSON, 'parse');
+    const describing = [
+      describeObject(selecting, expected.key, object, 7),
+      describeObject(selecting, expected.key, object, 7, text),
+      describeInSteps(selecting, entryOf(text)),
+    ];
+    for (const [i, steps] of describing.entries()) {
+      expect(steps.next().done).toBe(false);
+      expect(atOnce(steps)).toEqual(expected);
+      if (i < 2) expect(parse.mock.calls.filter(([given]) => given.length > 1_000)).toEqual([]);
+    }
+    parse.mockRestore();
+  });
 
   it.each([
     ['with data', large],

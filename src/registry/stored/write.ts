@@ -11,16 +11,20 @@ export const storedText = (format: ObjectFormat, object: ApiObject): string =>
   atOnce(storedTextInSteps(format, object));
 
 /** The same in steps, for the sake of large objects. */
-export const storedTextInSteps = (format: ObjectFormat, object: ApiObject): Steps<string> =>
-  textInSteps(format, format.storedApiVersion, toStoredNow(format, object));
-
-/** What a webhook converts has been converted. */
-const toStoredNow = ({ custom }: ObjectFormat, object: ApiObject): ApiObject =>
-  custom === undefined || custom.webhook !== undefined ? object : custom.toStored(object);
+export function* storedTextInSteps(format: ObjectFormat, object: ApiObject): Steps<string> {
+  const { custom, storedApiVersion } = format;
+  // What a webhook converts has been converted.
+  const converts = custom !== undefined && custom.webhook === undefined;
+  return yield* textInSteps(format, storedApiVersion, converts ? yield* custom.toStored(object) : object);
+}
 
 /** The text in the form in which the object is cached: that of a custom resource may be stored in another version. */
 export const cachedText = (format: ObjectFormat, object: ApiObject, apiVersion = format.apiVersion): string =>
   atOnce(textInSteps(format, apiVersion, object));
+
+/** The same in steps, for the sake of large objects. */
+export const cachedTextInSteps = (format: ObjectFormat, object: ApiObject): Steps<string> =>
+  textInSteps(format, format.apiVersion, object);
 
 function* textInSteps(format: ObjectFormat, apiVersion: string, object: ApiObject): Steps<string> {
   const metadata: JsonObject = {};
@@ -50,8 +54,9 @@ function* withManagedFields({ shared }: ObjectFormat, metadata: string, entries:
  * Whether a write of the unchanged object would store the same bytes: of a custom resource it may be stored in another
  * version than objects are stored in now, or without defaults.
  */
-export const isAsStored = (format: ObjectFormat, object: ApiObject, stored: Uint8Array): boolean =>
-  format.custom === undefined || storedBytes(storedText(format, object)).equals(stored);
+export function* isAsStored(format: ObjectFormat, object: ApiObject, stored: Uint8Array): Steps<boolean> {
+  return format.custom === undefined || storedBytes(yield* storedTextInSteps(format, object)).equals(stored);
+}
 
 /** The bytes of a stored text, in memory of their own: a store may keep them, or copy them later. */
 export function storedBytes(text: string): Buffer {

@@ -58,12 +58,14 @@ export function gadgets({ storage = 'v1', served = ['v1', 'v1beta1'], color, kin
     custom: {
       version: storage,
       normalizes: color !== undefined,
-      fromStored: (object) => {
-        const converts = object.apiVersion !== apiVersion(version);
-        object.apiVersion = apiVersion(version);
-        return normalize(object as Gadget) || converts;
-      },
-      toStored: (object) => (version === storage ? object : { ...object, apiVersion: apiVersion(storage) }),
+      fromStored: (object) =>
+        oneStep(() => {
+          const converts = object.apiVersion !== apiVersion(version);
+          object.apiVersion = apiVersion(version);
+          return normalize(object as Gadget) || converts;
+        }),
+      toStored: (object) =>
+        oneStep(() => (version === storage ? object : { ...object, apiVersion: apiVersion(storage) })),
     },
     subresources: [],
     columns: [],

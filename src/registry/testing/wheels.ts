@@ -1,4 +1,4 @@
-import { type ApiObject, type JsonObject, StatusError } from '../../meta/index.ts';
+import { type ApiObject, type JsonObject, oneStep, StatusError } from '../../meta/index.ts';
 import { field, int64, string, struct } from '../../schema/index.ts';
 import { allVerbs, type ConvertObjects, type CustomVersions, type ResourceDefinition } from '../index.ts';
 import { ObjectMeta } from './fixtures.ts';
@@ -76,10 +76,11 @@ export function wheels(webhook: ConvertObjects, storage = 'v1'): CustomVersions 
     custom: {
       version: storage,
       normalizes: true,
-      fromStored: (object) => {
-        if (object.apiVersion !== `${wheelGroup}/${version}`) throw new Error(`no ${version}`);
-        return blacken(object as Wheel);
-      },
+      fromStored: (object) =>
+        oneStep(() => {
+          if (object.apiVersion !== `${wheelGroup}/${version}`) throw new Error(`no ${version}`);
+          return blacken(object as Wheel);
+        }),
       toStored: () => {
         throw new Error('a webhook converts');
       },

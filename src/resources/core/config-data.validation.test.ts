@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { errorsNow, namesFor } from '../../meta/index.ts';
+import { type ApiObject, errorsNow, inTurns, type JsonObject, namesFor, type Steps } from '../../meta/index.ts';
+import { EveryStep } from '../../meta/testing/every-step.ts';
 import { keyPairs } from '../testing/key-pairs.ts';
-import { cellsOf, created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
+import {
+  cellsOf,
+  created,
+  type Fragment,
+  onCreate,
+  onUpdate,
+  type Row,
+  sorted,
+  testContext,
+  warningsOf,
+} from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says } from '../testing/messages.ts';
 import { configMaps } from './config-maps.ts';
 import { limitRanges } from './limit-ranges.ts';
@@ -47,6 +58,29 @@ describe('config maps', () => {
 });
 
 describe('secrets', () => {
+  test('stringData is merged into data, in the order of the keys', () => {
+    const secret = created(secrets, { data: { b: base64('1'), c: base64('2') }, stringData: { c: '3', a: 'ü' } });
+    expect(Object.entries(secret['data'] as JsonObject)).toEqual([
+      ['a', base64('ü')],
+      ['b', base64('1')],
+      ['c', base64('3')],
+    ]);
+    expect(secret).not.toHaveProperty('stringData');
+  });
+
+  test('stringData is merged in steps in proportion to its size', async () => {
+    const pauses = async (count: number) => {
+      const stringData = Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
+      const turns = new EveryStep();
+      const secret = { metadata: { name: 'a' }, data: { ...stringData }, stringData } as unknown as ApiObject;
+      await inTurns(secrets.strategy.defaults?.(secret, testContext) as Steps<void>, turns);
+      return turns.count;
+    };
+    const [one, two] = [await pauses(10_000), await pauses(20_000)];
+    expect(one).toBeGreaterThanOrEqual(10);
+    expect(two).toBeGreaterThanOrEqual(1.5 * one);
+  });
+
   const account = 'metadata.annotations[kubernetes.io/service-account.name]';
   const json = (why: string) => invalid('<secret contents redacted>', why);
   const rows: readonly Row[] = [

@@ -1,4 +1,16 @@
-import { errorsAfter, type FieldError, fieldError, getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
+import {
+  errorsAfter,
+  type FieldError,
+  fieldError,
+  getKey,
+  type JsonObject,
+  type Names,
+  type ObjectMeta,
+  Pace,
+  type Steps,
+  setKey,
+  sortedTexts,
+} from '../../meta/index.ts';
 import { Secret } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
@@ -17,7 +29,7 @@ export const secrets = resource({
     defaults: (secret) => {
       secret.type ||= 'Opaque';
       // `stringData` is write-only and merged into `data`.
-      foldText(secret);
+      return secret.stringData === undefined ? undefined : foldText(secret, secret.stringData);
     },
     validate: (secret, { names }) => validateSecret(secret, names),
     validateUpdate: (secret, old) => [
@@ -31,11 +43,20 @@ export const secrets = resource({
   },
 });
 
-function foldText(secret: ObjectOf<typeof Secret>): void {
-  if (secret.stringData === undefined) return;
-  const data = new Map(Object.entries(secret.data ?? {}));
-  for (const [key, text] of Object.entries(secret.stringData)) data.set(key, Buffer.from(text).toString('base64'));
-  secret.data = Object.fromEntries([...data].sort(([a], [b]) => (a < b ? -1 : 1)));
+function* foldText(secret: ObjectOf<typeof Secret>, texts: Data): Steps<void> {
+  const { data = {} } = secret;
+  const pace = new Pace();
+  const added = Object.keys(texts);
+  if (pace.over(added.length)) yield;
+  const kept = Object.keys(data).filter((key) => !Object.hasOwn(texts, key));
+  if (pace.over(kept.length)) yield;
+  const folded: JsonObject = {};
+  for (const key of yield* sortedTexts([...kept, ...added])) {
+    if (pace.over()) yield;
+    const text = getKey(texts, key);
+    setKey(folded, key, text === undefined ? (data[key] as string) : Buffer.from(text).toString('base64'));
+  }
+  secret.data = folded as { [key: string]: string };
   delete secret.stringData;
 }
 

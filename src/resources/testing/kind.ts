@@ -59,10 +59,15 @@ function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fra
   return value as ApiObject;
 }
 
+function setDefaults({ strategy }: ResourceDefinition, object: ApiObject): void {
+  const steps = strategy.defaults?.(object, testContext);
+  if (steps) atOnce(steps);
+}
+
 /** The object as stored on create: decoded, defaulted and prepared; warnings are added to `warnings`. */
 export function created(definition: ResourceDefinition, fragment: JsonObject, warnings = new Set<string>()): ApiObject {
   const object = decode(definition, fragment);
-  definition.strategy.defaults?.(object, testContext);
+  setDefaults(definition, object);
   definition.strategy.prepareCreate?.(object, { ...testContext, warnings });
   return object;
 }
@@ -85,7 +90,7 @@ export function replaced(
     else object['status'] = jsonCopy(status);
   }
   object.metadata = { ...sent.metadata, resourceVersion: '1' };
-  strategy.defaults?.(object, testContext);
+  setDefaults(definition, object);
   if (onlyStatus) strategy.prepareStatusUpdate?.(object, old, testContext);
   else strategy.prepareUpdate?.(object, old, testContext);
   return object;

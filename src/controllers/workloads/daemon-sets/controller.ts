@@ -1,5 +1,5 @@
 import { type Index, keyOf } from '../../../client/index.ts';
-import { isStatus } from '../../../meta/index.ts';
+import { isStatus, type Steps } from '../../../meta/index.ts';
 import {
   createRevision,
   hasData,
@@ -15,10 +15,10 @@ import { type NodeObject, nodeChanged } from '../../node-selection.ts';
 import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
 import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../pod-control.ts';
 import { byNode, type Pod } from '../../pods.ts';
-import { findSelecting, selectorIn } from '../../selection.ts';
+import { findSelecting, requirementsInStep, selectorIn } from '../../selection.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
 import { Backoff } from './backoff.ts';
-import { type DaemonSet, fitOf, isRolling, templateFor } from './model.ts';
+import { type DaemonSet, fitCost, fitOf, isRolling, templateFor } from './model.ts';
 import { type Changes, countsOf, newPass, type Pass, placement, podsByNode, rollingUpdate } from './placement.ts';
 
 /** Pods that one reconcile creates or deletes at most. */
@@ -64,15 +64,29 @@ export const daemonSetController: Controller = {
       const state = node ?? (old as NodeObject);
       const there = podsOfNode.get(state.metadata.name ?? '');
       const owners = new Set(there.map((pod) => controllerOf(pod)?.uid));
-      for (const set of sets.list()) {
-        const { shouldRun, mayStay } = fitOf(context.names, set, state);
-        const scheduled = owners.has(set.metadata.uid);
-        const misscheduled = scheduled && (set.status?.numberMisscheduled ?? 0) > 0;
-        if (node === undefined || shouldRun !== scheduled || !mayStay || misscheduled) queue.add(keyOf(set));
-      }
+      context.background(
+        eachSet(sets.list(), state, (set) => {
+          const { shouldRun, mayStay } = fitOf(context.names, set, state);
+          const scheduled = owners.has(set.metadata.uid);
+          const misscheduled = scheduled && (set.status?.numberMisscheduled ?? 0) > 0;
+          if (node === undefined || shouldRun !== scheduled || !mayStay || misscheduled) queue.add(keyOf(set));
+        }),
+      );
     });
   },
 };
+
+/** Compares sets with a node, in steps. */
+function* eachSet(sets: readonly DaemonSet[], node: NodeObject, compare: (set: DaemonSet) => void): Steps<void> {
+  let cost = 0;
+  for (const set of sets) {
+    compare(set);
+    cost += fitCost(set, node);
+    if (cost < requirementsInStep) continue;
+    cost = 0;
+    yield;
+  }
+}
 
 const selectsAll = ({ spec }: DaemonSet): boolean =>
   spec?.selector !== undefined && Object.keys(spec.selector).length === 0;
@@ -92,7 +106,7 @@ async function reconcile(
   const selector = selectorOf(set);
   const revisions = await revisionsOf(context, kinds.daemonSets, set, selector, revisionsByOwner);
   const current = await currentRevision(context, set, revisions);
-  const pass = newPass(context, set, current.metadata.labels?.[revisionLabel] ?? '', nodes);
+  const pass = await newPass(context, set, current.metadata.labels?.[revisionLabel] ?? '', nodes);
   const own = async () => {
     const candidates = [...podsByOwner.get(uid), ...podsByOwner.get(orphansIn(namespace))];
     return claim({ client, names, turns, kind: kinds.daemonSets, owner: set, selector }, kinds.pods, candidates);

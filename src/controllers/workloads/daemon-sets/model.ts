@@ -5,7 +5,7 @@ import type { PodSpec, PodTemplateSpec, Toleration } from '../../../types/core-v
 import { revisionLabel } from '../../history.ts';
 import { scaledValue } from '../../int-or-percent.ts';
 import type { Named } from '../../kind.ts';
-import { type NodeObject, namedNodes, selectsNode, tolerates } from '../../node-selection.ts';
+import { type NodeObject, namedNodes, selectionCost, selectsNode, tolerates } from '../../node-selection.ts';
 import { createdAt, type Pod } from '../../pods.ts';
 
 export type DaemonSet = DaemonSetSchema & Named;
@@ -33,6 +33,14 @@ function tolerationsOf({ labels }: Names, { tolerations = [], hostNetwork }: Pod
 export interface Fit {
   readonly shouldRun: boolean;
   readonly mayStay: boolean;
+}
+
+/** How much a comparison of the set with a node takes at most, in requirements and tolerations. */
+export function fitCost({ spec }: DaemonSet, node: NodeObject): number {
+  const pod = spec?.template?.spec ?? {};
+  return (
+    selectionCost(pod) + (tolerated.length + (pod.tolerations ?? []).length) * (1 + (node.spec?.taints ?? []).length)
+  );
 }
 
 export function fitOf(names: Names, { spec }: DaemonSet, node: NodeObject): Fit {

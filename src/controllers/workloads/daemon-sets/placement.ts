@@ -1,11 +1,13 @@
 import type { NodeObject } from '../../node-selection.ts';
 import { isAvailable, isReady, type Pod } from '../../pods.ts';
+import { Evaluation } from '../../selection.ts';
 import type { ControllerContext } from '../../types.ts';
 import type { Backoff } from './backoff.ts';
 import {
   byPlacementAndAge,
   type DaemonSet,
   type Fit,
+  fitCost,
   fitOf,
   isUpdated,
   maxSurge,
@@ -30,9 +32,21 @@ export interface Changes {
   readonly remove: readonly Pod[];
 }
 
-export function newPass(context: ControllerContext, set: DaemonSet, hash: string, nodes: readonly NodeObject[]): Pass {
-  const fits = new Map(nodes.map((node) => [node.metadata.name ?? '', fitOf(context.names, set, node)]));
-  return { context, set, hash, nodes, fits, now: context.clock.now() };
+export async function newPass(
+  context: ControllerContext,
+  set: DaemonSet,
+  hash: string,
+  nodes: readonly NodeObject[],
+): Promise<Pass> {
+  const { names, turns, clock } = context;
+  const fits = new Map<string, Fit>();
+  const evaluation = new Evaluation(turns);
+  for (const node of nodes) {
+    fits.set(node.metadata.name ?? '', fitOf(names, set, node));
+    const turn = evaluation.took(fitCost(set, node));
+    if (turn !== undefined) await turn;
+  }
+  return { context, set, hash, nodes, fits, now: clock.now() };
 }
 
 /** The pods by their node; ended ones that are being deleted are not counted. */

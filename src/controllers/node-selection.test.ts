@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { namedNodes, selectsNode, tolerates } from './node-selection.ts';
-import type { NodeObject, PodSpec } from './objects.ts';
+import type { PodSpec } from '../types/core-v1.ts';
+import { type NodeObject, namedNodes, selectsNode, tolerates } from './node-selection.ts';
 
 const node: NodeObject = { metadata: { name: 'one', labels: { zone: 'a', cores: '8' } } };
 
@@ -28,6 +28,8 @@ describe('the nodes that a pod selects', () => {
     ['Gt', labelled('cores', 'Gt', '7'), true],
     ['Gt, of the same number', labelled('cores', 'Gt', '8'), false],
     ['Lt', labelled('cores', 'Lt', '10'), true],
+    ['Lt, of a number with zeros before it', labelled('cores', 'Lt', `${'0'.repeat(100_000)}9`), true],
+    ['Lt, of a number that is too long', labelled('cores', 'Lt', '9'.repeat(100_000)), false],
     ['Lt, of a label that is no number', labelled('zone', 'Lt', '10'), false],
     ['a term without requirements', required({}), false],
     ['no term', required(), false],

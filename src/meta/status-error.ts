@@ -185,6 +185,12 @@ export const statusError = {
   /** `limit` in bytes. */
   tooLarge: (limit: number) =>
     new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
+  tooMany: (what: string, limit: number) =>
+    new StatusError(
+      413,
+      'RequestEntityTooLarge',
+      `Request entity too large: the object has too many ${what}, limit is ${limit}`,
+    ),
   tooManyRequests: (message: string, retryAfterSeconds: number) =>
     new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds }),
   /** A resourceVersion or continue token that has expired. */

@@ -61,7 +61,7 @@ async function attempt(
   undo: Undo[],
   turns: Turns | undefined,
 ): Promise<Outcome> {
-  const { registry, target, change, context } = request;
+  const { registry, target, change } = request;
   const { stages } = request.options;
   stages?.enter(Stage.preparation);
   const { strategy } = target.resource.definition;
@@ -85,16 +85,9 @@ async function attempt(
   const mutated = await runMutating(registry.admission, pending.generated ? { ...attributes, name: '' } : attributes);
   stages?.enter(Stage.validation);
   pending.admitted = true;
-  const keeping = keepToPart(request, pending, old);
-  if (turns) await inTurns(keeping, turns);
-  else atOnce(keeping);
-  if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
-  // Plugins may have added what needs defaults.
-  if (mutated) {
-    const defaulting = setDefaults(target.resource, pending.object, context);
-    if (turns) await inTurns(defaulting, turns);
-    else atOnce(defaulting);
-  }
+  const settling = settleAdmitted(request, pending, old, mutated);
+  if (turns) await inTurns(settling, turns);
+  else atOnce(settling);
   const check = deletes ? undefined : writeCheckOf(request);
   if (check !== undefined) await check(checkedWrite(request, pending, old));
   if (turns?.over) await turns.next();
@@ -198,6 +191,20 @@ async function authorizeCreate({ registry, options: { requester: user, attribute
   if (!allowed) throw accessDenied({ user, verb, resource: attributes, path: '' }, reason);
 }
 
+/** Takes back what admission may not change, and completes what it has added. */
+function* settleAdmitted(
+  request: WriteRequest,
+  pending: PendingObject,
+  old: ApiObject | undefined,
+  mutated: boolean,
+): Steps<void> {
+  yield* keepToPart(request, pending, old);
+  if (request.change.verb === 'delete') return;
+  yield* dedupeOwnerReferences(pending, request.options, 'admission');
+  // Plugins may have added what needs defaults.
+  if (mutated) yield* setDefaults(request.target.resource, pending.object, request.context);
+}
+
 /** The pending object before admission, with its defaults and managed fields. */
 function* preparePending(request: WriteRequest, old: ApiObject | undefined): Steps<PendingObject> {
   const { registry, change, target, context, size, options } = request;
@@ -205,7 +212,7 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   if (change.verb === 'delete') return pending;
   yield;
   yield* setDefaults(target.resource, pending.object, context);
-  if (change.verb !== 'patch') dedupeOwnerReferences(pending, options, 'writer');
+  if (change.verb !== 'patch') yield* dedupeOwnerReferences(pending, options, 'writer');
   yield;
   // An object that is too large is refused before managed fields are computed, which takes longer than its encoding.
   if (size > registry.store.maxValueBytes) {

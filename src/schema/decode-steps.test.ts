@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { atOnce, type Json, namesFor, StatusError, type Steps } from '../meta/index.ts';
 import { compile } from './compile.ts';
-import { field, int32, lazy, list, map, type Schema, string, struct } from './declare.ts';
+import { field, int32, lazy, list, map, quantity, type Schema, string, struct } from './declare.ts';
 
 const names = namesFor('example.com');
 const Item: Schema = lazy(() => struct('test/v1.Item', { name: field(1, string), children: field(2, list(Item)) }));
@@ -45,6 +45,20 @@ const large: { readonly [name: string]: (size: number) => Json } = {
   'unknown fields': (size) => ({ ...members(size, () => 1), texts: { a: 'b' } }),
   'a value of the wrong type at the end': (size) => ({ texts: { ...members(size, String), z: 1 } }),
 };
+
+it('a list of resources has at most 2,000 quantities', () => {
+  const amounts = compile(struct('test/v1.Amounts', { limits: field(1, map(quantity)) }), names);
+  const value = (count: number) => ({ limits: members(count, () => '1') });
+  for (const decode of [amounts.decode, (given: Json) => atOnce(amounts.decodeInSteps(given))]) {
+    expect(decode(value(2_000)).value).toEqual(value(2_000));
+    expect(() => decode(value(2_001))).toThrow(
+      expect.objectContaining({
+        code: 413,
+        message: 'Request entity too large: the object has too many quantities in one list of resources, limit is 2000',
+      }),
+    );
+  }
+});
 
 describe('a large value', () => {
   it.each(Object.entries(large))('is decoded in steps as it is at once: %s', (_, make) => {

@@ -10,11 +10,12 @@ import {
   type Steps,
   setKey,
   sortedTexts,
+  statusError,
   weigh,
 } from '../meta/index.ts';
 import { fieldsOf, remember, resolve } from './access.ts';
 import type { EitherSchema, Field, Schema, StructSchema } from './declare.ts';
-import { MAX_DEPTH } from './limits.ts';
+import { MAX_DEPTH, MAX_QUANTITIES } from './limits.ts';
 import { type Scalar, scalarOf, scalars } from './scalars.ts';
 
 /** The state of one decoding. */
@@ -58,7 +59,10 @@ export class DecoderFactory {
       case 'list':
         return listDecoder(this.of(schema.element));
       case 'map':
-        return mapDecoder(this.of(schema.value));
+        return mapDecoder(
+          this.of(schema.value),
+          schema.value.type === 'quantity' ? MAX_QUANTITIES : Number.POSITIVE_INFINITY,
+        );
       case 'either':
         return eitherDecoder(schema, this);
       case 'lazy':
@@ -134,12 +138,13 @@ function listDecoder(element: ValueDecoder): ValueDecoder {
   };
 }
 
-function mapDecoder(element: ValueDecoder): ValueDecoder {
+function mapDecoder(element: ValueDecoder, most: number): ValueDecoder {
   const { decode, zero } = element;
   return {
     decode: (value, walk) => {
       if (!isJsonObject(value)) throw mismatch;
       const keys = Object.keys(value);
+      if (keys.length > most) throw tooManyQuantities();
       if (!isSorted(keys)) keys.sort();
       const out: JsonObject = {};
       for (const key of keys) {
@@ -152,6 +157,7 @@ function mapDecoder(element: ValueDecoder): ValueDecoder {
     *decodeInSteps(value, walk, pace) {
       if (!isJsonObject(value)) throw mismatch;
       const given = Object.keys(value);
+      if (given.length > most) throw tooManyQuantities();
       yield;
       const keys = isSorted(given) ? given : yield* sortedTexts(given);
       const out: JsonObject = {};
@@ -162,6 +168,8 @@ function mapDecoder(element: ValueDecoder): ValueDecoder {
     zero: () => ({}),
   };
 }
+
+const tooManyQuantities = () => statusError.tooMany('quantities in one list of resources', MAX_QUANTITIES);
 
 function isSorted(keys: readonly string[]): boolean {
   for (let i = 1; i < keys.length; i++) {

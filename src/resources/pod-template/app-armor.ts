@@ -1,8 +1,7 @@
-import { getKey } from '../../meta/index.ts';
 import type { WriteContext } from '../../registry/index.ts';
 import type { PodSpec } from '../../types/core-v1.ts';
 import { same } from '../shared/field-rules.ts';
-import { annotationKeys, containersOf } from './annotations.ts';
+import { annotationKeys } from './annotations.ts';
 import { type AppArmorProfileOf, validateAppArmor } from './security-context.ts';
 
 /** Copies AppArmor profiles that a new pod sets by annotation only into the security contexts of its containers. */
@@ -12,10 +11,15 @@ export function adoptProfiles(
   { names, warnings }: Pick<WriteContext, 'names' | 'warnings'>,
 ): void {
   if (spec.os?.name === 'windows') return;
-  for (const [, container] of containersOf(spec, '')) {
-    const key = annotationKeys(names).appArmor + (container.name ?? '');
-    const text = getKey(annotations, key);
-    if (text === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
+  const prefix = annotationKeys(names).appArmor;
+  const given = Object.keys(annotations).filter((key) => key.startsWith(prefix));
+  if (given.length === 0) return;
+  const keys = new Map(given.map((key) => [key.slice(prefix.length), key]));
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = spec;
+  for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
+    const key = keys.get(container.name ?? '');
+    if (key === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
+    const text = annotations[key] as string;
     const profile = profileOf(text);
     // A container inherits the profile of the pod.
     if (profile !== undefined && same(profile, spec.securityContext?.appArmorProfile)) continue;

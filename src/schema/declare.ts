@@ -43,6 +43,8 @@ export interface ScalarSchema<T = unknown> {
 export interface ListSchema<E extends Schema = Schema> {
   readonly type: 'list';
   readonly element: E;
+  /** A longer list is refused when it is decoded: 413. */
+  readonly most?: number;
   /** As for a field, where the list is not that of a field. */
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly listMapKeys?: readonly string[];
@@ -177,7 +179,11 @@ export const intOrString = scalar<number | string>('intOrString');
 export const anyValue = scalar<Json>('any');
 export const anyObject = scalar<JsonObject>('object');
 
-export const list = <E extends Schema>(element: E): ListSchema<E> => ({ type: 'list', element });
+export const list = <E extends Schema>(element: E, options: { readonly most?: number } = {}): ListSchema<E> => ({
+  type: 'list',
+  element,
+  ...options,
+});
 export const map = <V extends Schema>(value: V): MapSchema<V> => ({ type: 'map', value });
 export const either = <S extends Schema>(name: string, ...options: S[]): EitherSchema<S> => ({
   type: 'either',

@@ -60,6 +60,19 @@ it('a list of resources has at most 2,000 quantities', () => {
   }
 });
 
+it('a list with a limit has at most so many items', () => {
+  const limited = compile(struct('test/v1.Limited', { texts: field(1, list(string, { most: 3 })) }), names);
+  for (const decode of [limited.decode, (given: Json) => atOnce(limited.decodeInSteps(given))]) {
+    expect(decode({ texts: ['a', 'b', 'c'] }).value).toEqual({ texts: ['a', 'b', 'c'] });
+    expect(() => decode({ texts: ['a', 'b', 'c', 'd'] })).toThrow(
+      expect.objectContaining({
+        code: 413,
+        message: expect.stringContaining('items in one list, limit is 3') as string,
+      }),
+    );
+  }
+});
+
 describe('a large value', () => {
   it.each(Object.entries(large))('is decoded in steps as it is at once: %s', (_, make) => {
     const value = make(5_000);

@@ -57,7 +57,7 @@ export class DecoderFactory {
       case 'struct':
         return this.struct(schema);
       case 'list':
-        return listDecoder(this.of(schema.element));
+        return listDecoder(this.of(schema.element), schema.most ?? Number.POSITIVE_INFINITY);
       case 'map':
         return mapDecoder(
           this.of(schema.value),
@@ -119,17 +119,19 @@ function scalarDecoder({ read, zero }: Scalar): ValueDecoder {
   };
 }
 
-function listDecoder(element: ValueDecoder): ValueDecoder {
+function listDecoder(element: ValueDecoder, most: number): ValueDecoder {
   const { decode, zero } = element;
   return {
     decode: (value, walk) => {
       if (!Array.isArray(value)) throw mismatch;
+      if (value.length > most) throw statusError.tooMany('items in one list', most);
       const out: Json[] = [];
       for (const item of value) out.push(item === null ? zero() : decode(item, walk));
       return out;
     },
     *decodeInSteps(value, walk, pace) {
       if (!Array.isArray(value)) throw mismatch;
+      if (value.length > most) throw statusError.tooMany('items in one list', most);
       const out: Json[] = [];
       for (const item of value) out.push(yield* entryInSteps(element, item, walk, pace));
       return out;

@@ -1274,6 +1274,9 @@ export const PodResourceClaim = struct('core/v1.PodResourceClaim', {
   resourceClaimTemplateName: field(4, string, { nullable: true }),
 });
 
+/** Many rules look at all containers. */
+const maxContainers = 5_000;
+
 export const PodSpec = struct('core/v1.PodSpec', {
   volumes: field(1, list(Volume), {
     listType: 'map',
@@ -1282,14 +1285,14 @@ export const PodSpec = struct('core/v1.PodSpec', {
     patchStrategy: 'merge,retainKeys',
     patchMergeKey: 'name',
   }),
-  initContainers: field(20, list(Container), {
+  initContainers: field(20, list(Container, { most: maxContainers }), {
     listType: 'map',
     listMapKeys: ['name'],
     duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
-  containers: field(2, list(Container), {
+  containers: field(2, list(Container, { most: maxContainers }), {
     required: true,
     always: true,
     listType: 'map',
@@ -1297,7 +1300,7 @@ export const PodSpec = struct('core/v1.PodSpec', {
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
-  ephemeralContainers: field(34, list(EphemeralContainer), {
+  ephemeralContainers: field(34, list(EphemeralContainer, { most: maxContainers }), {
     listType: 'map',
     listMapKeys: ['name'],
     duplicates: true,

@@ -7,5 +7,5 @@ export { type CustomResourceOptions, customResources } from './objects/custom-re
 export { validateDefaults } from './objects/defaults.ts';
 export { openApiOf } from './objects/open-api.ts';
 export { validatePatterns } from './objects/patterns.ts';
-export { expressionsOf, fieldPathOf, validateRules } from './rules/index.ts';
-export { type Rule, type Structural, structuralOf } from './structural.ts';
+export { expressionsOf, fieldPathOf, type PathSchema, validateRules } from './rules/index.ts';
+export { type Rule, type Structural, structuralInSteps, structuralOf } from './structural.ts';

@@ -1,10 +1,16 @@
 /** The `fieldPath` of rules: a JSONPath of fields and keys (`.a.b`, `['x']`). */
-import type { Structural } from '../structural.ts';
+
+/** What a path can lead through, of a schema. */
+export interface PathSchema {
+  readonly properties: { readonly size: number; readonly get: (name: string) => PathSchema | undefined };
+  /** The schema of the values of a map; true: any. */
+  readonly additionalProperties: PathSchema | true | undefined;
+}
 
 /** The path as errors print it, such as `a.b[key]`; undefined when it leads to no field of the schema. */
-export function fieldPathOf(path: string, schema: Structural): string | undefined {
+export function fieldPathOf(path: string, schema: PathSchema): string | undefined {
   const tokens = tokensOf(path);
-  let current: Structural | undefined = schema;
+  let current: PathSchema | undefined = schema;
   let printed = '';
   for (let i = 0; i < tokens.length; i++) {
     const open = tokens[i];
@@ -12,7 +18,7 @@ export function fieldPathOf(path: string, schema: Structural): string | undefine
     const name = open === '.' ? tokens[++i] : unquote(tokens[++i]);
     if (open === '[' && tokens[++i] !== ']') return undefined;
     if (name === undefined || current === undefined) return undefined;
-    const { properties, additionalProperties: values }: Structural = current;
+    const { properties, additionalProperties: values }: PathSchema = current;
     if (properties.size > 0) {
       current = properties.get(name);
       if (current === undefined) return undefined;

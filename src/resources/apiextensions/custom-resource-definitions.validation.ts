@@ -1,7 +1,7 @@
 /** Validation of custom resource definitions, except for their schemas. */
 import {
   caBundleFault,
-  structuralOf,
+  structuralInSteps,
   validateApproval,
   validateDefaults,
   validatePatterns,
@@ -9,7 +9,6 @@ import {
 import {
   dns1035Label,
   dns1123Subdomain,
-  errorsNow,
   type FieldError,
   fieldError,
   type JsonObject,
@@ -124,13 +123,12 @@ function* validateSchemas(versions: readonly Version[], names: Names): Steps<Fie
     if (schema === undefined) continue;
     const path = `${at}.openAPIV3Schema`;
     const faults = [
-      ...(isNonStructural(schema) ? [] : yield* validatePatterns(schema as JsonObject, path)),
-      ...errorsNow(validateSchema(schema, hasStatus, path, names)),
+      ...((yield* isNonStructural(schema)) ? [] : yield* validatePatterns(schema as JsonObject, path)),
+      ...(yield* validateSchema(schema, hasStatus, path, names)),
     ];
     yield;
-    found.push(
-      faults.length > 0 ? faults : yield* validateDefaults(structuralOf(schema as JsonObject, names), path, names),
-    );
+    if (faults.length > 0) found.push(faults);
+    else found.push(yield* validateDefaults(yield* structuralInSteps(schema as JsonObject, names), path, names));
     yield;
   }
   return found.flat();

@@ -64,10 +64,15 @@ export const itemsOf = ({ items }: Schema): Schema | undefined => (Array.isArray
 export const valuesOf = ({ additionalProperties: values }: Schema): Schema | undefined =>
   typeof values === 'object' ? values : undefined;
 
-const none: readonly never[] = [];
+/** The properties, one after the other: there may be tens of thousands. */
+export function* propertiesOf({ properties = {} }: Schema): Generator<readonly [name: string, schema: Schema]> {
+  for (const name of Object.keys(properties)) yield [name, properties[name] as Schema];
+}
 
-export const propertiesOf = ({ properties }: Schema): readonly [name: string, schema: Schema][] =>
-  properties === undefined ? none : Object.entries(properties);
+export function hasProperties({ properties = {} }: Schema): boolean {
+  for (const _ in properties) return true;
+  return false;
+}
 
 export const propertyOf = ({ properties = {} }: Schema, name: string): Schema | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, type JsonObject, namesFor } from '../../meta/index.ts';
 import { onCreate, type Row, sorted } from '../testing/kind.ts';
 import { forbidden, invalid, required, unsupported } from '../testing/messages.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
@@ -359,8 +359,25 @@ test('a schema is read once for the field paths of all its rules', () => {
         return { a: text };
       },
     });
-    expect(validateSchema(object({ spec: below }), false, at, namesFor('k8s.io'))).toEqual([]);
+    expect(atOnce(validateSchema(object({ spec: below }), false, at, namesFor('k8s.io')))).toEqual([]);
     return count;
   };
   expect(reads(50)).toBe(reads(1));
+});
+
+test('a schema is validated in steps, in proportion to its properties', () => {
+  const stepsFor = (count: number): number => {
+    const properties = Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, text]));
+    const steps = validateSchema(object({ spec: object(properties) }), false, at, namesFor('k8s.io'));
+    for (let taken = 0; ; taken++) {
+      const step = steps.next();
+      if (step.done !== true) continue;
+      expect(step.value).toEqual([]);
+      return taken;
+    }
+  };
+  const [one, two] = [stepsFor(10_000), stepsFor(20_000)];
+  // Three walks, with a step for a thousand properties each.
+  expect(one).toBeGreaterThanOrEqual(30);
+  expect(two).toBeGreaterThanOrEqual(1.9 * one);
 });

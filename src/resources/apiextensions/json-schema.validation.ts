@@ -1,11 +1,12 @@
 /** Validation of the schemas of custom resources, except for expressions and defaults. */
-import { fieldPathOf, type Structural, structuralOf } from '../../extensions/index.ts';
-import { type FieldError, fieldError, type JsonObject, type Names } from '../../meta/index.ts';
+import { fieldPathOf, type PathSchema } from '../../extensions/index.ts';
+import { type FieldError, fieldError, type Names, Pace, type Steps } from '../../meta/index.ts';
 import type { ValidationRule } from '../../types/apiextensions-v1.ts';
-import { eachOf, oneOf } from '../shared/field-rules.ts';
+import { oneOf } from '../shared/field-rules.ts';
 import {
   extensionName,
   extensionsOf,
+  hasProperties,
   isSet,
   itemsOf,
   junctorsOf,
@@ -22,29 +23,26 @@ interface Place {
   readonly noDefault?: string;
   readonly inMetadata?: boolean;
   readonly isRoot?: boolean;
-  /** The structural form of the schema. */
-  readonly structural: () => Structural | undefined;
 }
 
-/** Validates the schema of a version. With `hasStatus`, the root may only have what the status subresource supports. */
-export function validateSchema(schema: Schema, hasStatus: boolean, path: string, names: Names): FieldError[] {
+/**
+ * Validates the schema of a version, in steps. With `hasStatus`, the root may only have what the status subresource
+ * supports.
+ */
+export function* validateSchema(schema: Schema, hasStatus: boolean, path: string, names: Names): Steps<FieldError[]> {
   return [
     ...(hasStatus ? validateRoot(schema, path, names) : []),
     ...(schema.nullable === true
       ? [fieldError.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')]
       : []),
-    ...validateStructural(schema, path, names),
-    ...validateNode(schema, path, names, { isRoot: true, structural: structuralOnce(schema, names) }),
+    ...(yield* validateStructural(schema, path, names)),
+    ...(yield* validateNode(schema, path, { names, pace: new Pace() }, { isRoot: true })),
   ];
 }
 
-/** The structural form of a schema, read on first use and once for all rules of it and below. */
-function structuralOnce(schema: Schema, names: Names): () => Structural {
-  let read: Structural | undefined;
-  return () => {
-    read ??= structuralOf(schema as JsonObject, names);
-    return read;
-  };
+interface Walk {
+  readonly names: Names;
+  readonly pace: Pace;
 }
 
 /** Fields that the root schema may have with the status subresource. */
@@ -78,10 +76,12 @@ const unsupported = [
   '$ref',
 ] as const satisfies readonly (keyof Schema)[];
 
-function validateNode(schema: Schema, path: string, names: Names, place: Place): FieldError[] {
+function* validateNode(schema: Schema, path: string, walk: Walk, place: Place): Steps<FieldError[]> {
+  const { names, pace } = walk;
+  if (pace.over()) yield;
   const { additionalProperties: values, properties } = schema;
   const extensions = extensionsOf(schema, names);
-  const { isRoot = false, structural, ...inherited } = place;
+  const { isRoot = false, ...inherited } = place;
   const found = validateParts(schema, path, names, place);
   if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
@@ -94,41 +94,34 @@ function validateNode(schema: Schema, path: string, names: Names, place: Place):
   const inner = valuesOf(schema);
   if (inner !== undefined) {
     const noDefault = 'inside additionalProperties applying to object metadata';
-    const at = `${path}.additionalProperties`;
-    const below = () => {
-      const values = structural()?.additionalProperties;
-      return values === true ? undefined : values;
-    };
-    const within = { ...inherited, structural: below };
-    found.push(...validateNode(inner, at, names, place.inMetadata === true ? { ...within, noDefault } : within));
+    const within = place.inMetadata === true ? { ...inherited, noDefault } : inherited;
+    found.push(...(yield* validateNode(inner, `${path}.additionalProperties`, walk, within)));
   }
   for (const [name, property] of propertiesOf(schema)) {
     const isMetadata = (isRoot || extensions.embedded === true) && identity.includes(name);
     const within: Place = {
       ...inherited,
-      structural: () => structural()?.properties.get(name),
       ...(isMetadata ? { inMetadata: true } : {}),
       ...(isMetadata && isRoot ? { noDefault: `in top-level ${name}` } : {}),
     };
-    found.push(...validateNode(property, `${path}.properties[${name}]`, names, within));
+    found.push(...(yield* validateNode(property, `${path}.properties[${name}]`, walk, within)));
   }
-  for (const [part, at] of junctorsOf(schema, path)) {
-    found.push(...validateNode(part, at, names, { ...inherited, structural: structuralOnce(part, names) }));
-  }
+  for (const [part, at] of junctorsOf(schema, path)) found.push(...(yield* validateNode(part, at, walk, inherited)));
   const items = itemsOf(schema);
-  if (items !== undefined) {
-    const within = { ...inherited, structural: () => structural()?.items };
-    found.push(...validateNode(items, `${path}.items`, names, within));
+  if (items !== undefined) found.push(...(yield* validateNode(items, `${path}.items`, walk, inherited)));
+  found.push(...validateTopology(schema, path, names), ...validateMapKeys(schema, path, names));
+  let paths: PathSchema | undefined;
+  for (const [i, rule] of (extensions.validations ?? []).entries()) {
+    if (pace.over()) yield;
+    const at = `${path}.${extensionName('validations', names)}[${i}]`;
+    found.push(...validateExpression(rule, at));
+    const { fieldPath = '' } = rule;
+    if (fieldPath === '') continue;
+    paths ??= pathSchemaOf(schema);
+    if (fieldPathOf(fieldPath, paths) !== undefined) continue;
+    found.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'must be a valid path'));
   }
-  return [
-    ...found,
-    ...validateTopology(schema, path, names),
-    ...validateMapKeys(schema, path, names),
-    ...eachOf(extensions.validations, `${path}.${extensionName('validations', names)}`, (rule, at) => [
-      ...validateExpression(rule, at),
-      ...validateFieldPath(rule.fieldPath ?? '', structural, `${at}.fieldPath`),
-    ]),
-  ];
+  return found;
 }
 
 function validateParts(schema: Schema, path: string, names: Names, { noDefault, inMetadata }: Place): FieldError[] {
@@ -288,10 +281,19 @@ function validateExpression(rule: ValidationRule, path: string): FieldError[] {
   return found;
 }
 
-/** Requires that a path leads to a field of the schema. */
-function validateFieldPath(fieldPath: string, structural: Place['structural'], path: string): FieldError[] {
-  if (fieldPath === '') return [];
-  const schema = structural();
-  if (schema !== undefined && fieldPathOf(fieldPath, schema) !== undefined) return [];
-  return [fieldError.invalid(path, fieldPath, 'must be a valid path')];
+/** Of the schema only what paths lead through is read, and once. */
+function pathSchemaOf(schema: Schema): PathSchema {
+  const { properties = {}, additionalProperties: values } = schema;
+  const known = new Map<string, PathSchema | undefined>();
+  return {
+    properties: {
+      size: hasProperties({ properties }) ? 1 : 0,
+      get: (name) => {
+        const property = propertyOf({ properties }, name);
+        if (!known.has(name)) known.set(name, property && pathSchemaOf(property));
+        return known.get(name);
+      },
+    },
+    additionalProperties: values === true ? true : values ? pathSchemaOf(values as Schema) : undefined,
+  };
 }

@@ -1,9 +1,17 @@
 /** Validation of the rules in the schemas of custom resources. */
-import { expressionsOf, structuralOf, validateRules } from '../../extensions/index.ts';
-import { errorsNow, type FieldError, fieldErrors, type JsonObject, type Names, type Steps } from '../../meta/index.ts';
+import { expressionsOf, structuralInSteps, validateRules } from '../../extensions/index.ts';
+import {
+  type FieldError,
+  fieldErrorsInSteps,
+  type Json,
+  type JsonObject,
+  jsonEqualInSteps,
+  type Names,
+  Pace,
+  type Steps,
+} from '../../meta/index.ts';
 import type { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
-import { same } from '../shared/field-rules.ts';
 import { placesOf } from './custom-resource-definitions.validation.ts';
 import { extensionsOf, itemsOf, propertiesOf, type Schema, valuesOf } from './json-schema.ts';
 import { isNonStructural, validateStructural } from './structural-schema.validation.ts';
@@ -22,28 +30,36 @@ export function* validateSchemaRules(
   names: Names,
 ): Steps<FieldError[]> {
   const errors: FieldError[][] = [];
+  let stored: Stored | undefined;
   const before = new Map((old?.spec?.versions ?? []).map(({ name, schema }) => [name, schema?.openAPIV3Schema]));
   for (const [version, at] of placesOf(definition.spec?.versions ?? [], 'schema')) {
     const schema = version.schema?.openAPIV3Schema;
-    if (schema === undefined || !hasRules(schema, names) || same(schema, before.get(version.name))) continue;
+    if (schema === undefined || !(yield* hasRules(schema, names))) continue;
+    if (yield* jsonEqualInSteps(schema as Json, before.get(version.name) as Json | undefined)) continue;
     const path = `${at}.openAPIV3Schema`;
-    if (isNonStructural(schema) || fieldErrors(() => errorsNow(validateStructural(schema, path, names))).length > 0)
-      continue;
+    if (yield* isNonStructural(schema)) continue;
+    if ((yield* fieldErrorsInSteps(validateStructural(schema, path, names))).length > 0) continue;
     const invalid = found.map(({ field }) => field).filter((field) => isWithin(field, path));
     if (invalid.some((field) => /\.(?:pattern|default(?:[.[].*)?)$/.test(field))) continue;
     const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));
-    const validation = { names, isInvalid, stored: storedIn(before.values(), names) };
-    errors.push(yield* validateRules(structuralOf(schema as JsonObject, names), path, validation));
+    stored ??= yield* storedIn(before.values(), names);
+    const validation = { names, isInvalid, stored };
+    errors.push(yield* validateRules(yield* structuralInSteps(schema as JsonObject, names), path, validation));
   }
   return errors.flat();
 }
 
+interface Stored {
+  readonly rules: Set<string>;
+  readonly messages: Set<string>;
+}
+
 /** The expressions of stored schemas. */
-function storedIn(schemas: Iterable<Schema | undefined>, names: Names) {
+function* storedIn(schemas: Iterable<Schema | undefined>, names: Names): Steps<Stored> {
   const stored = { rules: new Set<string>(), messages: new Set<string>() };
   for (const schema of schemas) {
-    if (schema === undefined || !hasRules(schema, names)) continue;
-    const { rules, messages } = expressionsOf(structuralOf(schema as JsonObject, names));
+    if (schema === undefined || !(yield* hasRules(schema, names))) continue;
+    const { rules, messages } = expressionsOf(yield* structuralInSteps(schema as JsonObject, names));
     for (const rule of rules) stored.rules.add(rule);
     for (const message of messages) stored.messages.add(message);
   }
@@ -53,8 +69,12 @@ function storedIn(schemas: Iterable<Schema | undefined>, names: Names) {
 const isWithin = (field: string, path: string): boolean =>
   field.startsWith(path) && (field.length === path.length || '.['.includes(field.charAt(path.length)));
 
-function hasRules(schema: Schema, names: Names): boolean {
+function* hasRules(schema: Schema, names: Names, pace = new Pace()): Steps<boolean> {
+  if (pace.over()) yield;
   if ((extensionsOf(schema, names).validations ?? []).length > 0) return true;
-  const inner = [...propertiesOf(schema).map(([, property]) => property), itemsOf(schema), valuesOf(schema)];
-  return inner.some((part) => part !== undefined && hasRules(part, names));
+  for (const [, property] of propertiesOf(schema)) if (yield* hasRules(property, names, pace)) return true;
+  for (const part of [itemsOf(schema), valuesOf(schema)]) {
+    if (part !== undefined && (yield* hasRules(part, names, pace))) return true;
+  }
+  return false;
 }

@@ -2,10 +2,11 @@
  * Validation of structural schemas: every field has a type, and value validation (`allOf`, `anyOf`, `oneOf`, `not`)
  * declares none.
  */
-import { type FieldError, fieldError, jsonEqual, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldError, jsonEqual, type Names, Pace, type Steps } from '../../meta/index.ts';
 import {
   extensionName,
   extensionsOf,
+  hasProperties,
   isSet,
   itemsOf,
   junctorsOf,
@@ -23,43 +24,57 @@ const missingType = {
 } as const;
 type Level = keyof typeof missingType;
 
-export function validateStructural(schema: Schema, path: string, names: Names): FieldError[] {
-  if (isNonStructural(schema)) return [];
-  return [...validateNode(schema, 'root', path, names), ...validateComplete(schema, schema, path, path)];
+/** The errors of a schema, in steps: it may be as large as an object can be. */
+export function* validateStructural(schema: Schema, path: string, names: Names): Steps<FieldError[]> {
+  if (yield* isNonStructural(schema)) return [];
+  const walk = { names, pace: new Pace() };
+  const found = yield* validateNode(schema, 'root', path, walk);
+  return found.concat(yield* validateComplete(schema, schema, path, path, walk));
+}
+
+/** What a walk through a schema has at hand. */
+interface Walk {
+  readonly names: Names;
+  readonly pace: Pace;
 }
 
 /** Whether a schema has fields that are not structural; other validation rejects them. */
-export function isNonStructural(schema: Schema): boolean {
+export function* isNonStructural(schema: Schema, pace = new Pace()): Steps<boolean> {
+  if (pace.over()) yield;
   const { id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies, items } = schema;
   const odd = [id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies];
   if (odd.some((part) => part !== undefined && part !== null) || Array.isArray(items)) return true;
-  const inner = [
-    ...propertiesOf(schema).map(([, property]) => property),
-    ...junctorsOf(schema, '').map(([part]) => part),
-    itemsOf(schema),
-    valuesOf(schema),
-  ];
-  return inner.some((part) => part !== undefined && isNonStructural(part));
+  for (const part of partsOf(schema)) if (yield* isNonStructural(part, pace)) return true;
+  return false;
 }
 
-function validateNode(schema: Schema, level: Level, path: string, names: Names): FieldError[] {
+/** All schemas below a schema, without their paths. */
+function* partsOf(schema: Schema): Generator<Schema> {
+  for (const [, property] of propertiesOf(schema)) yield property;
+  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) yield* schema[junctor] ?? [];
+  for (const part of [schema.not, itemsOf(schema), valuesOf(schema)]) if (part !== undefined) yield part;
+}
+
+function* validateNode(schema: Schema, level: Level, path: string, walk: Walk): Steps<FieldError[]> {
+  const { names, pace } = walk;
+  if (pace.over()) yield;
   const items = itemsOf(schema);
   const values = valuesOf(schema);
   const found: FieldError[] = [];
   if (schema.type === 'array' && items === undefined) {
     found.push(fieldError.required(`${path}.items`, 'must be specified'));
   }
-  if (items !== undefined) found.push(...validateNode(items, 'item', `${path}.items`, names));
+  if (items !== undefined) found.push(...(yield* validateNode(items, 'item', `${path}.items`, walk)));
   for (const [name, property] of propertiesOf(schema)) {
-    found.push(...validateNode(property, 'field', `${path}.properties[${name}]`, names));
+    found.push(...(yield* validateNode(property, 'field', `${path}.properties[${name}]`, walk)));
   }
   if (isSet(schema.additionalProperties) && level === 'root') {
     found.push(fieldError.forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
   }
-  if (values !== undefined) found.push(...validateNode(values, 'field', `${path}.additionalProperties`, names));
+  if (values !== undefined) found.push(...(yield* validateNode(values, 'field', `${path}.additionalProperties`, walk)));
   return [
     ...found,
-    ...validateJunctors(schema, path, names),
+    ...(yield* validateJunctors(schema, path, walk)),
     ...validateType(schema, level, path, names),
     ...validateIdentity(schema, level, path, names),
   ];
@@ -87,7 +102,7 @@ function validateType(schema: Schema, level: Level, path: string, names: Names):
   if (level === 'root' && type !== '' && type !== 'object') {
     found.push(fieldError.invalid(`${path}.type`, type, 'must be object at the root'));
   }
-  if (embedded && !preserve && propertiesOf(schema).length === 0) {
+  if (embedded && !preserve && !hasProperties(schema)) {
     const why = `must not be empty if ${own('embedded')} is true without ${own('preserve')}`;
     found.push(fieldError.required(`${path}.properties`, why));
   }
@@ -126,13 +141,15 @@ const isIntOrString = (schemas: Schema[] | undefined): boolean =>
   jsonEqual(schemas, [{ type: 'integer' }, { type: 'string' }]);
 
 /** Validates the junctors. `x-int-or-string` allows two forms that name types. */
-function validateJunctors(schema: Schema, path: string, names: Names, skipsFirst = false): FieldError[] {
+function* validateJunctors(schema: Schema, path: string, walk: Walk, skipsFirst = false): Steps<FieldError[]> {
   const skipsAnyOf = skipsFirst || isIntOrString(schema.anyOf);
   const inFirst = isIntOrString(schema.allOf?.[0]?.anyOf);
-  return junctorsOf(schema, path).flatMap(([part, at]) => {
-    if (skipsAnyOf && at.startsWith(`${path}.anyOf`)) return [];
-    return validateJunctorSchema(part, at, names, inFirst && at === `${path}.allOf[0]`);
-  });
+  const found: FieldError[] = [];
+  for (const [part, at] of junctorsOf(schema, path)) {
+    if (skipsAnyOf && at.startsWith(`${path}.anyOf`)) continue;
+    found.push(...(yield* validateJunctorSchema(part, at, walk, inFirst && at === `${path}.allOf[0]`)));
+  }
+  return found;
 }
 
 /** Structural fields, with the value that they must have within value validation. */
@@ -154,12 +171,14 @@ const forbiddenExtensions = {
   validations: 'empty',
 } as const;
 
-function validateJunctorSchema(schema: Schema, path: string, names: Names, skipsAnyOf = false): FieldError[] {
-  const found = validateJunctors(schema, path, names, skipsAnyOf);
+function* validateJunctorSchema(schema: Schema, path: string, walk: Walk, skipsAnyOf = false): Steps<FieldError[]> {
+  const { names, pace } = walk;
+  if (pace.over()) yield;
+  const found = yield* validateJunctors(schema, path, walk, skipsAnyOf);
   const items = itemsOf(schema);
-  if (items !== undefined) found.push(...validateJunctorSchema(items, `${path}.items`, names));
+  if (items !== undefined) found.push(...(yield* validateJunctorSchema(items, `${path}.items`, walk)));
   for (const [name, property] of propertiesOf(schema)) {
-    found.push(...validateJunctorSchema(property, `${path}.properties[${name}]`, names));
+    found.push(...(yield* validateJunctorSchema(property, `${path}.properties[${name}]`, walk)));
   }
   const refuse = (field: string, state: string) =>
     found.push(fieldError.forbidden(`${path}.${field}`, `must be ${state} to be structural`));
@@ -180,25 +199,38 @@ function validateJunctorSchema(schema: Schema, path: string, names: Names, skips
 }
 
 /** Requires that every field of value validation is declared in the structural schema. */
-function validateComplete(validation: Schema, schema: Schema, path: string, validationPath: string): FieldError[] {
-  return junctorsOf(validation, validationPath).flatMap(([part, at]) => validatePresent(part, schema, path, at));
+function* validateComplete(
+  validation: Schema,
+  schema: Schema,
+  path: string,
+  validationPath: string,
+  walk: Walk,
+): Steps<FieldError[]> {
+  const found: FieldError[] = [];
+  for (const [part, at] of junctorsOf(validation, validationPath)) {
+    found.push(...(yield* validatePresent(part, schema, path, at, walk)));
+  }
+  return found;
 }
 
-function validatePresent(
+function* validatePresent(
   validation: Schema,
   schema: Schema | undefined,
   path: string,
   validationPath: string,
-): FieldError[] {
+  walk: Walk,
+): Steps<FieldError[]> {
+  if (walk.pace.over()) yield;
   if (schema === undefined) return [fieldError.required(path, `because it is defined in ${validationPath}`)];
-  const found = validateComplete(validation, schema, path, validationPath);
+  const found = yield* validateComplete(validation, schema, path, validationPath, walk);
   const items = itemsOf(validation);
   if (items !== undefined) {
-    found.push(...validatePresent(items, itemsOf(schema), `${path}.items`, `${validationPath}.items`));
+    found.push(...(yield* validatePresent(items, itemsOf(schema), `${path}.items`, `${validationPath}.items`, walk)));
   }
   for (const [name, property] of propertiesOf(validation)) {
     const at = `properties[${name}]`;
-    found.push(...validatePresent(property, propertyOf(schema, name), `${path}.${at}`, `${validationPath}.${at}`));
+    const inner = validatePresent(property, propertyOf(schema, name), `${path}.${at}`, `${validationPath}.${at}`, walk);
+    found.push(...(yield* inner));
   }
   return found;
 }

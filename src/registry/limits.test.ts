@@ -196,7 +196,7 @@ describe('the message of an error', () => {
     const none = (length: number) => Array.from({ length }, () => ({}));
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
     const deployment = { selector: { matchExpressions: none(60_000) }, template };
-    const pod = { containers: none(60_000), tolerations: none(60_000), volumes: none(60_000) };
+    const pod = { containers: none(5_000), tolerations: none(60_000), volumes: none(60_000) };
     for (const [plural, spec] of [
       ['deployments', deployment],
       ['pods', pod],

@@ -1,4 +1,4 @@
-import { type ApiObject, atOnce, formatTime, parseTime } from '../meta/index.ts';
+import { type ApiObject, formatTime, parseTime, type Steps } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import type { Strategy, StrategyContext } from './definition.ts';
 import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
@@ -8,13 +8,13 @@ import type { Resource } from './resource.ts';
 import type { PendingObject } from './write-request.ts';
 
 /** Marks the object as deleted, or prepares its removal. @throws StatusError 409 */
-export function prepareDelete(
+export function* prepareDelete(
   registry: RegistryContext,
   resource: Resource,
   old: ApiObject,
   deletion: DeleteOptions,
   context: StrategyContext,
-): PendingObject {
+): Steps<PendingObject> {
   const { now } = context;
   const { strategy } = resource.definition;
   checkPreconditions(resource, old, deletion);
@@ -23,7 +23,7 @@ export function prepareDelete(
   const { termination } = strategy;
   if (termination !== undefined) {
     if (old.metadata.deletionTimestamp === undefined) {
-      const object = marked(old, {
+      const object = yield* marked(old, {
         deletionTimestamp: formatTime(now),
         finalizers: finalizersFor(old, deletion, byDefault),
       });
@@ -37,12 +37,12 @@ export function prepareDelete(
   const finalizers = finalizersFor(old, deletion, byDefault);
   if (mark !== undefined) {
     const deleteAfterMark = mark.deletionGracePeriodSeconds === 0 && finalizers.length === 0;
-    return { ...pending, object: marked(old, { ...mark, finalizers }), deleteAfterMark };
+    return { ...pending, object: yield* marked(old, { ...mark, finalizers }), deleteAfterMark };
   }
   if (finalizers.length === 0) return { ...pending, object: old, remove: true };
   const since = old.metadata.deletionTimestamp;
   const deletionTimestamp = since !== undefined && parseTime(since) <= now ? since : formatTime(now);
-  return { ...pending, object: marked(old, { finalizers, deletionTimestamp, deletionGracePeriodSeconds: 0 }) };
+  return { ...pending, object: yield* marked(old, { finalizers, deletionTimestamp, deletionGracePeriodSeconds: 0 }) };
 }
 
 /** Without a garbage collector nothing would remove the finalizer of a kind that orphans its dependents by default. */
@@ -85,8 +85,8 @@ const lastTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 const after = (time: number, seconds: number): string => formatTime(Math.min(time + seconds * 1000, lastTime));
 
 /** A copy of the object with these metadata; the first mark increments the generation. */
-function marked(old: ApiObject, fields: Partial<ApiObject['metadata']>): ApiObject {
-  const { metadata, ...rest } = atOnce(copyOf(old));
+function* marked(old: ApiObject, fields: Partial<ApiObject['metadata']>): Steps<ApiObject> {
+  const { metadata, ...rest } = yield* copyOf(old);
   const { generation, deletionTimestamp } = metadata;
   const counted = deletionTimestamp === undefined && generation !== undefined && generation > 0;
   const { finalizers = metadata.finalizers ?? [] } = fields;

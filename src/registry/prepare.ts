@@ -60,7 +60,7 @@ export function* preparePendingObject(request: WriteRequest, old: ApiObject | un
     }
     default:
       if (old === undefined || request.deletion === undefined) throw absent(target);
-      return prepareDelete(registry, target.resource, old, request.deletion, request.context);
+      return yield* prepareDelete(registry, target.resource, old, request.deletion, request.context);
   }
 }
 

@@ -1,5 +1,14 @@
 import { createChain, type ResourceKey } from '../admission/index.ts';
-import { type ApiObject, at, atOnce, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
+import {
+  type ApiObject,
+  at,
+  atOnce,
+  inTurns,
+  type JsonObject,
+  jsonEqualInSteps,
+  type Steps,
+  statusError,
+} from '../meta/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { type Conversions, conversionsOf } from './conversions.ts';
 import { setDefaults } from './defaults.ts';
@@ -11,8 +20,9 @@ import type { Resource } from './resource.ts';
 import { keyOf } from './selection.ts';
 import { converted, inStoredVersion, wouldStore } from './stored/convert.ts';
 import { describe } from './stored/describe.ts';
-import { isCorrupt, readObject, unreadable } from './stored/read.ts';
-import { storedBytes, storedText } from './stored/write.ts';
+import { isCorrupt, readObject, readObjectInSteps, unreadable } from './stored/read.ts';
+import { storedBytes, storedText, storedTextInSteps } from './stored/write.ts';
+import { turnsOf } from './turns.ts';
 import type { Change, NewEntry, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
@@ -48,7 +58,7 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
     derived,
     read: async (key, namespace, name) => {
       const resource = find(registry, key);
-      return (await withStatusErrors({ resource }, load(registry, resource, namespace, name))).object;
+      return withStatusErrors({ resource }, readLatest(registry, resource, namespace, name));
     },
     create: async (key: ResourceKey, object: ApiObject) => {
       const target = targetOf(find(registry, key), object.metadata.namespace);
@@ -119,16 +129,23 @@ async function attemptUpdate(
 ): Promise<number | undefined> {
   const { format, definition } = resource;
   const { ttlSeconds: ttl } = definition.strategy;
-  const { held, object, stored } = await load(registry, resource, namespace, name);
-  const before = readObject(format, held);
-  const { key, revision } = held;
-  change(object);
-  const unchanged = jsonEqual(object, before);
-  if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
-  if (subresource !== undefined && !unchanged) {
-    trackServerUpdate(registry, resource, subresource, object, before, conversions);
+  function* changed(): Steps<{ readonly object: ApiObject; readonly unchanged: boolean }> {
+    const before = yield* readObjectInSteps(format, held);
+    const object = yield* readObjectInSteps(format, held);
+    change(object);
+    const unchanged = yield* jsonEqualInSteps(object, before);
+    if (subresource !== undefined && !unchanged) {
+      yield* trackServerUpdate(registry, resource, subresource, object, before, conversions);
+    }
+    return { object, unchanged };
   }
-  const value = storedBytes(storedText(format, await inStoredVersion(format, object)));
+  const { held, stored } = await load(registry, resource, namespace, name);
+  const { key, revision } = held;
+  const turns = turnsOf({}, held.bytes.length);
+  const run = async <T>(steps: Steps<T>): Promise<T> => (turns === undefined ? atOnce(steps) : inTurns(steps, turns));
+  const { object, unchanged } = await run(changed());
+  if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
+  const value = storedBytes(await run(storedTextInSteps(format, await inStoredVersion(format, object))));
   const answer = await registry.store.commit(
     [{ key, revision }],
     [ttl === undefined ? { key, value } : { key, value, ttl }],
@@ -143,7 +160,15 @@ async function load(registry: RegistryContext, resource: Resource, namespace: st
   const found = describe(resource.format, entry);
   if (isCorrupt(found)) throw unreadable(found);
   const held = await converted(resource.format, found);
-  return { held, object: readObject(resource.format, held), stored: entry };
+  return { held, stored: entry };
+}
+
+async function readLatest(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
+  const { held } = await load(registry, resource, namespace, name);
+  const turns = turnsOf({}, held.bytes.length);
+  return turns === undefined
+    ? readObject(resource.format, held)
+    : inTurns(readObjectInSteps(resource.format, held), turns);
 }
 
 /** See `Registry.newEntry`. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { fieldError, type JsonObject } from '../meta/index.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type ApiObject, fieldError, type JsonObject, scheduler } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
 import { type Change, representList, type Strategy } from './index.ts';
 import { apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
@@ -48,6 +48,23 @@ describe('a write', () => {
       await write('configmaps', place, changes[verb] as Change, { fieldManager: 'm', force: verb === 'apply', turns });
       // A removal is read, prepared, admitted and compared; other writes are also tracked, completed, validated and encoded.
       expect(turns.count).toBeGreaterThanOrEqual(verb === 'delete' ? 4 : 8);
+    },
+  );
+
+  it.each([1, large])(
+    'by the server gives turns between steps only where its object is large: %s entries',
+    async (entries) => {
+      const { registry, create } = bench();
+      await create('configmaps', body('own', entries).value);
+      const looks = vi.spyOn(scheduler, 'over', 'get');
+      const label = ({ metadata }: ApiObject) => {
+        metadata.labels = { a: 'b' };
+      };
+      await registry.objects.guaranteedUpdate('configmaps', 'ns', 'own', label);
+      const { metadata } = await registry.objects.read('configmaps', 'ns', 'own');
+      expect(metadata.labels).toEqual({ a: 'b' });
+      if (entries === 1) expect(looks).not.toHaveBeenCalled();
+      else expect(looks.mock.calls.length).toBeGreaterThan(10);
     },
   );
 

@@ -8,4 +8,4 @@ export { validateDefaults } from './objects/defaults.ts';
 export { openApiOf } from './objects/open-api.ts';
 export { validatePatterns } from './objects/patterns.ts';
 export { expressionsOf, fieldPathOf, validateRules } from './rules/index.ts';
-export { type Rule, type Structural, structuralOf } from './structural.ts';
+export { type Rule, type Structural, structuralInSteps, structuralOf } from './structural.ts';

@@ -61,7 +61,7 @@ export {
 export { identityInSteps, jsonEqualInSteps, Pace, scalarIdentity, sortedInSteps, sortedTexts } from './json-steps.ts';
 export { Lanes } from './lanes.ts';
 export { equalInSteps, isKnownLarge, isLarge, jsonCopyInSteps, largeWeight, weigh } from './large-json.ts';
-export { allErrors, errorsAfter, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
+export { allErrors, errorsAfter, errorsInSteps, errorsLater, errorsNow, errorsOfEach } from './later-errors.ts';
 export {
   buildMetric,
   compatibleDomain,

@@ -53,6 +53,9 @@ export function* allErrors(validation: () => readonly FieldError[]): Steps<reado
   return found.length > maxErrors ? found.slice(0, maxErrors) : found;
 }
 
+/** The errors themselves, found in steps. */
+export const errorsInSteps = (errors: readonly FieldError[]): Steps<readonly FieldError[]> => settled(errors);
+
 function* settled(errors: readonly FieldError[]): Steps<readonly FieldError[]> {
   const found: FieldError[] = [];
   yield* settle(errors, found, { items: 0 });

@@ -15,7 +15,6 @@ import {
 } from '../merge/index.ts';
 import {
   type ApiObject,
-  atOnce,
   equalInSteps,
   formatGroupResource,
   formatTime,
@@ -196,20 +195,20 @@ export function* trackManagedFields(
 }
 
 /** Makes the server itself the manager, through a subresource, of the fields that it has changed in a stored object. */
-export function trackServerUpdate(
+export function* trackServerUpdate(
   registry: RegistryContext,
   resource: Resource,
   subresource: string,
   object: ApiObject,
   before: ApiObject,
   conversions: Conversions | undefined,
-): void {
+): Steps<void> {
   const { apiVersion, declared } = resource.storageVersion;
   const target = { resource, version: declared.version, namespace: '', name: '', subresource };
   const writer = { manager: registry.names.server, apiVersion, subresource, now: formatTime(registry.clock.now()) };
   setManagedFields(
     object,
-    atOnce(updateManagedFields({ type: managedTypeOf(registry, target, conversions), writer, before, after: object })),
+    yield* updateManagedFields({ type: managedTypeOf(registry, target, conversions), writer, before, after: object }),
   );
 }
 

@@ -1,5 +1,14 @@
 import { createChain, type ResourceKey } from '../admission/index.ts';
-import { type ApiObject, at, atOnce, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
+import {
+  type ApiObject,
+  at,
+  atOnce,
+  equalInSteps,
+  inTurns,
+  type JsonObject,
+  type Steps,
+  statusError,
+} from '../meta/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { type Conversions, conversionsOf } from './conversions.ts';
 import { setDefaults } from './defaults.ts';
@@ -11,8 +20,9 @@ import type { Resource } from './resource.ts';
 import { keyOf } from './selection.ts';
 import { converted, inStoredVersion, wouldStore } from './stored/convert.ts';
 import { describe } from './stored/describe.ts';
-import { isCorrupt, readObject, unreadable } from './stored/read.ts';
-import { storedBytes, storedText } from './stored/write.ts';
+import { isCorrupt, readObject, readObjectInSteps, unreadable } from './stored/read.ts';
+import { storedBytes, storedText, storedTextInSteps } from './stored/write.ts';
+import { turnsOf } from './turns.ts';
 import type { Change, NewEntry, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
@@ -120,15 +130,17 @@ async function attemptUpdate(
   const { format, definition } = resource;
   const { ttlSeconds: ttl } = definition.strategy;
   const { held, object, stored } = await load(registry, resource, namespace, name);
-  const before = readObject(format, held);
+  const turns = turnsOf({}, held.bytes.length);
+  const run = <T>(steps: Steps<T>) => (turns ? inTurns(steps, turns) : atOnce(steps));
+  const before = await run(readObjectInSteps(format, held));
   const { key, revision } = held;
   change(object);
-  const unchanged = jsonEqual(object, before);
+  const unchanged = await run(equalInSteps(object, before));
   if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
   if (subresource !== undefined && !unchanged) {
-    trackServerUpdate(registry, resource, subresource, object, before, conversions);
+    await run(trackServerUpdate(registry, resource, subresource, object, before, conversions));
   }
-  const value = storedBytes(storedText(format, await inStoredVersion(format, object)));
+  const value = storedBytes(await run(storedTextInSteps(format, await inStoredVersion(format, object))));
   const answer = await registry.store.commit(
     [{ key, revision }],
     [ttl === undefined ? { key, value } : { key, value, ttl }],

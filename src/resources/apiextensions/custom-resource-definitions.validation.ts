@@ -1,7 +1,7 @@
 /** Validation of custom resource definitions, except for their schemas. */
 import {
   caBundleFault,
-  structuralOf,
+  structuralInSteps,
   validateApproval,
   validateDefaults,
   validatePatterns,
@@ -9,7 +9,7 @@ import {
 import {
   dns1035Label,
   dns1123Subdomain,
-  errorsNow,
+  errorsInSteps,
   type FieldError,
   fieldError,
   type JsonObject,
@@ -125,11 +125,13 @@ function* validateSchemas(versions: readonly Version[], names: Names): Steps<Fie
     const path = `${at}.openAPIV3Schema`;
     const faults = [
       ...(isNonStructural(schema) ? [] : yield* validatePatterns(schema as JsonObject, path)),
-      ...errorsNow(validateSchema(schema, hasStatus, path, names)),
+      ...(yield* errorsInSteps(yield* validateSchema(schema, hasStatus, path, names))),
     ];
     yield;
     found.push(
-      faults.length > 0 ? faults : yield* validateDefaults(structuralOf(schema as JsonObject, names), path, names),
+      faults.length > 0
+        ? faults
+        : yield* validateDefaults(yield* structuralInSteps(schema as JsonObject, names), path, names),
     );
     yield;
   }

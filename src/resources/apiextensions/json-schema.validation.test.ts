@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type JsonObject, namesFor } from '../../meta/index.ts';
+import { atOnce, type JsonObject, namesFor } from '../../meta/index.ts';
 import { onCreate, type Row, sorted } from '../testing/kind.ts';
 import { forbidden, invalid, required, unsupported } from '../testing/messages.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
@@ -359,8 +359,19 @@ test('a schema is read once for the field paths of all its rules', () => {
         return { a: text };
       },
     });
-    expect(validateSchema(object({ spec: below }), false, at, namesFor('k8s.io'))).toEqual([]);
+    expect(atOnce(validateSchema(object({ spec: below }), false, at, namesFor('k8s.io')))).toEqual([]);
     return count;
   };
   expect(reads(50)).toBe(reads(1));
+});
+
+test('a schema of many properties is validated in steps', () => {
+  const pauses = (count: number) => {
+    const properties = Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { type: 'string' }]));
+    let steps = 0;
+    for (const _ of validateSchema({ type: 'object', properties }, false, '', namesFor('k8s.io'))) steps++;
+    return steps;
+  };
+  expect(pauses(10_000)).toBeGreaterThanOrEqual(20);
+  expect(pauses(20_000)).toBeGreaterThanOrEqual(40);
 });

@@ -1,6 +1,6 @@
 /** Validation of the schemas of custom resources, except for expressions and defaults. */
 import { fieldPathOf, type Structural, structuralOf } from '../../extensions/index.ts';
-import { type FieldError, fieldError, type JsonObject, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldError, type JsonObject, type Names, Pace, type Steps } from '../../meta/index.ts';
 import type { ValidationRule } from '../../types/apiextensions-v1.ts';
 import { eachOf, oneOf } from '../shared/field-rules.ts';
 import {
@@ -24,17 +24,22 @@ interface Place {
   readonly isRoot?: boolean;
   /** The structural form of the schema. */
   readonly structural: () => Structural | undefined;
+  readonly pace: Pace;
 }
 
 /** Validates the schema of a version. With `hasStatus`, the root may only have what the status subresource supports. */
-export function validateSchema(schema: Schema, hasStatus: boolean, path: string, names: Names): FieldError[] {
+export function* validateSchema(schema: Schema, hasStatus: boolean, path: string, names: Names): Steps<FieldError[]> {
   return [
     ...(hasStatus ? validateRoot(schema, path, names) : []),
     ...(schema.nullable === true
       ? [fieldError.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')]
       : []),
-    ...validateStructural(schema, path, names),
-    ...validateNode(schema, path, names, { isRoot: true, structural: structuralOnce(schema, names) }),
+    ...(yield* validateStructural(schema, path, names)),
+    ...(yield* validateNode(schema, path, names, {
+      isRoot: true,
+      structural: structuralOnce(schema, names),
+      pace: new Pace(),
+    })),
   ];
 }
 
@@ -78,10 +83,11 @@ const unsupported = [
   '$ref',
 ] as const satisfies readonly (keyof Schema)[];
 
-function validateNode(schema: Schema, path: string, names: Names, place: Place): FieldError[] {
+function* validateNode(schema: Schema, path: string, names: Names, place: Place): Steps<FieldError[]> {
   const { additionalProperties: values, properties } = schema;
   const extensions = extensionsOf(schema, names);
   const { isRoot = false, structural, ...inherited } = place;
+  if (place.pace.over()) yield;
   const found = validateParts(schema, path, names, place);
   if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
@@ -100,7 +106,9 @@ function validateNode(schema: Schema, path: string, names: Names, place: Place):
       return values === true ? undefined : values;
     };
     const within = { ...inherited, structural: below };
-    found.push(...validateNode(inner, at, names, place.inMetadata === true ? { ...within, noDefault } : within));
+    found.push(
+      ...(yield* validateNode(inner, at, names, place.inMetadata === true ? { ...within, noDefault } : within)),
+    );
   }
   for (const [name, property] of propertiesOf(schema)) {
     const isMetadata = (isRoot || extensions.embedded === true) && identity.includes(name);
@@ -110,15 +118,15 @@ function validateNode(schema: Schema, path: string, names: Names, place: Place):
       ...(isMetadata ? { inMetadata: true } : {}),
       ...(isMetadata && isRoot ? { noDefault: `in top-level ${name}` } : {}),
     };
-    found.push(...validateNode(property, `${path}.properties[${name}]`, names, within));
+    found.push(...(yield* validateNode(property, `${path}.properties[${name}]`, names, within)));
   }
   for (const [part, at] of junctorsOf(schema, path)) {
-    found.push(...validateNode(part, at, names, { ...inherited, structural: structuralOnce(part, names) }));
+    found.push(...(yield* validateNode(part, at, names, { ...inherited, structural: structuralOnce(part, names) })));
   }
   const items = itemsOf(schema);
   if (items !== undefined) {
     const within = { ...inherited, structural: () => structural()?.items };
-    found.push(...validateNode(items, `${path}.items`, names, within));
+    found.push(...(yield* validateNode(items, `${path}.items`, names, within)));
   }
   return [
     ...found,

@@ -2,7 +2,7 @@
  * Validation of structural schemas: every field has a type, and value validation (`allOf`, `anyOf`, `oneOf`, `not`)
  * declares none.
  */
-import { type FieldError, fieldError, jsonEqual, type Names } from '../../meta/index.ts';
+import { type FieldError, fieldError, jsonEqual, type Names, Pace, type Steps } from '../../meta/index.ts';
 import {
   extensionName,
   extensionsOf,
@@ -23,9 +23,11 @@ const missingType = {
 } as const;
 type Level = keyof typeof missingType;
 
-export function validateStructural(schema: Schema, path: string, names: Names): FieldError[] {
+export function* validateStructural(schema: Schema, path: string, names: Names): Steps<FieldError[]> {
   if (isNonStructural(schema)) return [];
-  return [...validateNode(schema, 'root', path, names), ...validateComplete(schema, schema, path, path)];
+  yield;
+  const found = yield* validateNode(schema, 'root', path, names, new Pace());
+  return [...found, ...validateComplete(schema, schema, path, path)];
 }
 
 /** Whether a schema has fields that are not structural; other validation rejects them. */
@@ -33,30 +35,30 @@ export function isNonStructural(schema: Schema): boolean {
   const { id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies, items } = schema;
   const odd = [id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies];
   if (odd.some((part) => part !== undefined && part !== null) || Array.isArray(items)) return true;
-  const inner = [
-    ...propertiesOf(schema).map(([, property]) => property),
-    ...junctorsOf(schema, '').map(([part]) => part),
-    itemsOf(schema),
-    valuesOf(schema),
-  ];
+  const { properties = {} } = schema;
+  for (const name in properties) if (isNonStructural(properties[name] as Schema)) return true;
+  const inner = [...junctorsOf(schema, '').map(([part]) => part), itemsOf(schema), valuesOf(schema)];
   return inner.some((part) => part !== undefined && isNonStructural(part));
 }
 
-function validateNode(schema: Schema, level: Level, path: string, names: Names): FieldError[] {
+function* validateNode(schema: Schema, level: Level, path: string, names: Names, pace: Pace): Steps<FieldError[]> {
+  if (pace.over()) yield;
   const items = itemsOf(schema);
   const values = valuesOf(schema);
   const found: FieldError[] = [];
   if (schema.type === 'array' && items === undefined) {
     found.push(fieldError.required(`${path}.items`, 'must be specified'));
   }
-  if (items !== undefined) found.push(...validateNode(items, 'item', `${path}.items`, names));
+  if (items !== undefined) found.push(...(yield* validateNode(items, 'item', `${path}.items`, names, pace)));
   for (const [name, property] of propertiesOf(schema)) {
-    found.push(...validateNode(property, 'field', `${path}.properties[${name}]`, names));
+    found.push(...(yield* validateNode(property, 'field', `${path}.properties[${name}]`, names, pace)));
   }
   if (isSet(schema.additionalProperties) && level === 'root') {
     found.push(fieldError.forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
   }
-  if (values !== undefined) found.push(...validateNode(values, 'field', `${path}.additionalProperties`, names));
+  if (values !== undefined) {
+    found.push(...(yield* validateNode(values, 'field', `${path}.additionalProperties`, names, pace)));
+  }
   return [
     ...found,
     ...validateJunctors(schema, path, names),

@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  Pace,
   type Steps,
 } from '../../meta/index.ts';
 
@@ -14,7 +15,7 @@ import {
  * be kept compiled, since each object would compile them again. Compiles one in each step.
  */
 export function* validatePatterns(schema: JsonObject, path: string): Steps<FieldError[]> {
-  const places = patternsOf(schema, path);
+  const places = yield* patternsOf(schema, path);
   const patterns = new Set(places.map(([, pattern]) => pattern));
   let size = 0;
   for (const pattern of patterns) size += sizeOfPattern(pattern);
@@ -37,23 +38,25 @@ export function* validatePatterns(schema: JsonObject, path: string): Steps<Field
 }
 
 /** All patterns of a schema, with their paths. */
-function patternsOf(schema: JsonObject, path: string): (readonly [path: string, pattern: string])[] {
+function* patternsOf(schema: JsonObject, path: string): Steps<(readonly [path: string, pattern: string])[]> {
   const found: (readonly [string, string])[] = [];
-  const visit = (value: Json | undefined, path: string): void => {
+  const pace = new Pace();
+  function* visit(value: Json | undefined, path: string): Steps<void> {
     if (!isJsonObject(value)) return;
+    if (pace.over()) yield;
     const pattern = getKey(value, 'pattern');
     if (typeof pattern === 'string') found.push([`${path}.pattern`, pattern]);
-    for (const key of ['items', 'additionalProperties', 'not']) visit(getKey(value, key), `${path}.${key}`);
+    for (const key of ['items', 'additionalProperties', 'not']) yield* visit(getKey(value, key), `${path}.${key}`);
     const properties = getKey(value, 'properties');
     for (const [name, part] of isJsonObject(properties) ? Object.entries(properties) : []) {
-      visit(part, `${path}.properties[${name}]`);
+      yield* visit(part, `${path}.properties[${name}]`);
     }
     for (const key of ['allOf', 'anyOf', 'oneOf']) {
       const parts = getKey(value, key);
-      for (const [i, part] of Array.isArray(parts) ? parts.entries() : []) visit(part, `${path}.${key}[${i}]`);
+      for (const [i, part] of Array.isArray(parts) ? parts.entries() : []) yield* visit(part, `${path}.${key}[${i}]`);
     }
-  };
-  visit(schema, path);
+  }
+  yield* visit(schema, path);
   return found;
 }
 

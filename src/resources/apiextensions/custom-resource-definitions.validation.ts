@@ -123,8 +123,10 @@ function* validateSchemas(versions: readonly Version[], names: Names): Steps<Fie
     const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
     if (schema === undefined) continue;
     const path = `${at}.openAPIV3Schema`;
+    const odd = isNonStructural(schema);
+    yield;
     const faults = [
-      ...(isNonStructural(schema) ? [] : yield* validatePatterns(schema as JsonObject, path)),
+      ...(odd ? [] : yield* validatePatterns(schema as JsonObject, path)),
       ...(yield* errorsInSteps(yield* validateSchema(schema, hasStatus, path, names))),
     ];
     yield;

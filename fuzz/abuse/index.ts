@@ -7,6 +7,7 @@ import { definitionScenarios } from './definitions.ts';
 import { documentScenarios } from './documents.ts';
 import { encodingScenarios } from './encodings.ts';
 import { floodScenarios } from './floods.ts';
+import { largeObjectScenarios } from './large-objects.ts';
 import { objectScenarios } from './objects.ts';
 import { relayScenarios } from './relays.ts';
 import { otherScenarios } from './rest.ts';
@@ -24,6 +25,7 @@ export const scenarios: readonly Scenario[] = [
   ...floodScenarios,
   ...bodyScenarios,
   ...objectScenarios,
+  ...largeObjectScenarios,
   ...writeScenarios,
   ...definitionScenarios,
   ...customScenarios,

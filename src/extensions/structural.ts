@@ -93,25 +93,58 @@ export function* structuralInSteps(schema: JsonObject, names: Names): Steps<Stru
   return read(schema, names, { properties, items, additionalProperties: values });
 }
 
-function read(schema: JsonObject, { extension }: Names, below: Below): Structural {
+/** The keywords of this product, with its domain. */
+interface Keywords {
+  readonly preserve: string;
+  readonly embedded: string;
+  readonly intOrString: string;
+  readonly listType: string;
+  readonly listMapKeys: string;
+  readonly mapType: string;
+  readonly rules: string;
+}
+
+const keywordsOf = new WeakMap<Names, Keywords>();
+
+/** Put together once: schemas have many fields. */
+function keywords(names: Names): Keywords {
+  let found = keywordsOf.get(names);
+  if (found === undefined) {
+    const { extension } = names;
+    found = {
+      preserve: `${extension}preserve-unknown-fields`,
+      embedded: `${extension}embedded-resource`,
+      intOrString: `${extension}int-or-string`,
+      listType: `${extension}list-type`,
+      listMapKeys: `${extension}list-map-keys`,
+      mapType: `${extension}map-type`,
+      rules: `${extension}validations`,
+    };
+    keywordsOf.set(names, found);
+  }
+  return found;
+}
+
+function read(schema: JsonObject, names: Names, below: Below): Structural {
   const text = (key: string) => {
     const value = getKey(schema, key);
     return typeof value === 'string' ? value : '';
   };
   const flag = (key: string) => getKey(schema, key) === true;
-  const keys = getKey(schema, `${extension}list-map-keys`);
-  const rules = getKey(schema, `${extension}validations`);
+  const keyword = keywords(names);
+  const keys = getKey(schema, keyword.listMapKeys);
+  const rules = getKey(schema, keyword.rules);
   return {
     type: text('type') as Structural['type'],
     ...below,
     nullable: flag('nullable'),
     default: getKey(schema, 'default'),
-    preserveUnknownFields: flag(`${extension}preserve-unknown-fields`),
-    embeddedResource: flag(`${extension}embedded-resource`),
-    intOrString: flag(`${extension}int-or-string`),
-    listType: (text(`${extension}list-type`) || undefined) as Structural['listType'],
+    preserveUnknownFields: flag(keyword.preserve),
+    embeddedResource: flag(keyword.embedded),
+    intOrString: flag(keyword.intOrString),
+    listType: (text(keyword.listType) || undefined) as Structural['listType'],
     listMapKeys: Array.isArray(keys) ? (keys as string[]) : none,
-    mapType: (text(`${extension}map-type`) || undefined) as Structural['mapType'],
+    mapType: (text(keyword.mapType) || undefined) as Structural['mapType'],
     rules: Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none,
     schema,
   };

@@ -68,16 +68,11 @@ async function attempt(
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   if (turns?.over) await turns.next();
   const { format } = target.resource;
-  const old =
-    held === undefined
-      ? undefined
-      : turns
-        ? await inTurns(readObjectInSteps(format, held), turns)
-        : readObject(format, held);
+  const run = <T>(steps: Steps<T>) => (turns ? inTurns(steps, turns) : atOnce(steps));
+  const old = held && (turns ? await run(readObjectInSteps(format, held)) : readObject(format, held));
   const deletes = change.verb === 'delete';
   if (turns?.over) await turns.next();
-  const preparing = preparePending(request, old);
-  const pending = turns ? await inTurns(preparing, turns) : atOnce(preparing);
+  const pending = await run(preparePending(request, old));
   if (turns?.over) await turns.next();
   const attributes = admissionRequest(request, pending, old, undo);
   stages?.enter(Stage.mutatingAdmission);
@@ -85,16 +80,12 @@ async function attempt(
   const mutated = await runMutating(registry.admission, pending.generated ? { ...attributes, name: '' } : attributes);
   stages?.enter(Stage.validation);
   pending.admitted = true;
-  const settling = settleAdmitted(request, pending, old, mutated);
-  if (turns) await inTurns(settling, turns);
-  else atOnce(settling);
+  await run(settleAdmitted(request, pending, old, mutated));
   const check = deletes ? undefined : writeCheckOf(request);
   if (check !== undefined) await check(checkedWrite(request, pending, old));
   if (turns?.over) await turns.next();
   completeProjection(request, pending);
-  const completing = completePendingObject(request, pending, old);
-  if (turns) await inTurns(completing, turns);
-  else atOnce(completing);
+  await run(completePendingObject(request, pending, old));
   if (turns?.over) await turns.next();
   const isWhole = pending.remove || (!deletes && partialWriteOf(target) === undefined);
   const allocates = isWhole && strategy.allocate !== undefined;
@@ -112,8 +103,7 @@ async function attempt(
   // A dry run does not check it, as the reference server does not.
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
   if (held !== undefined && old !== undefined && !pending.remove) {
-    const comparing = isUnchanged(pending.object, old);
-    const unchanged = turns ? await inTurns(comparing, turns) : atOnce(comparing);
+    const unchanged = await run(isUnchanged(pending.object, old));
     const rewrites =
       unchanged && !request.dryRun && (await isStoredOtherwise(request, pending.object, { old, held, turns }));
     if (unchanged && !rewrites)

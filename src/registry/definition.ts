@@ -63,6 +63,8 @@ export interface ResourceDefinition {
   readonly subresources: readonly Subresource[];
   /** Fields that no write of the object manages, in addition to a status that has a subresource. */
   readonly resetFields?: readonly FieldNames[];
+  /** Makes in steps what writes need and what is otherwise made on first use; undefined where that takes no time. */
+  readonly prepare?: () => Steps<void> | undefined;
   /** All columns of its tables, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
   /** The `Completed` condition of a table row; undefined for an object that is not done. */

@@ -1,6 +1,6 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
-import { atOnce, inTurns, StatusError, statusError, type Turns } from '../meta/index.ts';
+import { atOnce, inTurns, StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import { attemptWrite } from './attempt.ts';
 import type { Outcome } from './commit.ts';
 import type { RegistryContext } from './context.ts';
@@ -47,8 +47,10 @@ export async function write(
 }
 
 async function attemptUntilDone(request: WriteRequest): Promise<Written> {
-  const { registry, target, change } = request;
-  const { cache } = target.resource;
+  const { registry, target, change, options } = request;
+  const { cache, definition } = target.resource;
+  const preparing = definition.prepare?.();
+  if (preparing !== undefined) await inTurns(preparing, options.turns ?? serverTurns());
   // A watch from the resourceVersion of this write on needs the cache to have every later event.
   if (cache.revision === 0) await cache.loaded();
   if (change.verb === 'create') return attemptInOrder(request, undefined);

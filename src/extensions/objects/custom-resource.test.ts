@@ -395,3 +395,16 @@ describe('versions of custom resources', () => {
     expect(published(free, 'v2')).toEqual({ type: 'object' });
   });
 });
+
+it('a large schema is read in steps before the first write, and then no more', () => {
+  const properties = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`p${i}`, { type: 'string' }]));
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties } } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
+  const definition = { spec: { ...definitionOf({}).spec, versions } } as CustomResourceDefinition;
+  const { prepare } = customResources(definition, options).get('v1') as ResourceDefinition;
+  let steps = 0;
+  for (const _ of prepare?.() ?? []) steps++;
+  expect(steps).toBeGreaterThanOrEqual(2_000);
+  expect(prepare?.()).toBeUndefined();
+  expect(gadgets.prepare?.()).toBeUndefined();
+});

@@ -3,6 +3,7 @@ import {
   atOnce,
   compareVersions,
   type Features,
+  isLarge,
   type JsonObject,
   type Names,
   type ObjectMeta,
@@ -57,11 +58,9 @@ export function customResources(
   const { plural = '', kind = '' } = names;
   const stored = versions.find(({ storage }) => storage === true)?.name ?? '';
   const best = bestOf(versions);
-  const structuralOfVersion = new Map(
-    versions.map((declared) => [declared, once(() => structuralOf(schemaIn(declared), options.names))]),
-  );
-  const structuralFor = (declared: CustomResourceDefinitionVersion) =>
-    structuralOfVersion.get(declared) as () => Structural;
+  const schemas = new Map(versions.map((declared) => [declared, readOnce(schemaIn(declared), options.names)]));
+  const schemaOf = (declared: CustomResourceDefinitionVersion) => schemas.get(declared) as ReadOnce;
+  const structuralFor = (declared: CustomResourceDefinitionVersion) => schemaOf(declared).read;
   const compiled = versions.map((declared) =>
     versionOf(declared, structuralFor(declared), { ...options, group, kind, best }),
   );
@@ -91,6 +90,7 @@ export function customResources(
       },
       storage: { group, resource: plural, version },
       subresources: subresourcesOf(kind, subresources),
+      prepare: schemaOf(declared).readInSteps,
       columns: columnsOf(declared.additionalPrinterColumns),
       selectableFields: selects ? selectableFieldsOf(declared.selectableFields) : [],
       strategy: strategyOf({ names: options.names, structural: structuralFor(declared), subresources, ratcheting }),
@@ -190,10 +190,25 @@ function subresourcesOf(
   return found;
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
+/** A schema that is read on first use, or before that in steps. */
+interface ReadOnce {
+  readonly read: () => Structural;
+  /** Undefined where there is nothing left that takes long. */
+  readonly readInSteps: () => Steps<void> | undefined;
+}
+
+function readOnce(schema: JsonObject, names: Names): ReadOnce {
+  let known: Structural | undefined;
+  function* steps(): Steps<void> {
+    const found = yield* structuralInSteps(schema, names);
+    // Others may have read it meanwhile, and made more of it.
+    known ??= found;
+  }
+  return {
+    read: () => {
+      known ??= structuralOf(schema, names);
+      return known;
+    },
+    readInSteps: () => (known !== undefined || !isLarge(schema) ? undefined : steps()),
   };
 }

@@ -25,7 +25,8 @@ type End = (result: number) => void;
 const lastNumber = /, (\d+)(?:\)| <unfinished)/;
 
 /** Whether this machine can record what a process writes. */
-export const canRecord = (): boolean => spawnSync('strace', ['--version']).status === 0;
+export const canRecord = (): boolean =>
+  spawnSync('strace', ['-D', '-f', '--seccomp-bpf', '-o', '/dev/null', 'true']).status === 0;
 
 /**
  * One file on a disk that loses power: what processes have written and flushed is recorded by `strace`, so that the file

@@ -4,7 +4,7 @@ export { componentName } from './component.ts';
 export { allControllers } from './controllers.ts';
 
 export { fakeNodeControllers } from './fake-nodes/fake-nodes.ts';
-export { isFakeHost, maxFakeNodes } from './fake-nodes/node-object.ts';
+export { fakeNodeIndex, isFakeHost, maxFakeNodes } from './fake-nodes/node-object.ts';
 export { garbageCollector } from './garbage-collector/garbage-collector.ts';
 export { trackingMap } from './identity/legacy-tokens.ts';
 export type { RunningControllers } from './manager.ts';

@@ -42,7 +42,7 @@ export class Reconciles {
     return [...this.#running];
   }
 
-  /** What has been reconciled too often to come to rest. */
+  /** A key that keeps being reconciled. */
   get restless(): string | undefined {
     return this.#restless;
   }

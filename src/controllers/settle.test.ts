@@ -21,7 +21,7 @@ it('waits for a reconcile, however many turns of the event loop it takes', async
   await cluster.close();
 });
 
-it('fails with the key that is reconciled again and again', async () => {
+it('fails with the key that keeps being reconciled', async () => {
   let rests = true;
   let add = () => {};
   const cluster = await testCluster([
@@ -35,7 +35,7 @@ it('fails with the key that is reconciled again and again', async () => {
   ]);
   rests = false;
   add();
-  await expect(cluster.settle()).rejects.toThrow('default/x of the queue work is reconciled again and again');
+  await expect(cluster.settle()).rejects.toThrow('default/x of the queue work keeps being reconciled');
   rests = true;
   await cluster.settle();
   await cluster.close();

@@ -13,7 +13,7 @@ const stuckMs = 60_000;
 
 /**
  * Resolves when the controllers have seen everything that is stored and have nothing to do until the clock moves, however
- * long that takes. @throws Error that names the key which is reconciled again and again, or whose reconcile does not end
+ * long that takes. @throws Error that names the key that keeps being reconciled, or the reconcile that does not end
  */
 export async function settle(controllers: RunningControllers): Promise<void> {
   const { reconciles } = controllers;
@@ -54,13 +54,13 @@ class Progress {
       this.#rounds = 0;
       this.#since = performance.now();
       if (restless === undefined) return;
-      throw new Error(`the controllers do not come to rest: ${restless} is reconciled again and again`);
+      throw new Error(`the controllers do not settle: ${restless} keeps being reconciled`);
     }
     this.#rounds += 1;
     if (this.#rounds < busyRounds) return;
     await pause(pauseMs);
     if (performance.now() < this.#since + stuckMs) return;
     const names = running.slice(0, 3).join(', ');
-    throw new Error(`the controllers do not come to rest: for ${stuckMs / 1000} s this has not ended: ${names}`);
+    throw new Error(`the controllers do not settle: still running after ${stuckMs / 1000} s: ${names}`);
   }
 }

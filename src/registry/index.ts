@@ -29,6 +29,7 @@ export {
   type StrategyContext,
   type Subresource,
   type Verb,
+  type VirtualList,
   type WriteContext,
 } from './definition.ts';
 export { deleteOptionsOf, isUnsafe } from './delete-options.ts';

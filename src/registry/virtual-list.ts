@@ -9,7 +9,7 @@ import type { ObjectList, ReadOptions, Target } from './types.ts';
 
 /** An object of a virtual resource. @throws StatusError 404 */
 export async function getVirtual(registry: RegistryContext, target: Target): Promise<CachedObject> {
-  const found = (await made(registry, target)).find(({ name }) => name === target.name);
+  const found = (await made(registry, target, target.namespace)).find(({ name }) => name === target.name);
   if (found === undefined) throw statusError.notFound(target.resource.id, target.name);
   return found;
 }
@@ -22,19 +22,26 @@ export async function listVirtual(
 ): Promise<ObjectList> {
   readNumbers(options);
   checkListOptions(options, registry.names);
-  const { name, matches } = select(target, options);
-  const items = (await made(registry, target)).filter(
+  const { namespace, name, matches } = select(target, options);
+  const items = (await made(registry, target, namespace)).filter(
     (object) => (name === '' || object.name === name) && matches?.(object) !== false,
   );
   return { revision: 0, items, continue: () => '', remaining: () => undefined };
 }
 
-async function made({ virtualLists }: RegistryContext, { resource }: Target): Promise<CachedObject[]> {
+/** The objects of a namespace, or all of them. */
+async function made(
+  { virtualLists }: RegistryContext,
+  { resource }: Target,
+  namespace: string,
+): Promise<CachedObject[]> {
   const { format, id, keyPrefix } = resource;
   const listing = virtualLists.get(formatGroupResource(id));
   if (listing === undefined) throw new StatusError(501, '', `${id.resource} is not served by this server`);
-  const objects = await listing();
-  return objects.map((object) =>
-    describeText(format, `${keyPrefix}${object.metadata.name}`, cachedText(format, object), 0),
-  );
+  const objects = (await listing()).filter(({ metadata }) => namespace === '' || metadata.namespace === namespace);
+  return objects.map((object) => {
+    const { namespace: own, name } = object.metadata;
+    const key = `${keyPrefix}${own === undefined ? '' : `${own}/`}${name}`;
+    return describeText(format, key, cachedText(format, object), 0);
+  });
 }

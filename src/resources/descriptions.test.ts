@@ -3,7 +3,7 @@ import { expect, it, describe as suite } from 'vitest';
 import type { EitherSchema, Schema, StructSchema } from '../schema/index.ts';
 import { describe } from '../types/descriptions.ts';
 import * as groups from '../types/index.ts';
-import { builtinResources } from './index.ts';
+import { builtinResources, metricsResources } from './index.ts';
 
 type Type = StructSchema | EitherSchema;
 
@@ -26,7 +26,7 @@ const described = types.flatMap((type) =>
   })),
 );
 
-const columns = builtinResources.flatMap(({ group, plural, columns }) =>
+const columns = [...builtinResources, ...metricsResources].flatMap(({ group, plural, columns }) =>
   columns.map(({ name, description = '' }) => ({
     place: `${plural}.${group} ${name}`,
     named: name,
@@ -149,7 +149,7 @@ suite('descriptions', () => {
       add(`${home}/${rest}`, fields);
       add(`${home}/${rest.slice(rest.indexOf('.') + 1)}`, fields);
     }
-    for (const { versions, plural, columns } of builtinResources) {
+    for (const { versions, plural, columns } of [...builtinResources, ...metricsResources]) {
       add(
         `${versions[0]?.schema.name.split('/')[0]}/${plural}`,
         columns.map(({ name }) => name),

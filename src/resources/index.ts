@@ -49,6 +49,7 @@ import { events as eventsOfGroup } from './events/events.ts';
 import { flowSchemas } from './flowcontrol/flow-schemas.ts';
 import { priorityLevelConfigurations } from './flowcontrol/priority-level-configurations.ts';
 import { storageVersions } from './internal/storage-versions.ts';
+import { nodeMetrics, podMetrics } from './metrics/usage.ts';
 import { ingressClasses } from './networking/ingress-classes.ts';
 import { ingresses } from './networking/ingresses.ts';
 import { ipAddresses } from './networking/ip-addresses.ts';
@@ -241,3 +242,6 @@ export const builtinGroups: readonly BuiltinGroup[] = [
 ];
 
 export const builtinResources: readonly ResourceDefinition[] = builtinGroups.flatMap(({ resources }) => resources);
+
+/** The usage of nodes and pods, which a metrics server has in a cluster: served for fake nodes only. */
+export const metricsResources: readonly ResourceDefinition[] = [nodeMetrics, podMetrics];

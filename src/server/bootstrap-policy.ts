@@ -54,7 +54,8 @@ export function createPolicyBootstrap(options: BootstrapPolicyOptions, done: () 
  */
 async function ensureBootstrapPolicy(options: BootstrapPolicyOptions): Promise<void> {
   const { registry, names } = options;
-  const policy = bootstrapPolicy(names, registry.features).filter((object) => resourceOf(registry, object));
+  const hasMetrics = registry.find(`metrics.${names.domain}`, 'v1beta1', 'pods') !== undefined;
+  const policy = bootstrapPolicy(names, registry.features, hasMetrics).filter((object) => resourceOf(registry, object));
   for (let round = 0; round < maxRounds; round++) {
     const steps = reconcilePolicy(policy, await storedPolicy(options), names);
     const created = steps.filter(({ verb }) => verb === 'create').map(({ object }) => object);

@@ -31,7 +31,7 @@ import {
   type RegistryOptions,
   resourceFinder,
 } from '../registry/index.ts';
-import { builtinResources } from '../resources/index.ts';
+import { builtinResources, metricsResources } from '../resources/index.ts';
 import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
@@ -45,6 +45,7 @@ import { allowsPrivileged, fakeNodesOf } from './demo.ts';
 import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
 import { encrypted, type MaybeEncrypted } from './encryption.ts';
 import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
+import { usageLists } from './fake-kubelet/usage.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
@@ -127,6 +128,7 @@ export async function compose(
   const authorize = authorizerOf(settings, roles, names, auth.log);
   const places = { names, clock, random, ...later };
   const nodeProxy = await nodeProxyOf(settings, places);
+  const fakeNodes = fakeNodesOf(settings);
   const admissionLog = logOf(log, 'admission');
   const configured = await readAdmission(settings, names, admissionLog);
   const auditor = await openAuditor(settings, { names, clock, random, log: logOf(log, 'audit'), counts: counts.audit });
@@ -141,7 +143,7 @@ export async function compose(
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({
     ...{ store, names, clock, random, serves, tokenKey },
-    definitions: builtinResources,
+    definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
     observer: createObserver(metrics, logOf(log, 'registry'), starting),
     ...registrySettings(settings, log),
@@ -151,6 +153,7 @@ export async function compose(
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([
       ['componentstatuses', () => componentStatuses(store, names, probeOthers(componentsOf(settings)))],
+      ...usageLists({ ...places, count: fakeNodes }),
     ]),
     admission: pluginsOf({ ...plugins, webhooks, metrics }),
   });
@@ -337,7 +340,9 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
   }));
   const problem = runtimeProblem(config, known);
   if (problem !== undefined) throw new StartError(`--runtime-config ${problem}`);
-  return (group, version, plural) => isServed(config, group, version, plural);
+  // There with fake nodes, whose usage it is.
+  const usage = `metrics.${names.domain}`;
+  return (group, version, plural) => group === usage || isServed(config, group, version, plural);
 }
 
 interface OpenedStore

@@ -39,8 +39,8 @@ export interface OrchServer {
   readonly handler: InProcessHandler;
   /**
    * Resolves when the controllers of this server have taken in what is stored, and have nothing to do before the clock
-   * moves on. For tests on a clock of their own: on the system clock nothing may ever come to rest.
-   * @throws Error when they do not come to rest
+   * moves on. For tests on a clock of their own: on the system clock the server may never settle.
+   * @throws Error when they do not settle
    */
   settled(): Promise<void>;
   /** Opens the TLS port of the settings. @throws StartError also when the server already listens or is closed */

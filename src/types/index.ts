@@ -31,6 +31,7 @@ export * as discoveryV1 from './discovery-v1.ts';
 export * as eventsV1 from './events-v1.ts';
 export * as flowcontrolV1 from './flowcontrol-v1.ts';
 export * as metaV1 from './meta-v1.ts';
+export * as metricsV1beta1 from './metrics-v1beta1.ts';
 export * as networkingV1 from './networking-v1.ts';
 export * as networkingV1beta1 from './networking-v1beta1.ts';
 export * as nodeV1 from './node-v1.ts';

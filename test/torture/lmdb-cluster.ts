@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/server/clock.ts';
 import { openLmdbStore } from '../../src/store/index.ts';
 import type { Cluster, Cure, Lane } from './cluster.ts';
+import { canRecord, Disk } from './disk.ts';
 import { Endpoint } from './endpoint.ts';
 import type { Item, JournalEntry } from './history.ts';
 import { freePorts } from './network.ts';
@@ -28,14 +29,16 @@ export async function startLmdbCluster(folder: string, seed: number): Promise<Cl
   const [port] = (await freePorts(1)) as [number];
   const endpoint = new Endpoint('r0', own, port);
   const flags = ['--store=lmdb', '--etcd-compaction-interval=0', '--controllers=-*', '--api-domain=k8s.io'];
-  const runner = ['/bin/sh', '-c', 'trap "" XFSZ; exec "$@"', 'sh'];
+  const disk = canRecord() ? new Disk(join(own, 'store', 'data.mdb'), join(folder, 'disk.log')) : undefined;
+  if (disk === undefined) console.warn('power is not lost in these trials: install strace');
+  const runner = ['/bin/sh', '-c', 'trap "" XFSZ; exec "$@"', 'sh', ...(disk?.runner ?? [])];
   const server = new Replica(processes, endpoint, [...flags, '--feature-gates=WatchList=true'], runner);
   const supervisor = new Supervisor([server]);
   const journal: JournalEntry[] = [];
   let revision = 1;
   return {
     endpoints: [endpoint],
-    lanes: [faultsOf(server, supervisor, folder, randomOf(seed, 600))],
+    lanes: [faultsOf(server, supervisor, folder, disk, randomOf(seed, 600))],
     journal,
     get revision() {
       return revision;
@@ -74,14 +77,33 @@ export async function startLmdbCluster(folder: string, seed: number): Promise<Cl
   };
 }
 
-function faultsOf(server: Replica, supervisor: Supervisor, folder: string, random: Random): Lane {
+function faultsOf(
+  server: Replica,
+  supervisor: Supervisor,
+  folder: string,
+  disk: Disk | undefined,
+  random: Random,
+): Lane {
   const store = join(server.endpoint.folder, 'store');
+  const end = async (signal: NodeJS.Signals) => {
+    const { pid } = server;
+    const start = await supervisor.end(server, signal);
+    if (pid !== undefined) await disk?.ended(pid);
+    return start;
+  };
   return {
     rest: 1_500,
     length: 2_500,
     faults: {
-      'kill server': () => supervisor.end(server, 'SIGKILL'),
-      'stop server': () => supervisor.end(server, 'SIGTERM'),
+      'kill server': () => end('SIGKILL'),
+      'stop server': () => end('SIGTERM'),
+      ...(disk && {
+        'lose power': async () => {
+          const start = await end('SIGKILL');
+          disk.losePower(random);
+          return start;
+        },
+      }),
       'pause server': () => {
         server.signal('SIGSTOP');
         return () => server.signal('SIGCONT');
@@ -91,7 +113,7 @@ function faultsOf(server: Replica, supervisor: Supervisor, folder: string, rando
         return () => limitFiles(server, 'unlimited');
       },
       'damage a copy': async () => {
-        const start = await supervisor.end(server, 'SIGKILL');
+        const start = await end('SIGKILL');
         const copy = join(folder, 'copy');
         cpSync(store, join(copy, 'store'), { recursive: true });
         return () => examine(start, copy, supervisor, random);

@@ -4,7 +4,7 @@ import { componentRoles } from './component-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
 import type { DefaultNamespacedRole, DefaultRole, DefaultSubject } from './declare.ts';
 import { namespacedRoles } from './namespaced-roles.ts';
-import { userRoles } from './user-roles.ts';
+import { metricsReader, userRoles } from './user-roles.ts';
 
 type Text = { [key: string]: string };
 
@@ -44,9 +44,9 @@ export const isBinding = (object: PolicyObject): object is BindingObject => 'rol
 /** The annotation that, when it is `false`, keeps an object from being reconciled. */
 export const autoUpdate = ({ labels }: Names): string => `rbac.authorization.${labels}/autoupdate`;
 
-/** The default roles and bindings. */
-export function bootstrapPolicy(names: Names, features: Features): PolicyObject[] {
-  const clusterRoles = [...userRoles, ...componentRoles, ...controllerRoles];
+/** The default roles and bindings; `hasMetrics`: also the role for the usage of nodes and pods. */
+export function bootstrapPolicy(names: Names, features: Features, hasMetrics = false): PolicyObject[] {
+  const clusterRoles = [...userRoles, ...componentRoles, ...controllerRoles, ...(hasMetrics ? [metricsReader] : [])];
   const objects = [
     ...clusterRoles.flatMap((role) => objectsOf(role, names, features)),
     ...namespacedRoles.flatMap((role) => namespacedObjectsOf(role, names, features)),

@@ -18,6 +18,13 @@ import {
   write,
 } from './declare.ts';
 
+/** May read the usage of nodes and pods, as everybody who may view pods. */
+export const metricsReader: DefaultRole = {
+  name: 'system:aggregated-metrics-reader',
+  aggregateTo: 'view',
+  rules: [allow(read, 'metrics.{domain}', 'nodes pods')],
+};
+
 export const userRoles: readonly DefaultRole[] = [
   {
     name: 'cluster-admin',

@@ -1,5 +1,5 @@
 /** What pods on fake nodes answer, as their annotations tell. */
-import type { Names } from '../../meta/index.ts';
+import { canonicalQuantity, type Names } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Pod } from '../../types/core-v1.ts';
 
@@ -57,3 +57,18 @@ export function commandResult(
 /** The body of the response to each HTTP request, through `proxy` or a forwarded port. */
 export const pageOf = (pod: PodObject, names: Names): string =>
   annotationOf(pod, names, 'http') ?? `${pod.metadata.namespace}/${pod.metadata.name}\n`;
+
+/** How much a container uses of a resource; undefined without an annotation that is a quantity. */
+export function annotatedUsage(
+  pod: PodObject,
+  names: Names,
+  container: string,
+  resource: 'cpu' | 'memory',
+): string | undefined {
+  const text = annotationOf(pod, names, resource, container);
+  try {
+    return text === undefined ? undefined : canonicalQuantity(text.trim());
+  } catch {
+    return undefined;
+  }
+}

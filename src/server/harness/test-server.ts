@@ -21,7 +21,7 @@ export interface TestServer extends OrchServer, AsyncClosing {
   readonly webhooks: WebhookPlace | undefined;
   /**
    * Resolves when the controllers of the server and whatever was added by `settlesWith` have nothing to do before the
-   * clock moves on. @throws Error when they do not come to rest
+   * clock moves on. @throws Error when they do not settle
    */
   settled(): Promise<void>;
   /**

@@ -86,7 +86,7 @@ export function keyCases({ store, write, read, keys, watch }: Tools): void {
       await expect(store.commit([], [put('')])).rejects.toMatchObject({ code: 'invalid' });
       await expect(store.get('')).rejects.toMatchObject({ code: 'invalid' });
     });
-    test('dots and slashes are characters as any other: no key stands for another one', async () => {
+    test('dots and slashes have no special meaning in keys: each spelling is a key of its own', async () => {
       const all = ['.', '..', '/', '//', 'a', 'a/', 'a/.', 'a/..', 'a/../a', 'a//', './a', '../a'];
       await write(...all.map((name) => put(name, name)));
       for (const name of all) expect(await read(name)).toBe(name);

@@ -74,6 +74,20 @@ describe('a typed kind', () => {
     await expect(deployments.get(key)).rejects.toMatchObject({ code: 404, details: { name: 'web' } });
   });
 
+  it('writes objects of a type that names its kind without that name', async () => {
+    interface NamedConfigMap extends ConfigMap {
+      apiVersion: 'v1';
+      kind: 'ConfigMap';
+    }
+    const configMaps = server.client.kind<NamedConfigMap>('v1', 'ConfigMap');
+    const metadata = { namespace: 'default', name: 'named' };
+    await configMaps.create({ metadata, data: { a: '1' } });
+    await configMaps.update({ metadata, data: { a: '2' } });
+    const applied = await configMaps.apply({ metadata, data: { b: '3' } }, { fieldManager: 'm' });
+    expect(applied).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { a: '2', b: '3' } });
+    await configMaps.delete(applied.metadata);
+  });
+
   it('deletes an object only if it has the uid of the key', async () => {
     const configMaps = server.client.kind<ConfigMap>('v1', 'ConfigMap');
     const key = { namespace: 'default', name: 'again' };

@@ -76,7 +76,7 @@ export interface KindClient<T extends TypedObject> extends TypedKind<T> {
   /** Creates the object in the namespace of its metadata; `kind` and `apiVersion` are added. */
   create(object: T | Unnamed<T>, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
   /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
-  update(object: T, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
+  update(object: T | Unnamed<T>, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
   /** `strategic` is for built-in kinds only. */
   patch(key: ObjectKey, format: PatchFormat, patch: object, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
   /** Server-side apply: creates the object, or sets the fields that are given and takes away those that were before. */
@@ -103,7 +103,7 @@ export interface Subresource<S extends TypedObject> {
   /** Posts what the subresource takes, such as an eviction or a token request, for the object. */
   create(key: ObjectKey, body: S, options?: Omit<ItemOptions, 'accept'>): Promise<S>;
   /** Replaces the subresource of the object of this metadata. */
-  update(object: S, options?: Omit<ItemOptions, 'accept'>): Promise<S>;
+  update(object: S | Unnamed<S>, options?: Omit<ItemOptions, 'accept'>): Promise<S>;
   patch(key: ObjectKey, format: PatchFormat, patch: object, options?: Omit<ItemOptions, 'accept'>): Promise<S>;
   apply(object: S | Partially<S>, options: Omit<ApplyOptions, 'accept'>): Promise<S>;
 }
@@ -213,7 +213,7 @@ function writes<T extends TypedObject>(
   return {
     update: async (object, options) => {
       const place = await access.one(object.metadata ?? {}, subresource);
-      return access.written(await client.update<T>(place, whole(object), options), options);
+      return access.written(await client.update<T>(place, whole(object as T), options), options);
     },
     patch: async (key, format, patch, options) => {
       const place = await access.one(key, subresource);

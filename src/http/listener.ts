@@ -11,6 +11,7 @@ import type { TLSSocket } from 'node:tls';
 import { type Clock, encodeText } from '../meta/index.ts';
 import { Arrivals } from './arrivals.ts';
 import { type Connection, type Connections, createConnections } from './connections.ts';
+import { Handshakes } from './handshakes.ts';
 import {
   configureHttp1,
   defaultLimits,
@@ -106,7 +107,7 @@ interface Serving extends Pick<ListenerOptions, 'handler' | 'clock' | 'log'> {
 
 /** Serves new connections. An error on one closes that one only. */
 function accept(server: Http2SecureServer, serving: Serving): void {
-  const { limits, connections, log, counts } = serving;
+  const { limits, clock, connections, log, counts } = serving;
   const guarded = (owner: { destroy(): void }, work: () => void) => {
     try {
       work();
@@ -116,6 +117,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     }
   };
   const places = new Shares(limits.connections);
+  const handshakes = new Handshakes(clock);
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
     if (!places.fits(remoteAddress, 1, false)) {
@@ -125,6 +127,8 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     }
     places.take(remoteAddress, 1);
     socket.once('close', () => places.give(remoteAddress, 1));
+    // TLS begins to read it in the next tick.
+    process.nextTick(() => handshakes.begin(socket));
   });
   server.on('tlsClientError', () => void counts.failedHandshakes++);
   let opened: ServerHttp2Session | undefined;
@@ -136,6 +140,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
       // The `session` event of this socket was emitted just before.
       const session = socket.alpnProtocol === 'h2' ? opened : undefined;
       opened = undefined;
+      handshakes.end(socket);
       if (socket.destroyed) return;
       const connection = connections.add(socket, session);
       session?.on('error', ignore);

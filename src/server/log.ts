@@ -1,5 +1,6 @@
 import type { Log } from './dependencies.ts';
 import { formatLevels, type LogLevels, type LogPart, logParts, parseLevels } from './log-levels.ts';
+import { LogOutput } from './log-output.ts';
 import { terminalLine, textLine } from './log-text.ts';
 
 export interface LogOptions {
@@ -8,7 +9,7 @@ export interface LogOptions {
   readonly format?: 'auto' | 'json' | 'text';
   /** Names the server in lines of JSON. */
   readonly identity?: string;
-  /** Takes whole lines. Default: standard error, written synchronously. */
+  /** Takes whole lines. Default: standard error; see `LogOutput`. */
   readonly out?: { write(line: string): unknown; readonly isTTY?: boolean };
 }
 
@@ -20,12 +21,15 @@ function rewriteOf({ format = 'auto', out = process.stderr }: LogOptions): ((jso
   return (json) => terminalLine(json, colours);
 }
 
+const droppedText = 'lines of the log were dropped, because nobody read them';
+
 /** Lines that each name the part of the server that they are from. Requests are logged at the level `debug` of `http`. */
 export async function createLog(options: LogOptions): Promise<Log> {
   const { levels, identity } = options;
   const { pino } = await import('pino');
-  const out = options.out ?? pino.destination({ dest: 2, sync: true });
+  // A pipe does not block once Node has opened it as its own stream, which `rewriteOf` does.
   const rewrite = rewriteOf(options);
+  const out = options.out ?? new LogOutput(2, (lines) => root.warn({ part: 'server', lines }, droppedText));
   const root = pino(
     {
       base: identity === undefined ? null : { apiserver: identity },

@@ -18,7 +18,7 @@ const stored = (value: JsonObject) => bytesOf(Buffer.from(JSON.stringify(value))
 const bytes = (chunk: ByteString | Uint8Array) => (typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk);
 
 describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))('%s', (_, codec) => {
-  const decode = async (body: Uint8Array) => (await codec.decode(body, 'u', { apiVersion: '', kind: '' })).value;
+  const decode = async (body: Uint8Array) => (await codec.decode(body, 'u', { apiVersion: '', kind: '' }, turns)).value;
 
   it('decodes the objects and values that it encodes', async () => {
     expect(await decode(bytes(await codec.encodeObject(stored(object), turns)))).toEqual(object);

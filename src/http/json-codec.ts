@@ -9,7 +9,7 @@ import {
 import { type ByteString, decodeText, encodeText, type JsonObject } from '../meta/index.ts';
 import { type ListLayout, listFields, representEvent, representList } from '../registry/index.ts';
 import { fromJson, inPieces } from './encode-steps.ts';
-import type { TextCodec, WatchCodec } from './wire-codec.ts';
+import type { WatchCodec, WireCodec } from './wire-codec.ts';
 
 /** One event on each line. */
 const watch: WatchCodec = {
@@ -27,12 +27,12 @@ const common = {
   customResources: true,
   envelope: false,
   decode: (body: Uint8Array) => parseJson(body),
-  decodeInSteps: parseJsonInSteps,
+  decodeInSteps: (body: Uint8Array) => parseJsonInSteps(body),
 } as const;
 
 const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));
 
-const prettyCodec: TextCodec = {
+const prettyCodec: WireCodec = {
   ...common,
   encodeValue: encodePretty,
   encodeObject: (json, turns) => fromJson(json, turns, encodePretty),
@@ -41,7 +41,7 @@ const prettyCodec: TextCodec = {
 };
 
 /** Copies the JSON bytes of objects, lists and events. */
-export const jsonCodec: TextCodec = {
+export const jsonCodec: WireCodec = {
   ...common,
   pretty: prettyCodec,
   encodeValue: (value) => encodeText(`${stringifyJson(value)}\n`),

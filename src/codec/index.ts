@@ -35,7 +35,16 @@ export {
   encodeOpenApiPart,
   type OpenApiFrame,
 } from './openapi.ts';
-export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, unframed, writeProtobuf } from './protobuf.ts';
+export {
+  frameProtobufWatch,
+  ProtobufList,
+  readProtobuf,
+  readProtobufInSteps,
+  type TypeMeta,
+  unframed,
+  writeProtobuf,
+  writeProtobufInSteps,
+} from './protobuf.ts';
 export { parseYaml, parseYamlAsJson, parseYamlAsJsonInSteps } from './yaml.ts';
 export { yamlLines } from './yaml-lines.ts';
 export { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';

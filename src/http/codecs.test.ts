@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson, parseYaml, prettyJson } from '../codec/index.ts';
-import { type ByteString, bytesOf, type JsonObject, namesFor } from '../meta/index.ts';
+import { type ByteString, bytesOf, inTurns, type JsonObject, namesFor, type Turns } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
 import { findType } from '../types/find-type.ts';
 import { createCodecs } from './codecs.ts';
@@ -17,6 +17,11 @@ const object: JsonObject = {
 const stored = (value: JsonObject) => bytesOf(Buffer.from(JSON.stringify(value)));
 const bytes = (chunk: ByteString | Uint8Array) => (typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk);
 
+const stepsOf = async <T>(work: (turns: Turns) => T | Promise<T>) => {
+  const turns = new EveryStep();
+  return { value: await work(turns), count: turns.count };
+};
+
 describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))('%s', (_, codec) => {
   const decode = async (body: Uint8Array) => (await codec.decode(body, 'u', { apiVersion: '', kind: '' }, turns)).value;
 
@@ -31,6 +36,20 @@ describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))(
     const encoding = codec.encodeObject(stored(large), turns);
     expect(encoding instanceof Promise).toBe(codec !== codecs.json);
     expect(Buffer.compare(bytes(await encoding), bytes(codec.encodeValue(large)))).toBe(0);
+  });
+
+  it('decodes and encodes a large object in steps', async () => {
+    const data = Object.fromEntries(Array.from({ length: 30_000 }, (_unused, i) => [`k${i}`, 'value']));
+    const large = { ...object, data };
+    const written = await stepsOf((turns) => codec.encodeObject(stored(large), turns));
+    expect(written.count).toBeGreaterThan(codec === codecs.json ? -1 : 10);
+    const body = bytes(written.value);
+    const none = { apiVersion: '', kind: '' };
+    const steps = codec.decodeInSteps?.(body, none);
+    if (steps === undefined) return expect(codec).toBe(codecs.yaml);
+    const read = await stepsOf((turns) => inTurns(steps, turns));
+    expect(read.value?.value).toEqual(large);
+    expect(read.count).toBeGreaterThan(10);
   });
 
   it('rejects an invalid body', async () => {

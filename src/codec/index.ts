@@ -15,6 +15,7 @@ export {
   stringifyJsonInSteps,
   unrecognizedBody,
 } from './json.ts';
+export { prettyJsonInSteps } from './json-pretty.ts';
 export {
   type Accepted,
   bodyCodec,

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseJson, parseYaml, prettyJson } from '../codec/index.ts';
+import { parseJson, parseYaml, prettyJson, readOwnJsonInSteps, stringifyJson } from '../codec/index.ts';
 import { type ByteString, bytesOf, inTurns, type JsonObject, namesFor, type Turns } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
 import { findType } from '../types/find-type.ts';
 import { createCodecs } from './codecs.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
+import type { WireCodec } from './wire-codec.ts';
 
 const turns = new EveryStep();
 const codecs = createCodecs({ findType, names: namesFor('k8s.io') });
@@ -54,6 +55,25 @@ describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))(
 
   it('rejects an invalid body', async () => {
     await expect((async () => decode(Buffer.from([0x7b, 0x00])))()).rejects.toMatchObject({ code: 400 });
+  });
+});
+
+describe('pretty JSON', () => {
+  const large = {
+    data: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, 'two\nlines'])),
+    list: Array.from({ length: 5_000 }, (_, i) => ({ i, none: [], nested: { empty: {} } })),
+    empty: {},
+    number: 12345678901234567890n,
+  };
+
+  it('of a large object is written in steps, as that of a small one', async () => {
+    const text = stringifyJson(large);
+    const reading = new EveryStep();
+    await inTurns(readOwnJsonInSteps(text), reading);
+    const pretty = codecs.json.pretty as WireCodec;
+    const written = await stepsOf((turns) => pretty.encodeObject(text as ByteString, turns));
+    expect(written.value).toBe(prettyJson(large));
+    expect(written.count).toBeGreaterThan(reading.count + 10);
   });
 });
 

@@ -2,11 +2,12 @@ import {
   parseJson,
   parseJsonInSteps,
   prettyJson,
+  prettyJsonInSteps,
   readOwnJsonInSteps,
   stringifyJson,
   stringifyJsonInSteps,
 } from '../codec/index.ts';
-import { type ByteString, decodeText, encodeText, type JsonObject } from '../meta/index.ts';
+import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../meta/index.ts';
 import { type ListLayout, listFields, representEvent, representList } from '../registry/index.ts';
 import { fromJson, inPieces } from './encode-steps.ts';
 import type { WatchCodec, WireCodec } from './wire-codec.ts';
@@ -32,10 +33,14 @@ const common = {
 
 const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));
 
+function* encodePrettyInSteps(value: JsonObject): Steps<ByteString> {
+  return encodeText(yield* prettyJsonInSteps(value));
+}
+
 const prettyCodec: WireCodec = {
   ...common,
   encodeValue: encodePretty,
-  encodeObject: (json, turns) => fromJson(json, turns, encodePretty),
+  encodeObject: (json, turns) => fromJson(json, turns, encodePretty, encodePrettyInSteps),
   encodeList: (target, list, view, turns) =>
     inPieces(representList(target, list, view, prettyLayout(listFields(target, list, view))), '', turns),
 };
@@ -63,7 +68,7 @@ function prettyLayout(fields: JsonObject): ListLayout {
     *item(json) {
       const value = yield* readOwnJsonInSteps(decodeText(json));
       yield;
-      const text = prettyJson(value);
+      const text = yield* prettyJsonInSteps(value);
       yield;
       return encodeText(text.replaceAll('\n', '\n    '));
     },

@@ -15,6 +15,7 @@ export {
   stringifyJsonInSteps,
   unrecognizedBody,
 } from './json.ts';
+export { prettyJsonInSteps } from './json-pretty.ts';
 export {
   type Accepted,
   bodyCodec,
@@ -35,7 +36,16 @@ export {
   encodeOpenApiPart,
   type OpenApiFrame,
 } from './openapi.ts';
-export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, unframed, writeProtobuf } from './protobuf.ts';
+export {
+  frameProtobufWatch,
+  ProtobufList,
+  readProtobuf,
+  readProtobufInSteps,
+  type TypeMeta,
+  unframed,
+  writeProtobuf,
+  writeProtobufInSteps,
+} from './protobuf.ts';
 export { parseYaml, parseYamlAsJson, parseYamlAsJsonInSteps } from './yaml.ts';
 export { yamlLines } from './yaml-lines.ts';
 export { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';

@@ -2,14 +2,16 @@ import {
   formatDuration,
   formatTime,
   isJsonObject,
+  isLarge,
   type Json,
   MAX_DEPTH,
   parseDuration,
   type StatusError,
+  type Steps,
   statusError,
 } from '../meta/index.ts';
 import type { ScalarName } from '../schema/index.ts';
-import { parseJson, stringifyJson } from './json.ts';
+import { parseAnyJsonInSteps, parseJson, stringifyJson, stringifyJsonInSteps } from './json.ts';
 import { FIXED64, type Input, type Output, SIZED, VARINT, type Wire } from './protobuf-wire.ts';
 
 /** Encodes and decodes the values of a type. */
@@ -22,6 +24,9 @@ export interface Codec {
    * has: repeated occurrences of a message are merged. Undefined when the value is absent.
    */
   readonly take: (input: Input, before: Json | undefined) => Json | undefined;
+  /** The same in steps, for values that may be large. */
+  readonly putInSteps?: (out: Output, value: Json | undefined) => Steps<void>;
+  readonly takeInSteps?: (input: Input, before: Json | undefined) => Steps<Json | undefined>;
   /** The value of a map entry without a value. */
   readonly zero: () => Json;
   /** An absent value is never encoded, whatever the field declares. */
@@ -100,6 +105,22 @@ export function putPart(out: Output, tag: number, { wire, put }: Codec, value: J
   out.varint(tag * 8 + wire);
 }
 
+export function* putPartInSteps(out: Output, tag: number, codec: Codec, value: Json | undefined): Steps<void> {
+  const mark = out.size;
+  yield* putInSteps(out, codec, value);
+  if (codec.wire === SIZED) out.close(mark);
+  out.varint(tag * 8 + codec.wire);
+}
+
+/** Encodes a value without its length: a large one in steps. */
+export function* putInSteps(out: Output, codec: Codec, value: Json | undefined): Steps<void> {
+  if (codec.putInSteps !== undefined && isLarge(value)) {
+    yield;
+    yield* codec.putInSteps(out, value);
+  } else codec.put(out, value);
+  if (out.isStepOver()) yield;
+}
+
 /** Decodes a message with the fields 1, 2, …; undefined for an absent one. */
 export function takeParts(input: Input, parts: readonly Codec[], name: string): (Json | undefined)[] {
   const values = new Array<Json | undefined>(parts.length);
@@ -114,11 +135,34 @@ export function takeParts(input: Input, parts: readonly Codec[], name: string): 
   return values;
 }
 
+export function* takePartsInSteps(input: Input, parts: readonly Codec[], name: string): Steps<(Json | undefined)[]> {
+  const values = new Array<Json | undefined>(parts.length);
+  while (input.at < input.end) {
+    if (input.isStepOver()) yield;
+    const key = input.key();
+    const i = (key >>> 3) - 1;
+    const codec = parts[i];
+    if (codec === undefined) input.skip(key);
+    else if ((key & 7) !== codec.wire) throw wrongWire(key & 7, name);
+    else values[i] = yield* takeOneInSteps(input, codec, values[i]);
+  }
+  return values;
+}
+
 /** Decodes one value, with its length if it is length-delimited. */
 export function takeOne(input: Input, { wire, take }: Codec, before: Json | undefined): Json | undefined {
   if (wire !== SIZED) return take(input, before);
   const outer = input.enter();
   const value = take(input, before);
+  input.leave(outer);
+  return value;
+}
+
+/** The same, of a large value in steps. */
+export function* takeOneInSteps(input: Input, codec: Codec, before: Json | undefined): Steps<Json | undefined> {
+  if (codec.takeInSteps === undefined || !input.isLargeAhead()) return takeOne(input, codec, before);
+  const outer = input.enter();
+  const value = yield* codec.takeInSteps(input, before);
   input.leave(outer);
   return value;
 }
@@ -195,7 +239,14 @@ const intOrString: Codec = {
 const json: Codec = {
   wire: SIZED,
   put: (out, value) => out.text(stringifyJson(value ?? null)),
+  *putInSteps(out, value) {
+    out.text(yield* stringifyJsonInSteps(value ?? null));
+  },
   take: (input) => (input.at === input.end ? undefined : parseJson(input.rest(), MAX_DEPTH - input.depth).value),
+  *takeInSteps(input) {
+    yield;
+    return (yield* parseAnyJsonInSteps(input.rest(), MAX_DEPTH - input.depth)).value;
+  },
   zero: () => null,
 };
 const rawParts = [json];
@@ -206,7 +257,14 @@ const raw = (fits: (value: Json) => boolean): Codec => ({
     if (!fits(value)) throw unfit('object');
     putParts(out, rawParts, [value]);
   },
+  *putInSteps(out, value) {
+    if (!fits(value as Json)) throw unfit('object');
+    yield* putPartInSteps(out, 1, json, value);
+  },
   take: (input) => takeParts(input, rawParts, 'raw')[0],
+  *takeInSteps(input) {
+    return (yield* takePartsInSteps(input, rawParts, 'raw'))[0];
+  },
   zero: () => null,
 });
 

@@ -1,4 +1,4 @@
-import { encodeText, getKey, isJsonObject, type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, type Names } from '../meta/index.ts';
 import {
   type EitherSchema,
   type Field,
@@ -9,24 +9,23 @@ import {
   type StructSchema,
   suits,
 } from '../schema/index.ts';
-import { type Codec, putPart, scalarCodecs, takeOne, takeParts, unfit, wrongWire } from './protobuf-scalars.ts';
-import { type Input, type Output, SIZED } from './protobuf-wire.ts';
-
-/** A compiled field: encodes its value from the JSON object of the message, and decodes it into that object. */
-interface Plan {
-  readonly tag: number;
-  readonly put: (out: Output, parent: JsonObject) => void;
-  readonly take: (input: Input, wire: number, parent: JsonObject) => void;
-}
-
-/** The fields of a message, by ascending field number. */
-interface Layout {
-  readonly plans: readonly Plan[];
-  readonly byTag: ReadonlyMap<number, Plan>;
-}
+import {
+  inlinePlan,
+  type Layout,
+  listPlan,
+  mapPlan,
+  nothing,
+  type Plan,
+  putFields,
+  putFieldsInSteps,
+  singlePlan,
+  takeFields,
+  takeFieldsInSteps,
+} from './protobuf-plans.ts';
+import { type Codec, scalarCodecs, unfit } from './protobuf-scalars.ts';
+import { SIZED } from './protobuf-wire.ts';
 
 const codecs = new WeakMap<Names, WeakMap<StructSchema, Codec>>();
-const nothing: JsonObject = Object.freeze({});
 
 /** The codec of a struct, one for each `Names`; its fields are compiled on first use. */
 export function structCodec(schema: StructSchema, names: Names): Codec {
@@ -46,6 +45,10 @@ function makeStruct(schema: StructSchema, names: Names): Codec {
       if (value !== undefined && value !== null && !isJsonObject(value)) throw unfit(schema.name);
       putFields(out, made(), value ?? nothing);
     },
+    *putInSteps(out, value) {
+      if (!isJsonObject(value)) throw unfit(schema.name);
+      yield* putFieldsInSteps(out, made(), value);
+    },
     take: (input, before) => {
       const target = isJsonObject(before) ? before : {};
       input.descend();
@@ -53,21 +56,15 @@ function makeStruct(schema: StructSchema, names: Names): Codec {
       input.depth--;
       return target;
     },
+    *takeInSteps(input, before) {
+      const target = isJsonObject(before) ? before : {};
+      input.descend();
+      yield* takeFieldsInSteps(input, made(), target);
+      input.depth--;
+      return target;
+    },
     zero: () => ({}),
   };
-}
-
-function putFields(out: Output, { plans }: Layout, value: JsonObject): void {
-  for (let i = plans.length - 1; i >= 0; i--) (plans[i] as Plan).put(out, value);
-}
-
-function takeFields(input: Input, { byTag }: Layout, target: JsonObject): void {
-  while (input.at < input.end) {
-    const key = input.key();
-    const plan = byTag.get(key >>> 3);
-    if (plan === undefined) input.skip(key);
-    else plan.take(input, key & 7, target);
-  }
 }
 
 /** `fields` are those of a message and of its embedded messages, whose fields are inlined in JSON. */
@@ -88,25 +85,6 @@ function layoutOf(fields: readonly (readonly [string, Field])[], names: Names): 
   for (const [tag, group] of inner) plans.push(inlinePlan(tag, layoutOf(group, names)));
   plans.sort((a, b) => a.tag - b.tag);
   return { plans, byTag: new Map(plans.map((plan) => [plan.tag, plan])) };
-}
-
-/** An embedded message, whose fields are inlined in the parent in JSON. */
-function inlinePlan(tag: number, layout: Layout): Plan {
-  return {
-    tag,
-    put: (out, parent) => {
-      const mark = out.size;
-      putFields(out, layout, parent);
-      out.close(mark);
-      out.varint(tag * 8 + SIZED);
-    },
-    take: (input, wire, parent) => {
-      if (wire !== SIZED) throw wrongWire(wire, String(tag));
-      const outer = input.enter();
-      takeFields(input, layout, parent);
-      input.leave(outer);
-    },
-  };
 }
 
 function fieldPlan(name: string, field: Field, names: Names): Plan {
@@ -133,126 +111,6 @@ function elementCodec(given: Schema, names: Names): Codec {
   }
 }
 
-/** Reads a member of a JSON object; a name of `Object.prototype` only when it is an own property. */
-const readerOf = (name: string): ((parent: JsonObject) => Json | undefined) =>
-  name in Object.prototype ? (parent) => getKey(parent, name) : (parent) => parent[name];
-
-function singlePlan(name: string, { tag, nullable = false, protoAlways }: Field, codec: Codec): Plan {
-  const { put, wire } = codec;
-  const read = readerOf(name);
-  const key = tag * 8 + wire;
-  // An absent value of a field that is not nullable is encoded as zero.
-  const skips = (nullable && protoAlways !== true) || codec.optional === true;
-  const zero = codec.zero();
-  return {
-    tag,
-    put: (out, parent) => {
-      const value = read(parent);
-      if (skips && (value === undefined || value === null)) return;
-      const mark = out.size;
-      put(out, value);
-      if (wire === SIZED) out.close(mark);
-      out.varint(key);
-    },
-    take: (input, given, parent) => {
-      if (given !== wire) throw wrongWire(given, name);
-      const before = read(parent);
-      const value = takeOne(input, codec, before);
-      if (value === undefined) return;
-      // Zero is dropped where it equals an absent value.
-      if (nullable || before !== undefined || value !== zero) setKey(parent, name, value);
-    },
-  };
-}
-
-function listPlan(name: string, tag: number, codec: Codec): Plan {
-  const { wire } = codec;
-  const read = readerOf(name);
-  const listIn = (parent: JsonObject): Json[] => {
-    const found = read(parent);
-    if (Array.isArray(found)) return found;
-    const list: Json[] = [];
-    setKey(parent, name, list);
-    return list;
-  };
-  return {
-    tag,
-    put: (out, parent) => {
-      const value = read(parent);
-      if (value === undefined || value === null) return;
-      if (!Array.isArray(value)) throw unfit('list');
-      for (let i = value.length - 1; i >= 0; i--) putPart(out, tag, codec, value[i]);
-    },
-    take: (input, given, parent) => {
-      const packed = given === SIZED && wire !== SIZED;
-      if (given !== wire && !packed) throw wrongWire(given, name);
-      const list = listIn(parent);
-      input.descend();
-      if (packed) {
-        const outer = input.enter();
-        while (input.at < input.end) list.push(codec.take(input, undefined) ?? null);
-        input.leave(outer);
-      } else {
-        list.push(takeOne(input, codec, undefined) ?? null);
-      }
-      input.depth--;
-    },
-  };
-}
-
-const keyCodec = scalarCodecs.string;
-
-function mapPlan(name: string, tag: number, codec: Codec): Plan {
-  const read = readerOf(name);
-  const parts = [keyCodec, codec];
-  const mapIn = (parent: JsonObject): JsonObject => {
-    const found = read(parent);
-    if (isJsonObject(found)) return found;
-    const map: JsonObject = {};
-    setKey(parent, name, map);
-    return map;
-  };
-  return {
-    tag,
-    put: (out, parent) => {
-      const value = read(parent);
-      if (value === undefined || value === null) return;
-      if (!isJsonObject(value)) throw unfit('map');
-      const keys = sortedKeys(value);
-      for (let i = keys.length - 1; i >= 0; i--) putEntry(out, tag, codec, value, keys[i] as string);
-    },
-    take: (input, given, parent) => {
-      if (given !== SIZED) throw wrongWire(given, name);
-      const map = mapIn(parent);
-      const outer = input.enter();
-      input.descend();
-      const [key = '', value = codec.zero()] = takeParts(input, parts, name);
-      input.depth--;
-      input.leave(outer);
-      setKey(map, key as string, value);
-    },
-  };
-}
-
-function putEntry(out: Output, tag: number, codec: Codec, map: JsonObject, key: string): void {
-  const mark = out.size;
-  const value = map[key];
-  if (value !== null || codec.optional !== true) putPart(out, 2, codec, value);
-  putPart(out, 1, keyCodec, key);
-  out.close(mark);
-  out.varint(tag * 8 + SIZED);
-}
-
-/** The keys of a map, ordered by their UTF-8 bytes. */
-function sortedKeys(map: JsonObject): string[] {
-  const keys = Object.keys(map).sort();
-  // The orders of UTF-16 and UTF-8 differ only for these characters.
-  if (!keys.some((key) => /[\ud800-\uffff]/.test(key))) return keys;
-  const byBytes = keys.map((key) => ({ key, bytes: encodeText(key) }));
-  byBytes.sort((a, b) => (a.bytes < b.bytes ? -1 : a.bytes > b.bytes ? 1 : 0));
-  return byBytes.map(({ key }) => key);
-}
-
 /** A list or map as a single value: a message with the field 1 `items`. */
 function wrapped(schema: Schema, names: Names): Codec {
   const name = 'items';
@@ -261,9 +119,15 @@ function wrapped(schema: Schema, names: Names): Codec {
   return {
     wire: SIZED,
     put: (out, value) => putFields(out, layout, { [name]: value ?? null }),
+    putInSteps: (out, value) => putFieldsInSteps(out, layout, { [name]: value ?? null }),
     take: (input) => {
       const target: JsonObject = {};
       takeFields(input, layout, target);
+      return target[name] ?? empty();
+    },
+    *takeInSteps(input) {
+      const target: JsonObject = {};
+      yield* takeFieldsInSteps(input, layout, target);
       return target[name] ?? empty();
     },
     zero: empty,
@@ -278,22 +142,32 @@ function eitherCodec({ name, options }: EitherSchema, names: Names): Codec {
   const flag = options.findIndex((option) => resolve(option).type === 'bool');
   const plans = options.map((schema, i) => fieldPlan(String(i), { tag: i + 1, schema, nullable: i !== flag }, names));
   const layout: Layout = { plans, byTag: new Map(plans.map((plan) => [plan.tag, plan])) };
+  const chosenFields = (value: Json | undefined): JsonObject => {
+    if (value === undefined || value === null) return nothing;
+    const chosen = options.findIndex((option) => suits(option, value));
+    if (chosen < 0) throw unfit(name);
+    return { [flag]: true, [chosen]: value };
+  };
+  const valueIn = (found: JsonObject): Json | undefined => {
+    for (let i = options.length - 1; i >= 0; i--) {
+      const value = found[i];
+      if (value !== undefined && i !== flag) return value;
+    }
+    return flag < 0 ? undefined : found[flag] === true;
+  };
   return {
     wire: SIZED,
-    put: (out, value) => {
-      if (value === undefined || value === null) return putFields(out, layout, nothing);
-      const chosen = options.findIndex((option) => suits(option, value));
-      if (chosen < 0) throw unfit(name);
-      putFields(out, layout, { [flag]: true, [chosen]: value });
-    },
+    put: (out, value) => putFields(out, layout, chosenFields(value)),
+    putInSteps: (out, value) => putFieldsInSteps(out, layout, chosenFields(value)),
     take: (input) => {
       const found: JsonObject = {};
       takeFields(input, layout, found);
-      for (let i = options.length - 1; i >= 0; i--) {
-        const value = found[i];
-        if (value !== undefined && i !== flag) return value;
-      }
-      return flag < 0 ? undefined : found[flag] === true;
+      return valueIn(found);
+    },
+    *takeInSteps(input) {
+      const found: JsonObject = {};
+      yield* takeFieldsInSteps(input, layout, found);
+      return valueIn(found);
     },
     zero: () => (flag < 0 ? null : false),
   };

@@ -1,5 +1,8 @@
 import { type ByteString, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
 
+/** A message of so many bytes is read in steps, and a step reads or writes about as many. */
+export const stepBytes = 16 * 1024;
+
 /** The wire types of protobuf. */
 export const VARINT = 0;
 export const FIXED64 = 1;
@@ -30,6 +33,7 @@ export class Input {
   depth = 0;
   #low = 0;
   #high = 0;
+  #stepEnd = stepBytes;
 
   constructor(bytes: Uint8Array) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -51,6 +55,21 @@ export class Input {
     if (this.#high !== 0 || this.#low > outer - this.at) throw fault(EOF);
     this.end = this.at + this.#low;
     return outer;
+  }
+
+  /** Whether the next length-delimited value is to be read in steps. */
+  isLargeAhead(): boolean {
+    const { at } = this;
+    this.#varint();
+    this.at = at;
+    return this.#high !== 0 || this.#low >= stepBytes;
+  }
+
+  /** Whether a step of reading ends here; then the next one begins. */
+  isStepOver(): boolean {
+    if (this.at < this.#stepEnd) return false;
+    this.#stepEnd = this.at + stepBytes;
+    return true;
   }
 
   leave(outer: number): void {
@@ -181,10 +200,18 @@ const KEPT_SIZE = 1024 * 1024;
 export class Output {
   #bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
   #start = FIRST_SIZE;
+  #stepEnd = stepBytes;
 
   /** The number of bytes written. */
   get size(): number {
     return this.#bytes.length - this.#start;
+  }
+
+  /** Whether a step of writing ends here; then the next one begins. */
+  isStepOver(): boolean {
+    if (this.size < this.#stepEnd) return false;
+    this.#stepEnd = this.size + stepBytes;
+    return true;
   }
 
   /** Discards the bytes written. */

@@ -1,17 +1,27 @@
 import {
   type ByteString,
   bytesOf,
+  isLarge,
   type Json,
   type JsonObject,
   type Names,
   parseGroupVersion,
   StatusError,
+  type Steps,
   shorten,
   statusError,
 } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { type ParsedBody, unrecognizedBody } from './json.ts';
-import { type Codec, putPart, scalarCodecs, takeParts, wrongWire } from './protobuf-scalars.ts';
+import {
+  type Codec,
+  putInSteps,
+  putPart,
+  putPartInSteps,
+  scalarCodecs,
+  takeParts,
+  wrongWire,
+} from './protobuf-scalars.ts';
 import { structCodec } from './protobuf-types.ts';
 import { Input, Output, SIZED } from './protobuf-wire.ts';
 
@@ -34,7 +44,7 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 const { string: text } = scalarCodecs;
 const typeMetaParts = [text, text];
 
-/** One buffer for all messages, which are encoded one at a time. */
+/** One buffer for all messages that are encoded at once. What is encoded in steps has one of its own. */
 const out = new Output();
 
 /**
@@ -49,30 +59,55 @@ export function readProtobuf(
   schemaFor: (given: TypeMeta) => StructSchema | undefined,
   names: Names,
 ): ParsedBody<JsonObject> {
-  const { apiVersion, kind, raw } = attempt(
-    () => readEnvelope(bytes),
-    (why, cause) => unrecognizedBody(expected.kind, bytes, why, cause),
-  );
-  const given = { kind: shorten(kind) || expected.kind, apiVersion: shorten(apiVersion) || expected.apiVersion };
+  const { given, raw } = envelopeOf(bytes, expected);
   const schema = schemaFor(given);
   if (schema === undefined) return { value: given, findings: NO_FINDINGS };
-  const value = attempt(
-    () => structCodec(schema, names).take(new Input(raw), given) as JsonObject,
-    (why, cause) =>
-      statusError.badRequest(
-        `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')} cannot be handled as a ${expected.kind}: ${why}`,
-        cause,
-      ),
-  );
-  return { value, findings: NO_FINDINGS };
+  try {
+    const value = structCodec(schema, names).take(new Input(raw), given) as JsonObject;
+    return { value, findings: NO_FINDINGS };
+  } catch (error) {
+    throw unreadable(error, given, expected);
+  }
 }
 
-function attempt<T>(step: () => T, told: (why: string, cause: StatusError) => StatusError): T {
+/** The same in steps, for a large body. */
+export function* readProtobufInSteps(
+  bytes: Uint8Array,
+  expected: TypeMeta,
+  schemaFor: (given: TypeMeta) => StructSchema | undefined,
+  names: Names,
+): Steps<ParsedBody<JsonObject>> {
+  const { given, raw } = envelopeOf(bytes, expected);
+  const schema = schemaFor(given);
+  const takeInSteps = schema && structCodec(schema, names).takeInSteps;
+  if (takeInSteps === undefined) return { value: given, findings: NO_FINDINGS };
   try {
-    return step();
+    const value = (yield* takeInSteps(new Input(raw), given)) as JsonObject;
+    return { value, findings: NO_FINDINGS };
+  } catch (error) {
+    throw unreadable(error, given, expected);
+  }
+}
+
+/** What is thrown in place of an error of reading an object. */
+function unreadable(error: unknown, given: TypeMeta, expected: TypeMeta): unknown {
+  if (!(error instanceof StatusError) || error.code !== 400) return error;
+  const version = JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '');
+  return statusError.badRequest(
+    `${given.kind} in version ${version} cannot be handled as a ${expected.kind}: ${error.message}`,
+    error,
+  );
+}
+
+/** The type of the object in an envelope, completed by the expected one, and the object's bytes. */
+function envelopeOf(bytes: Uint8Array, expected: TypeMeta): { given: JsonObject & TypeMeta; raw: Uint8Array } {
+  try {
+    const { apiVersion, kind, raw } = readEnvelope(bytes);
+    const given = { kind: shorten(kind) || expected.kind, apiVersion: shorten(apiVersion) || expected.apiVersion };
+    return { given, raw };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
-    throw told(error.message, error);
+    throw unrecognizedBody(expected.kind, bytes, error.message, error);
   }
 }
 
@@ -109,12 +144,30 @@ export function writeProtobuf(schema: StructSchema, type: TypeMeta, value: Json,
   const mark = out.size;
   structCodec(schema, names).put(out, value);
   out.close(mark);
-  putEnvelopeStart(type);
+  putEnvelopeStart(out, type);
   return out.copy();
 }
 
+/** The same in steps, for a large value. */
+export function* writeProtobufInSteps(
+  schema: StructSchema,
+  type: TypeMeta,
+  value: Json,
+  names: Names,
+): Steps<Uint8Array> {
+  if (!isLarge(value)) return writeProtobuf(schema, type, value, names);
+  yield;
+  const own = new Output();
+  own.raw(ENDING);
+  const mark = own.size;
+  yield* putInSteps(own, structCodec(schema, names), value);
+  own.close(mark);
+  putEnvelopeStart(own, type);
+  return own.copy();
+}
+
 /** Writes the envelope up to the length of the object. */
-function putEnvelopeStart({ apiVersion, kind }: TypeMeta): void {
+function putEnvelopeStart(out: Output, { apiVersion, kind }: TypeMeta): void {
   out.varint(RAW);
   const mark = out.size;
   putPart(out, 2, text, kind);
@@ -145,12 +198,21 @@ export class ProtobufList {
     return out.bytes();
   }
 
+  /** The same in steps, for a large object. */
+  *itemInSteps(value: Json): Steps<ByteString> {
+    if (!isLarge(value)) return this.item(value);
+    yield;
+    const own = new Output();
+    yield* putPartInSteps(own, 2, this.#codec, value);
+    return own.bytes();
+  }
+
   /** The bytes before the items, which have `size` bytes in all. `type` is that of the list. */
   head(type: TypeMeta, metadata: Json, size: number): ByteString {
     out.reset();
     putPart(out, 1, this.#metadata, metadata);
     out.varint(out.size + size);
-    putEnvelopeStart(type);
+    putEnvelopeStart(out, type);
     return out.bytes();
   }
 

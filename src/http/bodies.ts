@@ -76,9 +76,9 @@ async function parsed(
   bytes: Uint8Array,
   expected: TypeMeta,
 ): Promise<ParsedBody> {
-  const steps = bytes.length < largeBytes ? undefined : codec.decodeInSteps?.(bytes);
+  const steps = bytes.length < largeBytes ? undefined : codec.decodeInSteps?.(bytes, expected);
   const body = steps === undefined ? undefined : await inTurns(steps, turns);
-  return body ?? codec.decode(bytes, user.name, expected);
+  return body ?? codec.decode(bytes, user.name, expected, turns);
 }
 
 /** The object in a body. An error is completed by `unrecognized`, unless the codec finds the kind itself. */

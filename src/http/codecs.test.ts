@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseJson, parseYaml, prettyJson } from '../codec/index.ts';
-import { type ByteString, bytesOf, type JsonObject, namesFor } from '../meta/index.ts';
+import { parseJson, parseYaml, prettyJson, readOwnJsonInSteps, stringifyJson } from '../codec/index.ts';
+import { type ByteString, bytesOf, inTurns, type JsonObject, namesFor, type Turns } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
 import { findType } from '../types/find-type.ts';
 import { createCodecs } from './codecs.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
+import type { WireCodec } from './wire-codec.ts';
 
 const turns = new EveryStep();
 const codecs = createCodecs({ findType, names: namesFor('k8s.io') });
@@ -17,8 +18,13 @@ const object: JsonObject = {
 const stored = (value: JsonObject) => bytesOf(Buffer.from(JSON.stringify(value)));
 const bytes = (chunk: ByteString | Uint8Array) => (typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk);
 
+const stepsOf = async <T>(work: (turns: Turns) => T | Promise<T>) => {
+  const turns = new EveryStep();
+  return { value: await work(turns), count: turns.count };
+};
+
 describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))('%s', (_, codec) => {
-  const decode = async (body: Uint8Array) => (await codec.decode(body, 'u', { apiVersion: '', kind: '' })).value;
+  const decode = async (body: Uint8Array) => (await codec.decode(body, 'u', { apiVersion: '', kind: '' }, turns)).value;
 
   it('decodes the objects and values that it encodes', async () => {
     expect(await decode(bytes(await codec.encodeObject(stored(object), turns)))).toEqual(object);
@@ -33,8 +39,41 @@ describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))(
     expect(Buffer.compare(bytes(await encoding), bytes(codec.encodeValue(large)))).toBe(0);
   });
 
+  it('decodes and encodes a large object in steps', async () => {
+    const data = Object.fromEntries(Array.from({ length: 30_000 }, (_unused, i) => [`k${i}`, 'value']));
+    const large = { ...object, data };
+    const written = await stepsOf((turns) => codec.encodeObject(stored(large), turns));
+    expect(written.count).toBeGreaterThan(codec === codecs.json ? -1 : 10);
+    const body = bytes(written.value);
+    const none = { apiVersion: '', kind: '' };
+    const steps = codec.decodeInSteps?.(body, none);
+    if (steps === undefined) return expect(codec).toBe(codecs.yaml);
+    const read = await stepsOf((turns) => inTurns(steps, turns));
+    expect(read.value?.value).toEqual(large);
+    expect(read.count).toBeGreaterThan(10);
+  });
+
   it('rejects an invalid body', async () => {
     await expect((async () => decode(Buffer.from([0x7b, 0x00])))()).rejects.toMatchObject({ code: 400 });
+  });
+});
+
+describe('pretty JSON', () => {
+  const large = {
+    data: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, 'two\nlines'])),
+    list: Array.from({ length: 5_000 }, (_, i) => ({ i, none: [], nested: { empty: {} } })),
+    empty: {},
+    number: 12345678901234567890n,
+  };
+
+  it('of a large object is written in steps, as that of a small one', async () => {
+    const text = stringifyJson(large);
+    const reading = new EveryStep();
+    await inTurns(readOwnJsonInSteps(text), reading);
+    const pretty = codecs.json.pretty as WireCodec;
+    const written = await stepsOf((turns) => pretty.encodeObject(text as ByteString, turns));
+    expect(written.value).toBe(prettyJson(large));
+    expect(written.count).toBeGreaterThan(reading.count + 10);
   });
 });
 

@@ -2,14 +2,14 @@ import type { Names } from '../meta/index.ts';
 import type { FindType } from './built-in-types.ts';
 import { jsonCodec } from './json-codec.ts';
 import { protobufCodec } from './protobuf-codec.ts';
-import type { TextCodec, WireCodec } from './wire-codec.ts';
+import type { WireCodec } from './wire-codec.ts';
 import { type ReadYaml, yamlCodec } from './yaml-codec.ts';
 
 export interface Codecs {
   /** Every codec, the default first. */
   readonly all: readonly WireCodec[];
-  readonly json: TextCodec;
-  readonly yaml: TextCodec;
+  readonly json: WireCodec;
+  readonly yaml: WireCodec;
 }
 
 export interface CodecOptions {

@@ -2,14 +2,15 @@ import {
   parseJson,
   parseJsonInSteps,
   prettyJson,
+  prettyJsonInSteps,
   readOwnJsonInSteps,
   stringifyJson,
   stringifyJsonInSteps,
 } from '../codec/index.ts';
-import { type ByteString, decodeText, encodeText, type JsonObject } from '../meta/index.ts';
+import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../meta/index.ts';
 import { type ListLayout, listFields, representEvent, representList } from '../registry/index.ts';
 import { fromJson, inPieces } from './encode-steps.ts';
-import type { TextCodec, WatchCodec } from './wire-codec.ts';
+import type { WatchCodec, WireCodec } from './wire-codec.ts';
 
 /** One event on each line. */
 const watch: WatchCodec = {
@@ -27,21 +28,25 @@ const common = {
   customResources: true,
   envelope: false,
   decode: (body: Uint8Array) => parseJson(body),
-  decodeInSteps: parseJsonInSteps,
+  decodeInSteps: (body: Uint8Array) => parseJsonInSteps(body),
 } as const;
 
 const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));
 
-const prettyCodec: TextCodec = {
+function* encodePrettyInSteps(value: JsonObject): Steps<ByteString> {
+  return encodeText(yield* prettyJsonInSteps(value));
+}
+
+const prettyCodec: WireCodec = {
   ...common,
   encodeValue: encodePretty,
-  encodeObject: (json, turns) => fromJson(json, turns, encodePretty),
+  encodeObject: (json, turns) => fromJson(json, turns, encodePretty, encodePrettyInSteps),
   encodeList: (target, list, view, turns) =>
     inPieces(representList(target, list, view, prettyLayout(listFields(target, list, view))), '', turns),
 };
 
 /** Copies the JSON bytes of objects, lists and events. */
-export const jsonCodec: TextCodec = {
+export const jsonCodec: WireCodec = {
   ...common,
   pretty: prettyCodec,
   encodeValue: (value) => encodeText(`${stringifyJson(value)}\n`),
@@ -63,7 +68,7 @@ function prettyLayout(fields: JsonObject): ListLayout {
     *item(json) {
       const value = yield* readOwnJsonInSteps(decodeText(json));
       yield;
-      const text = prettyJson(value);
+      const text = yield* prettyJsonInSteps(value);
       yield;
       return encodeText(text.replaceAll('\n', '\n    '));
     },

@@ -3,9 +3,11 @@ import {
   ProtobufList,
   readOwnJsonInSteps,
   readProtobuf,
+  readProtobufInSteps,
   type TypeMeta,
   unframed,
   writeProtobuf,
+  writeProtobufInSteps,
 } from '../codec/index.ts';
 import {
   type ByteString,
@@ -39,14 +41,23 @@ import type { StreamingCodec, WatchCodec } from './wire-codec.ts';
 
 /** Protobuf in the envelope `runtime.Unknown`, for the objects of built-in types. */
 export function protobufCodec(findType: FindType, names: Names): StreamingCodec {
+  const schemaFor = (type: TypeMeta) => builtInSchema(findType, type);
   const schemaOf = (type: TypeMeta): StructSchema => {
-    const schema = builtInSchema(findType, type);
+    const schema = schemaFor(type);
     if (schema === undefined) throw statusError.internal(`${type.kind} has no protobuf form`);
     return schema;
   };
+  const typeOf = (value: JsonObject): TypeMeta => ({
+    apiVersion: value['apiVersion'] as string,
+    kind: value['kind'] as string,
+  });
   const encode = (value: JsonObject): Uint8Array => {
-    const type = { apiVersion: value['apiVersion'] as string, kind: value['kind'] as string };
+    const type = typeOf(value);
     return writeProtobuf(schemaOf(type), type, value, names);
+  };
+  const encodeInSteps = (value: JsonObject): Steps<Uint8Array> => {
+    const type = typeOf(value);
+    return writeProtobufInSteps(schemaOf(type), type, value, names);
   };
   return {
     mediaTypes: mediaTypes(names),
@@ -54,10 +65,12 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
     watch: watchCodec(encode),
     customResources: false,
     envelope: true,
-    decode: (body, _user, expected) => readProtobuf(body, expected, (type) => builtInSchema(findType, type), names),
+    decode: (body, _user, expected) => readProtobuf(body, expected, schemaFor, names),
+    decodeInSteps: (body, expected) => readProtobufInSteps(body, expected, schemaFor, names),
     // Some discovery documents have no apiVersion in JSON.
     encodeValue: (value) => encode({ apiVersion: 'v1', ...value }),
-    encodeObject: (json, turns) => fromJson(json, turns, encode),
+    encodeValueInSteps: (value) => encodeInSteps({ apiVersion: 'v1', ...value }),
+    encodeObject: (json, turns) => fromJson(json, turns, encode, encodeInSteps),
     encodeList(target, list, view, turns) {
       const { apiVersion, kind, metadata } = listFields(target, list, view) as unknown as ListFields;
       const schema = schemaOf({ apiVersion, kind: kind.replace(/List$/, '') });
@@ -74,8 +87,7 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
 
 function* itemInSteps(written: ProtobufList, json: ByteString): Steps<ByteString> {
   const value = (yield* readOwnJsonInSteps(decodeText(json))) as JsonObject;
-  yield;
-  return written.item(value);
+  return yield* written.itemInSteps(value);
 }
 
 type ListFields = TypeMeta & { readonly metadata: JsonObject };

@@ -27,12 +27,13 @@ export interface WireCodec extends WireFormat {
    */
   readonly envelope: boolean;
   /**
-   * The body that a user of that name has sent. `expected` is what an envelope without a type holds.
+   * The body that a user of that name has sent, read in the turns of the request where a thread has a part in it.
+   * `expected` is what an envelope without a type holds.
    * @throws StatusError 400 or 413, of YAML also 429 or 503
    */
-  decode(body: Uint8Array, user: string, expected: TypeMeta): ParsedBody | Promise<ParsedBody>;
+  decode(body: Uint8Array, user: string, expected: TypeMeta, turns: Turns): ParsedBody | Promise<ParsedBody>;
   /** The same in steps, for a large body; undefined, or a result that is undefined: `decode` is to read it. */
-  decodeInSteps?(body: Uint8Array): Steps<ParsedBody | undefined> | undefined;
+  decodeInSteps?(body: Uint8Array, expected: TypeMeta): Steps<ParsedBody | undefined> | undefined;
   /** An object that is not stored, such as a Status or a discovery document. */
   encodeValue(value: JsonObject): Chunk;
   /** The same in steps, where the codec has some. */
@@ -53,11 +54,6 @@ export interface WatchCodec {
   encodeError(status: JsonObject): Chunk;
   /** The event of a frame without its framing, for a transport that has messages. */
   payload(frame: Chunk): Chunk;
-}
-
-/** A codec of text: it reads any value, whatever is expected. */
-export interface TextCodec extends WireCodec {
-  decode(body: Uint8Array, user: string): ParsedBody | Promise<ParsedBody>;
 }
 
 /** A codec that can encode watches. */

@@ -7,13 +7,13 @@ import {
   stringifyYaml,
   stringifyYamlInSteps,
 } from '../codec/index.ts';
-import { type ByteString, decodeText, encodeText, type JsonObject, type Steps } from '../meta/index.ts';
+import { type ByteString, decodeText, encodeText, type JsonObject, type Steps, type Turns } from '../meta/index.ts';
 import { type ListLayout, listFields, representList } from '../registry/index.ts';
 import { fromJson, inPieces } from './encode-steps.ts';
-import type { TextCodec } from './wire-codec.ts';
+import type { WireCodec } from './wire-codec.ts';
 
-/** Reads a YAML document of a user. @throws StatusError 400, 429 or 503 */
-export type ReadYaml = (bytes: Uint8Array, user: string) => ParsedBody | Promise<ParsedBody>;
+/** Reads a YAML document of a user, a large one in the turns. @throws StatusError 400, 429 or 503 */
+export type ReadYaml = (bytes: Uint8Array, user: string, turns: Turns) => ParsedBody | Promise<ParsedBody>;
 
 const encode = (value: JsonObject) => encodeText(stringifyYaml(value));
 function* encodeInSteps(value: JsonObject): Steps<ByteString> {
@@ -21,14 +21,14 @@ function* encodeInSteps(value: JsonObject): Steps<ByteString> {
 }
 
 /** YAML has no framing and cannot be watched. A body that is JSON is read at once, any other with `read`. */
-export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
+export const yamlCodec = (read: ReadYaml = (bytes) => parseYaml(bytes)): WireCodec => ({
   mediaTypes: ['application/yaml'],
   tables: true,
   watch: undefined,
   customResources: true,
   envelope: false,
   decodeInSteps: parseYamlAsJsonInSteps,
-  decode: (body, user) => parseYamlAsJson(body) ?? read(body, user),
+  decode: (body, user, _expected, turns) => parseYamlAsJson(body) ?? read(body, user, turns),
   encodeValue: encode,
   encodeValueInSteps: encodeInSteps,
   encodeObject: (json, turns) => fromJson(json, turns, encode, encodeInSteps),

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ParsedBody, parseYaml } from '../codec/index.ts';
 import { type Clock, StatusError } from '../meta/index.ts';
+import { EveryStep } from '../meta/testing/every-step.ts';
 import { realClock } from './testing/fixture.ts';
 import { type YamlLimits, YamlThread } from './yaml-thread.ts';
 
@@ -50,6 +51,14 @@ describe('a YAML document', () => {
       400,
       'error converting YAML to JSON: yaml: line 1: did not find expected node content',
     ]);
+  });
+
+  it('with many members is read in the turns of its request', async () => {
+    useParser();
+    const turns = new EveryStep();
+    const text = Array.from({ length: 20_000 }, (_, i) => `k${i}: v`).join('\n');
+    expect(await thread.parse(Buffer.from(text), 'somebody', turns)).toEqual(parseYaml(Buffer.from(text)));
+    expect(turns.count).toBeGreaterThan(10);
   });
 
   it('full of errors is parsed in 64 MB, because parsing ends at the first error', async () => {

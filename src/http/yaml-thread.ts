@@ -1,10 +1,15 @@
 import { Worker } from 'node:worker_threads';
-import { type ParsedBody, readOwnJson } from '../codec/index.ts';
-import { type Clock, type StatusError, statusError } from '../meta/index.ts';
+import { type ParsedBody, readOwnJsonInSteps } from '../codec/index.ts';
+import { type Clock, inTurns, type StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** The result of a worker: the document as JSON, or its error. */
-export type YamlAnswer = { readonly json: string; readonly findings: readonly string[] } | { readonly fault: string };
+export type YamlAnswer = JsonText | { readonly fault: string };
+
+interface JsonText {
+  readonly json: string;
+  readonly findings: readonly string[];
+}
 
 export interface YamlThreadOptions {
   readonly clock: Clock;
@@ -46,7 +51,7 @@ interface Job {
   /** What the document counts in the queue (bytes). */
   readonly size: number;
   readonly bytes: Uint8Array;
-  readonly resolve: (body: ParsedBody) => void;
+  readonly resolve: (text: JsonText) => void;
   readonly reject: (error: StatusError) => void;
 }
 
@@ -79,8 +84,16 @@ export class YamlThread {
     this.#queue = new FairQueue(this.#limits.waitingBytes);
   }
 
-  /** As `parseYaml`. @throws StatusError 400, also on timeout; 429 when the queue is full and the user holds most of it */
-  parse(bytes: Uint8Array, user: string): Promise<ParsedBody> {
+  /**
+   * As `parseYaml`; what the thread answers is read in the turns.
+   * @throws StatusError 400, also on timeout; 429 when the queue is full and the user holds most of it
+   */
+  async parse(bytes: Uint8Array, user: string, turns: Turns = serverTurns()): Promise<ParsedBody> {
+    const { json, findings } = await this.#asJson(bytes, user);
+    return { value: await inTurns(readOwnJsonInSteps(json), turns), findings };
+  }
+
+  #asJson(bytes: Uint8Array, user: string): Promise<JsonText> {
     return new Promise((resolve, reject) => {
       const size = Math.max(bytes.length, this.#limits.leastBytes);
       for (const displaced of this.#queue.add({ owner: user, size, bytes, resolve, reject })) {
@@ -161,7 +174,7 @@ export class YamlThread {
     this.#next();
     if (job === undefined || said === 'ready') return;
     if ('fault' in said) job.reject(statusError.badRequest(said.fault));
-    else job.resolve({ value: readOwnJson(said.json), findings: said.findings });
+    else job.resolve(said);
   }
 
   /** Terminates a worker that failed; the remaining documents go to a new one. */

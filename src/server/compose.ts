@@ -198,7 +198,7 @@ function createHandlers(
     authenticate: access.authenticate,
     log: logOf(log, 'http'),
     isStarting: state.hooks.starting(clock),
-    readYaml: (bytes, user) => yaml.parse(bytes, user),
+    readYaml: (bytes, user, turns) => yaml.parse(bytes, user, turns),
   });
   return { yaml, handler };
 }

@@ -11,6 +11,7 @@ import {
 } from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
 import { headEnd, headOf, isUnconverted, type ObjectFormat, selectFields } from './format.ts';
+import { outlineOf } from './outline.ts';
 import { cachedText, cachedTextInSteps, storedTextInSteps } from './write.ts';
 
 /** Only name, generateName and namespace are stored before the uid, and in their texts a quote is escaped. */
@@ -195,10 +196,20 @@ function fieldsOf(
   const known = format.underway.get(key);
   if (known !== undefined && isStored(known.stored, revision, bytes, at)) return known.fields;
   try {
-    return selectFields(format, parsed ?? (readOwnJson(decodeText(bytes)) as ApiObject));
+    return selectFields(format, parsed ?? (readOwnJson(decodeText(selectableText(format, bytes))) as ApiObject));
   } catch {
     return undefined;
   }
+}
+
+/** From this length on (bytes) an object is not parsed as a whole for its selectable fields. */
+const longText = 32 * 1024;
+
+/** The part of an object's text in which its selectable fields are: of a long one, not what no field's path begins with. */
+function selectableText({ fields }: ObjectFormat, bytes: ByteString): ByteString {
+  if (bytes.length < longText) return bytes;
+  const names = fields.map(({ path }) => /^[\w-]+(?=[.[]|$)/.exec(path)?.[0]);
+  return names.includes(undefined) ? bytes : (outlineOf(bytes, (name) => names.includes(name)) ?? bytes);
 }
 
 /**

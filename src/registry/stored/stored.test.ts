@@ -36,6 +36,34 @@ const object = fc
   .record({ metadata, data: fc.dictionary(text, text) })
   .map((value) => JSON.parse(JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', ...value })) as ApiObject);
 
+describe('the selectable fields of a large object', () => {
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+  const fields = [
+    { path: 'type', value: (it: ApiObject) => textOf(it['type']) },
+    { path: 'spec.a', value: (it: ApiObject) => textOf((it['spec'] as JsonObject | undefined)?.['a']) },
+  ];
+  const selecting = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields });
+  const metadata = { name: 'one', namespace: 'ns', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' };
+  const data = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k"${i}`, 'a } ] "type":"no", \\']));
+  const large = { kind: 'ConfigMap', apiVersion: 'v1', metadata, data, spec: { a: 'ü' }, list: [[], {}], type: 'é\n' };
+
+  it('are read without the rest of it', () => {
+    const entry = entryOf(storedText(selecting, large as unknown as ApiObject));
+    const parse = vi.spyOn(JSON, 'parse');
+    const { fields } = describeEntry(selecting, entry);
+    const longest = Math.max(...parse.mock.calls.map(([given]) => given.length));
+    parse.mockRestore();
+    expect(fields).toEqual({ type: 'é\n', 'spec.a': 'ü' });
+    expect(longest).toBeLessThan(1_000);
+  });
+
+  it('that is not written as this server writes it are read all the same', () => {
+    const text = storedText(selecting, large as unknown as ApiObject).replace('"type"', ' "type"');
+    expect(describeEntry(selecting, entryOf(text)).fields).toEqual({ type: 'é\n', 'spec.a': 'ü' });
+    expect(isCorrupt(describeEntry(selecting, entryOf(text.replace('[[],', '[[,'))))).toBe(true);
+  });
+});
+
 /** As many fields as the managed-fields cache asks for. */
 const manyFields = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f:${i}`, {}]));
 

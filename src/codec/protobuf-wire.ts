@@ -1,7 +1,7 @@
 import { type ByteString, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
 
 /** A message of so many bytes is read in steps, and a step reads or writes about as many. */
-export const stepBytes = 16 * 1024;
+const stepBytes = 16 * 1024;
 
 /** The wire types of protobuf. */
 export const VARINT = 0;

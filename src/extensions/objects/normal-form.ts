@@ -137,7 +137,7 @@ function withDefault(form: NormalForm, given: Json | undefined, walk: Walk): Nor
 }
 
 /** The size of the JSON of a value (bytes). */
-export function jsonSize(value: Json): number {
+function jsonSize(value: Json): number {
   if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value));
   if (typeof value !== 'object' || value === null) return String(value).length;
   let size = 2;

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   EncryptedStore,
@@ -16,6 +16,7 @@ import { pagesOf, type Store, StoreError } from '../store/index.ts';
 import { decodeFound, parseFound } from './configuration-file.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
+import { hashOf } from './followed-file.ts';
 import { readPrivateKey } from './read-file.ts';
 import { repeat } from './repeat.ts';
 import { StartError } from './start-error.ts';
@@ -79,7 +80,7 @@ export async function loadEncryption(path: string, names: Names): Promise<Loaded
   const text = await readPrivateKey(flagName, path);
   const found = parseFound(`--${flagName}`, path, text);
   const configuration = decodeFound(encryptionFormat, found, names);
-  return { configuration, hash: `sha256:${createHash('sha256').update(text).digest('hex')}` };
+  return { configuration, hash: hashOf(text) };
 }
 
 /** The resource whose rule a key or a prefix of keys has: secrets of the server itself are encrypted as secrets. */

@@ -4,6 +4,7 @@ import { kinds } from '../kinds.ts';
 import type { NodeObject } from '../node-selection.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { nodeLifecycleController } from './lifecycle.ts';
+import { changeTaints } from './node.ts';
 
 let cluster: TestCluster;
 beforeEach(async () => {
@@ -114,6 +115,21 @@ describe('node-lifecycle-controller: taints of conditions', () => {
       'beta.kubernetes.io/os': 'linux',
     });
   });
+});
+
+it('changes the taints of a node that others change at the same time', async () => {
+  await addNode('one');
+  const seen = await node('one');
+  const foreign = { key: 'example.com/mine', effect: 'NoSchedule' };
+  await cluster.client.patch(kinds.nodes, at('one'), 'merge', { spec: { taints: [foreign] } });
+  const own = { key: 'example.com/own', effect: 'NoExecute' };
+  await changeTaints({ client: cluster.client, now: cluster.clock.now() }, seen, { add: [own] });
+  expect(await taints('one')).toEqual(['mine:NoSchedule', 'own:NoExecute']);
+  await cluster.client.delete(kinds.nodes, at('one'));
+  await addNode('one');
+  const gone = changeTaints({ client: cluster.client, now: 0 }, seen, { add: [own] });
+  await expect(gone).rejects.toMatchObject({ code: 409 });
+  expect(await taints('one')).toEqual([]);
 });
 
 describe('node-lifecycle-controller: health', () => {

@@ -1,6 +1,6 @@
 /** What controllers of nodes share: conditions, taints, zones and the subjects of events. */
 import type { EventSubject } from '../../client/index.ts';
-import { formatTime, type Names } from '../../meta/index.ts';
+import { formatTime, isStatus, type Names } from '../../meta/index.ts';
 import { kinds } from '../kinds.ts';
 import type { NodeObject, NodeTaint } from '../node-selection.ts';
 import type { ObjectClient } from '../object-client.ts';
@@ -30,19 +30,33 @@ export const sameTaint = (a: TaintName, b: TaintName): boolean => a.key === b.ke
 export const hasTaint = (node: NodeObject, taint: TaintName): boolean =>
   taintsOf(node).some((one) => sameTaint(one, taint));
 
-/** Gives the node the taints that it lacks, as of now, and takes others away; it stays as it is if that changes nothing. */
+/** How often taints are written after conflicts. */
+const attempts = 5;
+
+/**
+ * Gives the node the taints that it lacks, as of now, and takes others away; it stays as it is if that changes nothing.
+ * What others change at the same time stays.
+ */
 export async function changeTaints(
   { client, now }: { readonly client: ObjectClient; readonly now: number },
-  node: NodeObject,
+  seen: NodeObject,
   { add = [], remove = [] }: { readonly add?: readonly TaintName[]; readonly remove?: readonly TaintName[] },
 ): Promise<NodeObject> {
-  const missing = add.filter((taint) => !hasTaint(node, taint));
-  if (missing.length === 0 && !remove.some((taint) => hasTaint(node, taint))) return node;
-  const kept = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));
-  const added = missing.map(({ key = '', effect = '' }) => ({ key, effect, timeAdded: formatTime(now) }));
-  const { resourceVersion = '' } = node.metadata;
-  const patch = { metadata: { resourceVersion }, spec: { taints: [...kept, ...added] as never } };
-  return client.patch(kinds.nodes, node, 'strategic', patch);
+  for (let node = seen, tries = 1; ; tries++) {
+    const missing = add.filter((taint) => !hasTaint(node, taint));
+    if (missing.length === 0 && !remove.some((taint) => hasTaint(node, taint))) return node;
+    const kept = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));
+    const added = missing.map(({ key = '', effect = '' }) => ({ key, effect, timeAdded: formatTime(now) }));
+    const { name = '', uid = '', resourceVersion = '' } = node.metadata;
+    const patch = { metadata: { uid, resourceVersion }, spec: { taints: [...kept, ...added] as never } };
+    try {
+      return await client.patch(kinds.nodes, node, 'strategic', patch);
+    } catch (error) {
+      if (tries === attempts || !isStatus(error, 409)) throw error;
+      node = await client.get(kinds.nodes, '', name);
+      if (node.metadata.uid !== uid) throw error;
+    }
+  }
 }
 
 /** The failure zone of the node, empty without one. */

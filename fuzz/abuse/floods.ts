@@ -94,10 +94,10 @@ const floods: { readonly [name: string]: Flood } = {
   },
   priorities: {
     bytes: (i) => frame(frameType.priority, 0, 2 * i + 1, Buffer.concat([uint32(0), Buffer.from([255])])),
-    ends: false,
+    ends: true,
   },
-  'window updates': { bytes: () => frame(frameType.windowUpdate, 0, 0, uint32(1)), ends: false },
-  'unknown frames': { bytes: () => frame(0x77, 0, 0), ends: false },
+  'window updates': { bytes: () => frame(frameType.windowUpdate, 0, 0, uint32(1)), ends: true },
+  'unknown frames': { bytes: () => frame(0x77, 0, 0), ends: true },
   'pipelined requests': {
     bytes: () => Buffer.from(`GET /version HTTP/1.1\r\n${host}\r\n`),
     ends: false,

@@ -7,6 +7,7 @@ import type { LoopTurns } from './loop-turns.ts';
 import type { NodeRequest } from './node-request.ts';
 import { breakOff, type Sink } from './node-response.ts';
 import { readingOf } from './reading.ts';
+import { Rounds } from './rounds.ts';
 import type { Peer } from './types.ts';
 
 /** One accepted connection, of either protocol. */
@@ -54,6 +55,7 @@ export interface ConnectionsOptions {
 
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock } = options;
+  const rounds = new Rounds(clock);
   const open = new Map<object, Connection>();
   let whenEmpty: (() => void) | undefined;
   let closing = false;
@@ -69,7 +71,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const connection = createConnection(socket, session, options);
+      const connection = createConnection(socket, session, { ...options, rounds });
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
@@ -100,7 +102,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 function createConnection(
   socket: TLSSocket,
   session: ServerHttp2Session | undefined,
-  { clock, loop, exceeded }: ConnectionsOptions,
+  { clock, loop, exceeded, rounds }: ConnectionsOptions & { readonly rounds: Rounds },
 ): Connection {
   const requests = new Set<NodeRequest>();
   const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
@@ -158,6 +160,10 @@ function createConnection(
     const control = () => input.control();
     session.on('ping', control);
     session.on('remoteSettings', control);
+    session.once(
+      'close',
+      rounds.add(() => input.look(socket)),
+    );
     // Node's engine has told its client to go away, and would wait for what the client does not read.
     session.once('error', () => clock.after(reactMs, () => socket.destroy()));
   }

@@ -31,7 +31,7 @@ async function start() {
   return { listener, asked };
 }
 
-const type = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7 };
+const type = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 };
 const flags = { endStream: 1, endHeaders: 4 };
 
 function frame(kind: number, flag: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
@@ -115,16 +115,22 @@ it('a client that cancels all its streams, and those that it opens next, goes on
 
 describe('a flood that the engine lets pass ends its connection:', () => {
   const post = frame(type.headers, flags.endHeaders, 1, head.post);
-  const floods: readonly (readonly [string, Buffer, Buffer])[] = [
-    ['pings', Buffer.of(), frame(type.ping, 0, 0, Buffer.alloc(8))],
-    ['settings', Buffer.of(), frame(type.settings, 0, 0)],
-    ['bytes of a body one by one', post, frame(type.data, 0, 1, Buffer.from(' '))],
+  const request = frame(type.headers, flags.endHeaders | flags.endStream, 1, head.get);
+  /** What comes first, what is repeated, and how often before the next pause. */
+  const floods: readonly (readonly [string, Buffer, Buffer, number])[] = [
+    ['pings', Buffer.of(), frame(type.ping, 0, 0, Buffer.alloc(8)), 200],
+    ['settings', Buffer.of(), frame(type.settings, 0, 0), 200],
+    ['priorities', Buffer.of(), frame(type.priority, 0, 3, Buffer.from([0, 0, 0, 0, 255])), 2_000],
+    ['window updates', Buffer.of(), frame(type.windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1])), 2_000],
+    ['unknown frames', Buffer.of(), frame(0x77, 0, 0), 2_000],
+    ['unknown frames beside a request', request, frame(0x77, 0, 0), 2_000],
+    ['bytes of a body one by one', post, frame(type.data, 0, 1, Buffer.from(' ')), 200],
   ];
-  it.each(floods)('%s', async (_, first, repeated) => {
+  it.each(floods)('%s', async (_, first, repeated, times) => {
     const { listener } = await start();
     const { socket, codes, closed } = await connect(listener.port);
     socket.write(Buffer.concat([preface, first]));
-    const some = Buffer.concat(Array.from({ length: 200 }, () => repeated));
+    const some = Buffer.concat(Array.from({ length: times }, () => repeated));
     // Acknowledgements that are not sent at once are limited by the engine.
     while (!socket.destroyed) {
       socket.write(some);

@@ -57,6 +57,51 @@ describe('a connection exceeds its limit', () => {
   });
 });
 
+describe('bytes that nothing explains', () => {
+  const mebibyte = 1024 * 1024;
+  const traffic = () => ({ ...start(), bytes: { bytesRead: 0, bytesWritten: 0 } });
+
+  it('are 1 MiB at once and 256 KiB in each second from then on, at most', () => {
+    const { seen, limits, bytes } = traffic();
+    const read = (more: number) => {
+      bytes.bytesRead += more;
+      limits.look(bytes);
+    };
+    read(mebibyte);
+    for (let second = 0; second < 10; second++) {
+      seen.now += 1_000;
+      read(256 * 1024);
+    }
+    expect(seen.exceeded).toBe(false);
+    read(1);
+    expect(seen.exceeded).toBe(true);
+  });
+
+  it('do not count what requests, bodies and acknowledgements take', () => {
+    const { seen, limits, bytes } = traffic();
+    for (let i = 0; i < 10_000; i++) {
+      limits.request();
+      for (let piece = 0; piece < 4; piece++) limits.piece(16 * 1024);
+      bytes.bytesRead += 4_000 + 4 * (16 * 1024 + 9);
+      bytes.bytesWritten += mebibyte;
+      bytes.bytesRead += (2 * 13 * mebibyte) / 1024;
+      limits.look(bytes);
+    }
+    expect(seen.exceeded).toBe(false);
+  });
+
+  it('have no more room after a long time, or after many requests', () => {
+    const { seen, limits, bytes } = traffic();
+    limits.look(bytes);
+    times(1_000, () => limits.request());
+    limits.look(bytes);
+    seen.now += 3_600_000;
+    bytes.bytesRead += mebibyte + 1;
+    limits.look(bytes);
+    expect(seen.exceeded).toBe(true);
+  });
+});
+
 it('a connection is not read on after 64 requests and pieces in a turn of the event loop', async () => {
   const { seen, limits } = start();
   times(32, () => limits.request());

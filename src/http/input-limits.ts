@@ -25,6 +25,18 @@ const smallBytes = 64;
 const mostResets = 900;
 const resetsEachSecond = 30;
 
+/**
+ * Bytes of an HTTP/2 connection that neither requests nor their bodies explain: frames that Node shows to nobody, such as
+ * PRIORITY, WINDOW_UPDATE and unknown ones. So many may come at once, and so many in each second from then on.
+ */
+const mostUnexplained = 1024 * 1024;
+const unexplainedEachSecond = 256 * 1024;
+
+/** The bytes that a request, and a piece of a body, explain with the frames that go with them. */
+const explained = { request: 32 * 1024, piece: 1024 };
+/** The share of what is sent that acknowledgements of it may take. */
+const acknowledged = 1 / 8;
+
 /** What a connection can do about its input. */
 export interface Input {
   /** Reads no more until the next turn of the event loop. */
@@ -44,6 +56,10 @@ export class InputLimits {
   #spent = 0;
   #resets = 0;
   #resetsAt = 0;
+  #explained = 0;
+  #unexplained = 0;
+  #allowance = mostUnexplained;
+  #lookedAt: number | undefined;
 
   constructor(input: Input, clock: Clock, loop: LoopTurns) {
     this.#input = input;
@@ -52,11 +68,13 @@ export class InputLimits {
   }
 
   request(): void {
+    this.#explained += explained.request;
     this.#step();
   }
 
   /** Counts a piece of a body. */
   piece(bytes: number): void {
+    this.#explained += 2 * bytes + explained.piece;
     this.#step();
     if (bytes < smallBytes) this.#spend(points.smallPiece);
   }
@@ -73,6 +91,18 @@ export class InputLimits {
     this.#resets = Math.max(0, this.#resets - ((now - this.#resetsAt) / secondMs) * resetsEachSecond) + 1;
     this.#resetsAt = now;
     if (this.#resets > mostResets) this.#input.exceed();
+  }
+
+  /** Compares the bytes that an HTTP/2 connection has read and written so far with what explains them. */
+  look({ bytesRead, bytesWritten }: { readonly bytesRead: number; readonly bytesWritten: number }): void {
+    const now = this.#clock.monotonic();
+    const earned = ((now - (this.#lookedAt ?? now)) / secondMs) * unexplainedEachSecond;
+    const unexplained = bytesRead - this.#explained - bytesWritten * acknowledged;
+    const more = unexplained - this.#unexplained;
+    this.#lookedAt = now;
+    this.#unexplained = unexplained;
+    this.#allowance = Math.min(mostUnexplained, Math.min(mostUnexplained, this.#allowance + earned) - more);
+    if (this.#allowance < 0) this.#input.exceed();
   }
 
   #step(): void {

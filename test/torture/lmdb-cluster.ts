@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/server/clock.ts';
 import { openLmdbStore } from '../../src/store/index.ts';
@@ -122,8 +122,13 @@ function faultsOf(
   };
 }
 
-/** Sets the limit (bytes) on the size of the files that a server writes. */
+/**
+ * Sets the limit (bytes) on the size of the files that a server writes. A process that has just begun is still `strace`,
+ * whose own log must not be limited.
+ */
 function limitFiles({ pid }: Replica, limit: string): void {
+  const name = `/proc/${pid}/comm`;
+  if (existsSync(name) && readFileSync(name, 'utf8').startsWith('strace')) return;
   spawnSync('prlimit', [`--pid=${pid}`, `--fsize=${limit}:unlimited`]);
 }
 

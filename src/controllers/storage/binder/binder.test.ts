@@ -355,6 +355,7 @@ describe('persistentvolume-binder-controller: what is lost and released', () => 
   it('binds a volume again whose reference to its claim was removed', async () => {
     await boundPair();
     await patchVolume('disk', { spec: { claimRef: null } });
+    await cluster.settle();
     await patchClaim('data', { metadata: { annotations: { touched: 'yes' } } });
     await cluster.settle();
     expect((await volume('disk')).spec?.claimRef?.name).toBe('data');

@@ -18,6 +18,8 @@ const bob = authorization('bob');
 const host = 'Host: localhost\r\n';
 const bobs = `Authorization: ${bob.authorization}\r\n`;
 
+const megabyte = 1024 * 1024;
+
 type Protocol = 'h2' | 'http/1.1';
 
 /** What is sent in a loop, and costs the server more than its client. */
@@ -26,6 +28,8 @@ interface Flood {
   readonly bytes: (i: number) => Buffer;
   /** Whether the connection must end. What is as cheap for the server as any other bytes may go on. */
   readonly ends: boolean;
+  /** How much is sent at least (bytes), where less may go on. */
+  readonly least?: number;
   /** Absent: HTTP/2. */
   readonly protocol?: Protocol;
 }
@@ -95,9 +99,10 @@ const floods: { readonly [name: string]: Flood } = {
   priorities: {
     bytes: (i) => frame(frameType.priority, 0, 2 * i + 1, Buffer.concat([uint32(0), Buffer.from([255])])),
     ends: true,
+    least: 2 * megabyte,
   },
-  'window updates': { bytes: () => frame(frameType.windowUpdate, 0, 0, uint32(1)), ends: true },
-  'unknown frames': { bytes: () => frame(0x77, 0, 0), ends: true },
+  'window updates': { bytes: () => frame(frameType.windowUpdate, 0, 0, uint32(1)), ends: true, least: 2 * megabyte },
+  'unknown frames': { bytes: () => frame(0x77, 0, 0), ends: true, least: 2 * megabyte },
   'pipelined requests': {
     bytes: () => Buffer.from(`GET /version HTTP/1.1\r\n${host}\r\n`),
     ends: false,
@@ -129,11 +134,11 @@ const scenario = (name: string, protocol: Protocol, title: string): Scenario => 
 async function sendFlood(
   server: TestedServer,
   what: string,
-  { bytes, ends, protocol = 'h2' }: Flood,
+  { bytes, ends, least = 0, protocol = 'h2' }: Flood,
   full: boolean,
 ): Promise<void> {
   const pieces: Buffer[] = protocol === 'h2' ? [preface, settings()] : [];
-  const most = full ? 4 * megabyte : megabyte / 2;
+  const most = full ? 4 * megabyte : Math.max(least, megabyte / 2);
   for (let i = 0, size = 0; size < most; i++) {
     const piece = bytes(i);
     pieces.push(piece);
@@ -151,8 +156,6 @@ async function sendFlood(
   for (const socket of sockets) socket.destroy();
   hold(allClosed || !ends, `${what} do not end their connection`);
 }
-
-const megabyte = 1024 * 1024;
 
 export const floodScenarios: readonly Scenario[] = [
   scenario('http2-floods', 'h2', 'floods of HTTP/2 frames end their own connections only'),

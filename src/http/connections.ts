@@ -162,7 +162,7 @@ function createConnection(
     session.on('remoteSettings', control);
     session.once(
       'close',
-      rounds.add(() => input.look(socket)),
+      rounds.add(() => input.look(socket, requests.size)),
     );
     // Node's engine has told its client to go away, and would wait for what the client does not read.
     session.once('error', () => clock.after(reactMs, () => socket.destroy()));

@@ -57,7 +57,7 @@ describe('a connection exceeds its limit', () => {
   });
 });
 
-describe('bytes that nothing explains', () => {
+describe('bytes that belong to no request', () => {
   const mebibyte = 1024 * 1024;
   const traffic = () => ({ ...start(), bytes: { bytesRead: 0, bytesWritten: 0 } });
 
@@ -65,7 +65,7 @@ describe('bytes that nothing explains', () => {
     const { seen, limits, bytes } = traffic();
     const read = (more: number) => {
       bytes.bytesRead += more;
-      limits.look(bytes);
+      limits.look(bytes, 0);
     };
     read(mebibyte);
     for (let second = 0; second < 10; second++) {
@@ -85,19 +85,31 @@ describe('bytes that nothing explains', () => {
       bytes.bytesRead += 4_000 + 4 * (16 * 1024 + 9);
       bytes.bytesWritten += mebibyte;
       bytes.bytesRead += (2 * 13 * mebibyte) / 1024;
-      limits.look(bytes);
+      limits.look(bytes, 0);
+    }
+    expect(seen.exceeded).toBe(false);
+  });
+
+  it('do not count the body of an open request that arrives later, or that is read at once', () => {
+    const { seen, limits, bytes } = traffic();
+    for (let round = 0; round < 100; round++) {
+      times(100, () => limits.request());
+      limits.look(bytes, 100);
+      bytes.bytesRead += 100 * (64 * 1024 + 1_000);
+      limits.look(bytes, 100);
+      limits.look(bytes, 0);
     }
     expect(seen.exceeded).toBe(false);
   });
 
   it('have no more room after a long time, or after many requests', () => {
     const { seen, limits, bytes } = traffic();
-    limits.look(bytes);
+    limits.look(bytes, 0);
     times(1_000, () => limits.request());
-    limits.look(bytes);
+    limits.look(bytes, 0);
     seen.now += 3_600_000;
     bytes.bytesRead += mebibyte + 1;
-    limits.look(bytes);
+    limits.look(bytes, 0);
     expect(seen.exceeded).toBe(true);
   });
 });

@@ -26,15 +26,18 @@ const mostResets = 900;
 const resetsEachSecond = 30;
 
 /**
- * Bytes of an HTTP/2 connection that neither requests nor their bodies explain: frames that Node shows to nobody, such as
- * PRIORITY, WINDOW_UPDATE and unknown ones. So many may come at once, and so many in each second from then on.
+ * Bytes of an HTTP/2 connection that belong to no request: frames that Node shows to nobody, such as PRIORITY,
+ * WINDOW_UPDATE and unknown ones. So many may come at once, and so many in each second from then on.
  */
-const mostUnexplained = 1024 * 1024;
-const unexplainedEachSecond = 256 * 1024;
+const mostUnaccounted = 1024 * 1024;
+const unaccountedEachSecond = 256 * 1024;
 
-/** The bytes that a request, and a piece of a body, explain with the frames that go with them. */
-const explained = { request: 32 * 1024, piece: 1024 };
-/** The share of what is sent that acknowledgements of it may take. */
+/**
+ * The bytes that belong to a request, with its body up to the window of a stream, which may be read at once or not at all;
+ * and those that belong to a later piece of its body, besides twice its size. Both include the frames that go with them.
+ */
+const accounted = { request: 96 * 1024, piece: 1024 };
+/** The share of the written bytes that counts as acknowledgements of them. */
 const acknowledged = 1 / 8;
 
 /** What a connection can do about its input. */
@@ -56,9 +59,9 @@ export class InputLimits {
   #spent = 0;
   #resets = 0;
   #resetsAt = 0;
-  #explained = 0;
-  #unexplained = 0;
-  #allowance = mostUnexplained;
+  #accounted = 0;
+  #unaccounted = 0;
+  #allowance = mostUnaccounted;
   #lookedAt: number | undefined;
 
   constructor(input: Input, clock: Clock, loop: LoopTurns) {
@@ -68,13 +71,13 @@ export class InputLimits {
   }
 
   request(): void {
-    this.#explained += explained.request;
+    this.#accounted += accounted.request;
     this.#step();
   }
 
   /** Counts a piece of a body. */
   piece(bytes: number): void {
-    this.#explained += 2 * bytes + explained.piece;
+    this.#accounted += 2 * bytes + accounted.piece;
     this.#step();
     if (bytes < smallBytes) this.#spend(points.smallPiece);
   }
@@ -93,15 +96,22 @@ export class InputLimits {
     if (this.#resets > mostResets) this.#input.exceed();
   }
 
-  /** Compares the bytes that an HTTP/2 connection has read and written so far with what explains them. */
-  look({ bytesRead, bytesWritten }: { readonly bytesRead: number; readonly bytesWritten: number }): void {
+  /**
+   * Compares the bytes that an HTTP/2 connection has read so far with those that belong to requests, and to what has been
+   * written. The bytes of the requests that are open may still be on their way.
+   */
+  look(
+    { bytesRead, bytesWritten }: { readonly bytesRead: number; readonly bytesWritten: number },
+    openRequests: number,
+  ): void {
     const now = this.#clock.monotonic();
-    const earned = ((now - (this.#lookedAt ?? now)) / secondMs) * unexplainedEachSecond;
-    const unexplained = bytesRead - this.#explained - bytesWritten * acknowledged;
-    const more = unexplained - this.#unexplained;
+    const earned = ((now - (this.#lookedAt ?? now)) / secondMs) * unaccountedEachSecond;
+    const unaccounted = bytesRead - this.#accounted - bytesWritten * acknowledged;
+    const more = unaccounted - this.#unaccounted;
+    const most = mostUnaccounted + openRequests * accounted.request;
     this.#lookedAt = now;
-    this.#unexplained = unexplained;
-    this.#allowance = Math.min(mostUnexplained, Math.min(mostUnexplained, this.#allowance + earned) - more);
+    this.#unaccounted = unaccounted;
+    this.#allowance = Math.min(most, Math.min(most, this.#allowance + earned) - more);
     if (this.#allowance < 0) this.#input.exceed();
   }
 

@@ -113,7 +113,7 @@ export interface ConnectionCounts {
   readonly open: number;
   /** Connections that were closed at once because their address had too many. */
   readonly refused: number;
-  /** Connections that were ended because they sent more resets, control frames, unexplained bytes or small pieces than they may. */
+  /** Connections that were ended because they sent more resets, control frames, bytes that belong to no request, or small pieces than they may. */
   readonly flooded: number;
   /** TLS handshakes that failed. */
   readonly failedHandshakes: number;

@@ -141,7 +141,7 @@ export const requestMetrics: readonly Metric[] = [
   connectionMetric(
     'connections_flooded_total',
     'counter',
-    'Connections that were ended because of a flood of resets, control frames, unexplained bytes or small pieces of bodies.',
+    'Connections that were ended because of a flood of resets, control frames, bytes that belong to no request, or small pieces of bodies.',
     'flooded',
   ),
   {

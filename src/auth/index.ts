@@ -1,4 +1,6 @@
 /** Authenticators, authorizers, and the handlers of authentication and authorization reviews. */
+export { abacAuthorizer } from './abac/abac-authorizer.ts';
+export { parsePolicyFile } from './abac/policy-file.ts';
 export { anonymous, unionAuthenticator } from './authenticate.ts';
 export {
   alwaysAllowAuthorizer,
@@ -26,7 +28,7 @@ export { selectorAttributes } from './selector-attributes.ts';
 export { parseTokenFile, type TokenUser } from './token-file.ts';
 export { bearerAuthenticator, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';
 export { bootstrapAuthenticator } from './tokens/bootstrap.ts';
-export { cachedAuthenticator } from './tokens/cache.ts';
+export { cachedAuthenticator, type TokenLifetimes } from './tokens/cache.ts';
 export { emptyTokenCounts, type TokenCounts } from './tokens/counts.ts';
 export {
   type KeySet,
@@ -39,7 +41,7 @@ export { type OpenIdDocument, openIdDocuments, openIdKeysPath } from './tokens/o
 export { signSecretToken } from './tokens/secret-tokens.ts';
 export { serviceAccountAuthenticator } from './tokens/service-accounts.ts';
 export { tokenRequestHandler } from './tokens/token-request.ts';
-export type { TokenObjects } from './tokens/types.ts';
+export { invalidToken, type TokenObjects } from './tokens/types.ts';
 export type {
   Attributes,
   Authenticator,

@@ -122,11 +122,13 @@ export async function compose(
   const later = { store: () => store, registry: () => registry, address: () => state.address };
   const expiring = (secondsLeft: number) => metrics.certificateUsed(secondsLeft);
   const findKind = kindFinder(later.registry);
-  const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, tokenCounts: counts.tokens, ...later };
+  const places = { names, clock, random, ...later };
+  const webhooks = webhooksOf(settings, places, interceptWebhooks);
+  const tokenCounts = counts.tokens;
+  const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, tokenCounts, webhooks, ...later };
   const access = await authenticationOf(settings, names, auth);
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, auth.log);
-  const places = { names, clock, random, ...later };
   const nodeProxy = await nodeProxyOf(settings, places);
   const fakeNodes = fakeNodesOf(settings);
   const admissionLog = logOf(log, 'admission');
@@ -138,7 +140,6 @@ export async function compose(
   const opening = { names, clock, random, log, counts, metrics };
   starting?.begin('store', given === undefined ? placeOf(settings) : '');
   const { store, checks, tokenKey, usable, noteRevision } = await openStores(settings, given, opening);
-  const webhooks = webhooksOf(settings, places, interceptWebhooks);
   const checking = { authorize, names, registry: later.registry };
   const plugins = { ...configured, ...checking, settings, clock, random, log: admissionLog, findKind };
   const registry: Registry = createRegistry({

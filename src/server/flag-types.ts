@@ -40,6 +40,9 @@ const text: FlagType<string> = {
 /** A text; undefined when not set. */
 export const optionalText: FlagType<string | undefined> = { ...text, format: optional };
 
+/** A text that may be empty, and is checked where it is used. */
+export const anyText: FlagType<string> = { ...text, parse: (value) => ({ value }) };
+
 /** A path; undefined when not set. */
 export const file: FlagType<string | undefined> = {
   ...text,

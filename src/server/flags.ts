@@ -12,6 +12,7 @@ import { processFlags } from './process-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { storeFlags, storeProblems } from './store-flags.ts';
+import { tokenWebhookFlags } from './token-webhook-flags.ts';
 
 const pluginNames = (on: boolean): string[] =>
   admissionPlugins.filter((plugin) => plugin.on === on).map(({ name }) => name);
@@ -66,6 +67,7 @@ const flags = {
     undefined,
     'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.',
   ),
+  ...tokenWebhookFlags,
   anonymousAuth: flag(
     'Identity',
     type.boolean,

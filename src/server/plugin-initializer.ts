@@ -10,9 +10,9 @@ import type { ResourceList } from '../types/resource-list.ts';
 import type { AdmissionFiles } from './admission-configuration.ts';
 import type { Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
-import { imageReviewer } from './image-reviews.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
 import { webhookFailures } from './webhook-failures.ts';
+import { retriedCall } from './webhook-retries.ts';
 
 /** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
 const maxReviews = 256;
@@ -65,7 +65,7 @@ export function pluginInitializer({
     reviewImages:
       imagePolicy === undefined
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))
-        : imageReviewer({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook), clock, random }),
+        : retriedCall({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook), clock, random }),
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       getAs: (as, namespace, name) => registry().objects.getAs(as, namespace, name),

@@ -18,8 +18,8 @@ export interface RegisteredWebhooks {
    * webhook is called without.
    */
   postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
-  /** The webhook of a kubeconfig. Throws for certificates that are not PEM. */
-  open(config: WebhookConfig): CallWebhook;
+  /** The webhook of a kubeconfig; `atOnce` as for the others, any number by default. Throws for certificates that are not PEM. */
+  open(config: WebhookConfig, atOnce?: number): CallWebhook;
   /** Aborts all requests, and closes all connections. */
   close(): void;
 }
@@ -95,16 +95,18 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     );
   };
   return {
-    open: (config) => {
-      const client = createWebhookClient(config, limitsOf(config.url));
+    open: (config, maxRequests) => {
+      const limits = limitsOf(config.url);
+      const client = createWebhookClient(config, maxRequests === undefined ? limits : { ...limits, maxRequests });
       opened.push(client);
-      return (body, timeoutMs) => post(client, body, config.url.href, { timeoutMs }, closing.signal);
+      return (body, timeoutMs) =>
+        post(client, body, withTimeout(config.url.href, timeoutMs), { timeoutMs }, closing.signal);
     },
     postTo: (registration, atOnce, credentials) => {
       const { url, service, caBundle } = registration;
       const key = JSON.stringify([url, service, caBundle, atOnce, credentials?.path]);
       return async (body, timeoutMs, traceparent) => {
-        const text = `${placeOf(registration)}?timeout=${Math.ceil(timeoutMs / 1_000)}s`;
+        const text = withTimeout(placeOf(registration), timeoutMs);
         const client = clientOf(key, registration, atOnce, credentials);
         return post(client, body, text, { timeoutMs, traceparent }, closing.signal);
       };
@@ -131,6 +133,10 @@ async function post(
 }
 
 const serverNameOf = (service: RegisteredWebhook['service']): string => `${service?.name}.${service?.namespace}.svc`;
+
+/** The URL that tells the webhook how long it may take. */
+const withTimeout = (url: string, timeoutMs: number): string =>
+  `${url}${url.includes('?') ? '&' : '?'}timeout=${Math.ceil(timeoutMs / 1_000)}s`;
 
 /** The URL without its query, with the port of a service. */
 const placeOf = ({ url, service }: RegisteredWebhook): string =>

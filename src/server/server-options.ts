@@ -135,6 +135,27 @@ export interface ServerOptions {
    */
   readonly tokenAuthFile?: string | undefined;
   /**
+   * A kubeconfig whose current context leads to a webhook, which is asked about bearer tokens that the server does not
+   * know (TokenReview). Its server is a URL with https.
+   *
+   * The path of a file. Nothing by default. The flag `--authentication-token-webhook-config-file`.
+   */
+  readonly authenticationTokenWebhookConfigFile?: string | undefined;
+  /**
+   * The version of the reviews that the webhook is sent, `v1beta1` or `v1`. It must respond with the same.
+   *
+   * A text. `v1beta1` by default. The flag `--authentication-token-webhook-version`.
+   */
+  readonly authenticationTokenWebhookVersion?: string | undefined;
+  /**
+   * How long the webhook is not asked again about a token that it has accepted, or refused without an error. 0: it is
+   * asked each time.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `2m` by default. The flag
+   * `--authentication-token-webhook-cache-ttl`.
+   */
+  readonly authenticationTokenWebhookCacheTtl?: number | string | undefined;
+  /**
    * Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, instead
    * of refused.
    *

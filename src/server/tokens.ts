@@ -19,10 +19,10 @@ import type { SecretToken } from '../controllers/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
-import type { Dependencies, Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { serviceAccountKeysOf } from './service-account-keys.ts';
 import { StartError } from './start-error.ts';
+import { openTokenWebhook, type TokenWebhookDependencies, type TokenWebhookSettings } from './token-webhook.ts';
 
 /** What a server does with bearer tokens. */
 export interface Tokens {
@@ -37,22 +37,22 @@ export interface Tokens {
   readonly openId: ReadonlyMap<string, OpenIdDocument>;
 }
 
-export type TokenSettings = Pick<
-  ServerSettings,
-  | 'apiAudiences'
-  | 'enableBootstrapTokenAuth'
-  | 'serviceAccountExtendTokenExpiration'
-  | 'serviceAccountIssuer'
-  | 'serviceAccountJwksUri'
-  | 'serviceAccountKeyFile'
-  | 'serviceAccountLookup'
-  | 'serviceAccountMaxTokenExpiration'
-  | 'serviceAccountSigningKeyFile'
-  | 'tlsPrivateKeyFile'
->;
+export type TokenSettings = TokenWebhookSettings &
+  Pick<
+    ServerSettings,
+    | 'apiAudiences'
+    | 'enableBootstrapTokenAuth'
+    | 'serviceAccountExtendTokenExpiration'
+    | 'serviceAccountIssuer'
+    | 'serviceAccountJwksUri'
+    | 'serviceAccountKeyFile'
+    | 'serviceAccountLookup'
+    | 'serviceAccountMaxTokenExpiration'
+    | 'serviceAccountSigningKeyFile'
+    | 'tlsPrivateKeyFile'
+  >;
 
-export interface TokenDependencies extends Pick<Dependencies, 'clock' | 'random'> {
-  readonly log: Pick<Log, 'warn'>;
+export interface TokenDependencies extends TokenWebhookDependencies {
   readonly tokenCounts: TokenCounts;
   /** Store, registry and `host:port` of the listener: called no earlier than in a request. */
   readonly store: () => Store;
@@ -60,7 +60,7 @@ export interface TokenDependencies extends Pick<Dependencies, 'clock' | 'random'
   readonly address: () => string;
 }
 
-/** Static, service account and bootstrap tokens, by the settings. @throws StartError */
+/** Static, service account and bootstrap tokens, and those that a webhook knows, by the settings. @throws StartError */
 export async function tokensOf(
   settings: TokenSettings,
   names: Names,
@@ -75,6 +75,7 @@ export async function tokensOf(
   const keys = await serviceAccountKeysOf(settings, store);
   const objects = tokenObjects(dependencies);
   const shared = { names, clock, random, objects, keys, audiences };
+  const webhook = await openTokenWebhook(settings, names, audiences, dependencies);
   // Static tokens need no lookup that would have to be cached.
   const known = staticTokenAuthenticator(staticTokens, audiences);
   const others = cachedAuthenticator(
@@ -86,6 +87,7 @@ export async function tokensOf(
         counts: tokenCounts.serviceAccount,
       }),
       ...(settings.enableBootstrapTokenAuth ? [bootstrapAuthenticator(shared)] : []),
+      ...(webhook === undefined ? [] : [webhook]),
     ]),
     clock,
     tokenCounts.cache,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Authenticated, TokenAuthenticator } from '../types.ts';
-import { cachedAuthenticator } from './cache.ts';
+import { cachedAuthenticator, type TokenLifetimes } from './cache.ts';
 import { emptyTokenCounts } from './counts.ts';
 import { invalidToken } from './types.ts';
 
 const found: Authenticated = { user: { name: 'ada', groups: [] }, audiences: ['here'] };
 
-function make(authenticate: TokenAuthenticator = () => found) {
+function make(authenticate: TokenAuthenticator = () => found, lifetimes?: TokenLifetimes) {
   const clock = { time: 0, now: () => clock.time };
   const asked: string[] = [];
   const counts = emptyTokenCounts().cache;
@@ -17,6 +17,7 @@ function make(authenticate: TokenAuthenticator = () => found) {
     },
     clock,
     counts,
+    lifetimes,
   );
   return { cached, clock, asked, counts };
 }
@@ -41,6 +42,31 @@ describe('cachedAuthenticator', () => {
     await cached('a', ['here,there']);
     await cached('a', []);
     expect(asked).toHaveLength(5);
+  });
+
+  it('remembers for other times, too, and which tokens nobody recognises', async () => {
+    const answers = [found, undefined];
+    const { cached, clock, asked } = make((token) => answers[Number(token)], { valid: 120_000, unknown: 5_000 });
+    const both = async () => [await cached('0', ['here']), await cached('1', ['here'])];
+    expect(await both()).toEqual(answers);
+    clock.time = 4_999;
+    expect(await both()).toEqual(answers);
+    expect(asked).toEqual(['0 here', '1 here']);
+    clock.time = 119_999;
+    await both();
+    expect(asked.slice(2)).toEqual(['1 here']);
+    clock.time = 120_000;
+    await both();
+    expect(asked.slice(3)).toEqual(['0 here']);
+  });
+
+  it('remembers a valid token among any number of unknown ones', async () => {
+    const { cached, asked } = make((token) => (token === 'a' ? found : undefined), { valid: 1_000, unknown: 1_000 });
+    await cached('a', ['here']);
+    for (let i = 0; i < 10_001; i++) await cached(`${i}`, ['here']);
+    await cached('a', ['here']);
+    await cached('0', ['here']);
+    expect(asked.slice(10_002)).toEqual(['0 here']);
   });
 
   it('looks up an invalid token each time', async () => {

@@ -3,29 +3,62 @@ import type { Clock } from '../../meta/index.ts';
 import type { Authenticated, TokenAuthenticator } from '../types.ts';
 import type { TokenCacheCounts } from './counts.ts';
 
-/** How long a valid token is not looked up again (ms), how many tokens are kept, and of how many audiences. */
-const lifetimeMs = 10_000;
+/** How long a token is not looked up again (ms): one that is valid, and one that nobody recognises. */
+export interface TokenLifetimes {
+  readonly valid: number;
+  readonly unknown: number;
+}
+
+const defaultLifetimes: TokenLifetimes = { valid: 10_000, unknown: 0 };
+
+/** How many tokens of each kind are kept, and of how many audiences. */
 const maxTokens = 10_000;
 const maxAudiences = 16;
 
-interface CachedToken {
-  readonly found: Authenticated;
-  /** In milliseconds since 1970. */
-  readonly until: number;
+/** Values that expire, at most {@link maxTokens}, in the order in which they were set. */
+class Expiring<V> {
+  readonly #entries = new Map<string, { readonly value: V; readonly until: number }>();
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #lifetime: number;
+
+  constructor(clock: Pick<Clock, 'now'>, lifetime: number) {
+    this.#clock = clock;
+    this.#lifetime = lifetime;
+  }
+
+  get(key: string): { readonly value: V } | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry.until > this.#clock.now()) return entry;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  set(key: string, value: V): void {
+    if (this.#lifetime <= 0) return;
+    const now = this.#clock.now();
+    for (const [oldest, { until }] of this.#entries) {
+      if (until > now && this.#entries.size < maxTokens) break;
+      this.#entries.delete(oldest);
+    }
+    this.#entries.set(key, { value, until: now + this.#lifetime });
+  }
 }
 
 /**
- * Remembers for ten seconds which tokens are valid; an invalid one is looked up each time. Requests with the same token
- * at the same time share one lookup. Only keyed digests of tokens are kept.
+ * Remembers for a while which tokens are valid, and which nobody recognises; one that is refused is looked up each time.
+ * Requests with the same token at the same time share one lookup. Only keyed digests of tokens are kept.
  */
 export function cachedAuthenticator(
   authenticate: TokenAuthenticator,
   clock: Pick<Clock, 'now'>,
   counts: TokenCacheCounts,
+  lifetimes = defaultLifetimes,
 ): TokenAuthenticator {
   const secret = randomBytes(32);
-  /** In the order in which they expire. */
-  const cached = new Map<string, CachedToken>();
+  const valid = new Expiring<Authenticated>(clock, lifetimes.valid);
+  // Apart, so that anybody's tokens do not displace those that are in use.
+  const unknown = new Expiring<undefined>(clock, lifetimes.unknown);
   const pending = new Map<string, Promise<Authenticated | undefined>>();
   const lookUp = async (key: string, token: string, audiences: readonly string[]) => {
     counts.inFlight++;
@@ -33,13 +66,8 @@ export function cachedAuthenticator(
     try {
       const found = await authenticate(token, audiences);
       fetched = true;
-      if (found === undefined || found.audiences.length > maxAudiences) return found;
-      const now = clock.now();
-      for (const [oldest, { until }] of cached) {
-        if (until > now && cached.size < maxTokens) break;
-        cached.delete(oldest);
-      }
-      cached.set(key, { found, until: now + lifetimeMs });
+      if (found === undefined) unknown.set(key, found);
+      else if (found.audiences.length <= maxAudiences) valid.set(key, found);
       return found;
     } finally {
       pending.delete(key);
@@ -51,13 +79,12 @@ export function cachedAuthenticator(
   return (token, audiences) => {
     // The JSON text of a list ends where it ends: no other list and token have the same text.
     const key = createHmac('sha256', secret).update(JSON.stringify(audiences)).update(token).digest('base64');
-    const known = cached.get(key);
-    if (known !== undefined && known.until > clock.now()) {
+    const known = valid.get(key) ?? unknown.get(key);
+    if (known !== undefined) {
       counts.hits++;
-      return known.found;
+      return known.value;
     }
     counts.misses++;
-    cached.delete(key);
     let found = pending.get(key);
     if (found === undefined) {
       found = lookUp(key, token, audiences);

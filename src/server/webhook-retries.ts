@@ -1,5 +1,5 @@
-import { type CallWebhook, type PluginInitializer, WebhookFailure } from '../admission/index.ts';
-import type { Clock, Random } from '../meta/index.ts';
+import { type CallWebhook, WebhookFailure } from '../admission/index.ts';
+import type { ByteString, Clock, Random } from '../meta/index.ts';
 
 interface Options {
   readonly call: CallWebhook;
@@ -16,8 +16,8 @@ const factor = 1.5;
 /** The part of a pause that is added at random. */
 const jitter = 0.2;
 
-/** Posts to the webhook of ImagePolicyWebhook, again after a pause when it may answer later. */
-export function imageReviewer({ call, backoffMs, clock, random }: Options): PluginInitializer['reviewImages'] {
+/** Posts to a webhook, again after a pause when it may answer later. */
+export function retriedCall({ call, backoffMs, clock, random }: Options): (body: ByteString) => Promise<Uint8Array> {
   return async (body) => {
     for (let attempt = 1, pause = backoffMs; ; attempt++, pause *= factor) {
       try {

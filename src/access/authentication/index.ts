@@ -1,0 +1,5 @@
+export {
+  type TokenReviewVersion,
+  tokenReviewVersions,
+  tokenWebhookAuthenticator,
+} from './token-webhook.ts';

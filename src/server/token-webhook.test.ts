@@ -1,4 +1,5 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,7 +32,7 @@ type Answer = { readonly status: number; readonly text: string } | JsonObject;
 async function startWebhook(answer: (review: Review, asked: number) => Answer | Promise<Answer>) {
   const reviews: Review[] = [];
   const urls: (string | undefined)[] = [];
-  const server = https.createServer({ cert, key }, async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk as Uint8Array);
     const review = JSON.parse(Buffer.concat(chunks).toString()) as Review;
@@ -40,7 +41,8 @@ async function startWebhook(answer: (review: Review, asked: number) => Answer | 
     if (typeof found['text'] === 'string') return response.writeHead(found['status'] as number).end(found['text']);
     const { apiVersion = review.apiVersion, kind = review.kind, ...status } = found as JsonObject;
     return response.end(JSON.stringify({ apiVersion, kind, status }));
-  });
+  };
+  const server = https.createServer({ cert, key }, (request, response) => void respond(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => {
     server.closeAllConnections();

@@ -1,5 +1,5 @@
 import { invalidToken, type TokenAuthenticator } from '../../auth/index.ts';
-import { type ByteString, isJsonObject, type Names, readJsonText, type User } from '../../meta/index.ts';
+import { type ByteString, isJsonObject, type Json, type Names, readJsonText, type User } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { TokenReview } from '../../types/authentication-v1.ts';
 
@@ -75,19 +75,19 @@ function readerOf(apiVersion: string, names: Names): (response: Uint8Array) => T
     if (review === undefined || !isJsonObject(review)) {
       throw new Error("couldn't get version/kind; json parse error: json: cannot unmarshal what is not an object");
     }
-    const { kind = 'TokenReview', apiVersion: version = apiVersion } = type.decode({ ...review, status: {} }).value;
-    checkKind(String(kind), String(version), apiVersion);
+    const { kind = 'TokenReview', apiVersion: version = apiVersion } = review;
+    checkKind(kind, version, apiVersion);
     return (type.decode(review).value['status'] ?? {}) as TokenReviewStatus;
   };
 }
 
-function checkKind(kind: string, version: string, wanted: string): void {
+function checkKind(kind: Json, version: Json, wanted: string): void {
   const group = wanted.slice(0, wanted.indexOf('/') + 1);
-  const known = tokenReviewVersions.some((one) => version === group + one);
+  const known = typeof version === 'string' && tokenReviewVersions.some((one) => version === group + one);
   if (kind !== 'TokenReview' || !known) {
     throw new Error(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`);
   }
   if (version === wanted) return;
-  const [from, to] = [version, wanted].map((one) => `(${one.slice(group.length)}.TokenReview)`);
-  throw new Error(`converting ${from} to ${to}: unknown conversion`);
+  const inVersion = (one: string) => `(${one.slice(group.length)}.TokenReview)`;
+  throw new Error(`converting ${inVersion(version)} to ${inVersion(wanted)}: unknown conversion`);
 }

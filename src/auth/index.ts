@@ -5,6 +5,7 @@ export {
   alwaysDenyAuthorizer,
   mastersAuthorizer,
   nodeAuthorizer,
+  observedAuthorizer,
   unionAuthorizer,
 } from './authorize.ts';
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
@@ -43,7 +44,10 @@ export type { TokenObjects } from './tokens/types.ts';
 export type {
   Attributes,
   Authenticator,
+  AuthorizationObserver,
   Authorizer,
+  AuthorizerObserver,
+  CallResult,
   ClientCertificate,
   Decision,
   ReviewHandler,
@@ -51,3 +55,4 @@ export type {
   TokenAuthenticator,
   WriteCheck,
 } from './types.ts';
+export { noOpinion } from './types.ts';

@@ -5,6 +5,7 @@ import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import {
+  authorizationObserver,
   type ConnectionCounts,
   commitObserver,
   createHandler,
@@ -23,7 +24,7 @@ import {
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Names } from '../meta/index.ts';
+import { expandNames, type Names, statusError } from '../meta/index.ts';
 import {
   createRegistry,
   type Observer,
@@ -36,9 +37,10 @@ import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
-import { type Authentication, authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
+import { type Authentication, authenticationOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
+import { type Authorization, openAuthorization } from './authorization.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeOthers } from './component-status.ts';
 import { allowsPrivileged, fakeNodesOf } from './demo.ts';
@@ -77,6 +79,7 @@ export interface ServerComponents {
   readonly nodeProxy: NodeProxy;
   readonly yaml: YamlThread;
   readonly webhooks: RegisteredWebhooks;
+  readonly authorization: Authorization;
   readonly metrics: Metrics;
   readonly usage: UsageReader;
   /** Undefined: nothing is traced. */
@@ -125,7 +128,13 @@ export async function compose(
   const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, tokenCounts: counts.tokens, ...later };
   const access = await authenticationOf(settings, names, auth);
   const roles = new RbacIndex();
-  const authorize = authorizerOf(settings, roles, names, auth.log);
+  const observer = authorizationObserver(counts.authorizers, clock);
+  const authorization = await openAuthorization(settings, {
+    ...{ names, clock, random, observer },
+    index: roles,
+    log: auth.log,
+  });
+  const { authorize } = authorization;
   const places = { names, clock, random, ...later };
   const nodeProxy = await nodeProxyOf(settings, places);
   const fakeNodes = fakeNodesOf(settings);
@@ -144,7 +153,7 @@ export async function compose(
   const registry: Registry = createRegistry({
     ...{ store, names, clock, random, serves, tokenKey },
     definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : builtinResources,
-    authorize: resourceAuthorizer(authorize, metrics),
+    authorize: resourceAuthorizer(authorize),
     observer: createObserver(metrics, logOf(log, 'registry'), starting),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
@@ -159,7 +168,20 @@ export async function compose(
   });
   const handling = { registry, names, clock, random, log, metrics, access, authorize, auditor, nodeProxy, tracer };
   const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
-  const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
+  const opened = {
+    store,
+    registry,
+    inFlight,
+    nodeProxy,
+    yaml,
+    webhooks,
+    metrics,
+    auditor,
+    tracer,
+    handler,
+    usage,
+    authorization,
+  };
   const { signSecretToken } = access;
   return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken, noteRevision };
 }
@@ -306,12 +328,12 @@ const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
   selectors: maxSelectors,
 });
 
-/** The authorizer of checks within a request, counted like that of the request itself. */
+/** The authorizer of checks within a request. Where nobody allows it and an authorizer has failed, the request fails. */
 const resourceAuthorizer =
-  (authorize: Authorizer, metrics: Metrics): RegistryOptions['authorize'] =>
+  (authorize: Authorizer): RegistryOptions['authorize'] =>
   async (user, { verb, ...resource }) => {
     const decision = await authorize({ user, verb, resource, path: '' });
-    metrics.authorized(decision.allowed ? 'allowed' : 'denied');
+    if (!decision.allowed && decision.error !== undefined) throw statusError.internal(decision.error);
     return decision;
   };
 

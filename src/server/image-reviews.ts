@@ -1,5 +1,6 @@
-import { type CallWebhook, type PluginInitializer, WebhookFailure } from '../admission/index.ts';
+import type { CallWebhook, PluginInitializer } from '../admission/index.ts';
 import type { Clock, Random } from '../meta/index.ts';
+import { mayRecover, pausesOf } from './webhook-retries.ts';
 
 interface Options {
   readonly call: CallWebhook;
@@ -9,22 +10,19 @@ interface Options {
   readonly random: Random;
 }
 
-/** How many attempts there are, the timeout of each (ms), and by how much each pause is longer than the one before. */
-const attempts = 5;
+/** The timeout of each attempt (ms). */
 const timeoutMs = 30_000;
-const factor = 1.5;
-/** The part of a pause that is added at random. */
-const jitter = 0.2;
 
 /** Posts to the webhook of ImagePolicyWebhook, again after a pause when it may answer later. */
 export function imageReviewer({ call, backoffMs, clock, random }: Options): PluginInitializer['reviewImages'] {
   return async (body) => {
-    for (let attempt = 1, pause = backoffMs; ; attempt++, pause *= factor) {
+    const pauses = pausesOf(backoffMs, random);
+    for (let attempt = 0; ; attempt++) {
       try {
         return await call(body, timeoutMs);
       } catch (error) {
-        if (attempt === attempts || !mayRecover(error)) throw error;
-        const ms = pause * (1 + (jitter * random.integer(1_000)) / 1_000);
+        const ms = pauses[attempt];
+        if (ms === undefined || !mayRecover(error)) throw error;
         await new Promise<void>((resolve) => {
           clock.after(ms, resolve);
         });
@@ -32,14 +30,3 @@ export function imageReviewer({ call, backoffMs, clock, random }: Options): Plug
     }
   };
 }
-
-const later = [429, 500, 504];
-
-/** Whether the webhook was busy, or the connection was lost. */
-const mayRecover = (error: unknown): boolean =>
-  error instanceof WebhookFailure
-    ? later.includes(error.status)
-    : error instanceof Error &&
-      error.cause instanceof Error &&
-      'code' in error.cause &&
-      error.cause.code === 'ECONNRESET';

@@ -1,0 +1,26 @@
+import { WebhookFailure } from '../admission/index.ts';
+import type { Random } from '../meta/index.ts';
+
+/** How many attempts there are, and by how much each pause is longer than the one before. */
+const attempts = 5;
+const factor = 1.5;
+/** The part of a pause that is added at random. */
+const jitter = 0.2;
+
+/** The pauses between the attempts of a call (ms). */
+export const pausesOf = (firstMs: number, random: Random): readonly number[] =>
+  Array.from(
+    { length: attempts - 1 },
+    (_, i) => firstMs * factor ** i * (1 + (jitter * random.integer(1_000)) / 1_000),
+  );
+
+const later = [429, 500, 504];
+
+/** Whether the webhook was busy, or the connection was lost. */
+export const mayRecover = (error: unknown): boolean =>
+  error instanceof WebhookFailure
+    ? later.includes(error.status)
+    : error instanceof Error &&
+      error.cause instanceof Error &&
+      'code' in error.cause &&
+      error.cause.code === 'ECONNRESET';

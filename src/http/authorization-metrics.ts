@@ -30,9 +30,9 @@ type Reload = AuthorizationCounts['reloads'] extends Map<string, infer R> ? R : 
 
 const reloads = ({ authorizers, identity }: Counted, name: string, read: (reload: Reload) => number): string[] => {
   const hash = `sha256:${createHash('sha256').update(identity).digest('hex')}`;
-  return [...authorizers.reloads].map(([status, reload]) =>
-    line(name, labelText({ apiserver_id_hash: hash, status }), read(reload)),
-  );
+  return [...authorizers.reloads]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([status, reload]) => line(name, labelText({ apiserver_id_hash: hash, status }), read(reload)));
 };
 
 const reloadLabels = ['apiserver_id_hash', 'status'];
@@ -93,19 +93,19 @@ export const authorizationMetrics: readonly Metric[] = [
     conditionBounds,
   ),
   {
-    name: 'apiserver_authorization_config_controller_automatic_reloads_total',
-    stability: 'ALPHA',
-    help: 'Reloads of the authorization configuration, by outcome and hash of the identity of the server.',
-    type: 'counter',
-    labels: reloadLabels,
-    lines: (scrape, name) => reloads(scrape, name, ({ count }) => count),
-  },
-  {
     name: 'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds',
     stability: 'ALPHA',
     help: 'When the authorization configuration was last reloaded, by outcome and hash of the identity of the server.',
     type: 'gauge',
     labels: reloadLabels,
     lines: (scrape, name) => reloads(scrape, name, ({ seconds }) => seconds),
+  },
+  {
+    name: 'apiserver_authorization_config_controller_automatic_reloads_total',
+    stability: 'ALPHA',
+    help: 'Reloads of the authorization configuration, by outcome and hash of the identity of the server.',
+    type: 'counter',
+    labels: reloadLabels,
+    lines: (scrape, name) => reloads(scrape, name, ({ count }) => count),
   },
 ];

@@ -1,3 +1,5 @@
+import { reviewVersions } from '../access/index.ts';
+import { aggregateMessages } from '../meta/index.ts';
 import { type AuthorizationMode, authorizationModes, modesOf, modesType } from './authorization-modes.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
@@ -61,11 +63,6 @@ export interface AuthorizationSettings {
   readonly authorizationWebhookCacheUnauthorizedTtl: number | undefined;
 }
 
-export const reviewVersions = ['v1', 'v1beta1'] as const;
-export type ReviewVersion = (typeof reviewVersions)[number];
-export const isReviewVersion = (text: string): text is ReviewVersion =>
-  (reviewVersions as readonly string[]).includes(text);
-
 /** What is wrong with settings that are valid each by itself. */
 export function authorizationProblems(settings: AuthorizationSettings): string[] {
   const { authorizationConfig, authorizationPolicyFile: policies, authorizationMode } = settings;
@@ -95,11 +92,11 @@ export function authorizationProblems(settings: AuthorizationSettings): string[]
   if (webhook !== undefined && !modes.includes('Webhook')) {
     found.push('cannot specify --authorization-webhook-config-file without mode Webhook');
   }
-  if (modes.includes('Webhook') && !isReviewVersion(version)) {
+  if (modes.includes('Webhook') && !(reviewVersions as readonly string[]).includes(version)) {
     const supported = reviewVersions.map((one) => `"${one}"`).join(', ');
     found.push(
-      `unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are ${supported}: --authorization-webhook-version`,
+      `invalid authorization config: unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are ${supported}: --authorization-webhook-version`,
     );
   }
-  return found;
+  return found.length === 0 ? [] : [aggregateMessages(found)];
 }

@@ -16,11 +16,9 @@ export const pausesOf = (firstMs: number, random: Random): readonly number[] =>
 
 const later = [429, 500, 504];
 
-/** Whether the webhook was busy, or the connection was lost. */
-export const mayRecover = (error: unknown): boolean =>
-  error instanceof WebhookFailure
-    ? later.includes(error.status)
-    : error instanceof Error &&
-      error.cause instanceof Error &&
-      'code' in error.cause &&
-      error.cause.code === 'ECONNRESET';
+/** Whether the webhook was busy, or the connection was reset. One that was closed without an answer is not tried again. */
+export function mayRecover(error: unknown): boolean {
+  if (error instanceof WebhookFailure) return later.includes(error.status);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET' && 'syscall' in cause;
+}

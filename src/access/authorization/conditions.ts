@@ -113,6 +113,24 @@ export function compileCondition(source: string): Condition | string {
   }
 }
 
+const noSubject: JsonObject = { user: '', uid: '', groups: [], extra: {} };
+const noPath: JsonObject = { path: '', verb: '' };
+const noPlace: JsonObject = {
+  ...{ namespace: '', verb: '', group: '', version: '' },
+  ...{ resource: '', subresource: '', name: '' },
+};
+
+/** The review as conditions see it: texts, groups and extra are never absent, attributes and selectors may be. */
+function completed({ resourceAttributes, nonResourceAttributes, ...subject }: JsonObject): JsonObject {
+  return {
+    ...noSubject,
+    ...subject,
+    ...(isJsonObject(resourceAttributes ?? null)
+      ? { resourceAttributes: { ...noPlace, ...(resourceAttributes as JsonObject) } }
+      : { nonResourceAttributes: { ...noPath, ...(nonResourceAttributes as JsonObject) } }),
+  };
+}
+
 /** Whether a webhook is asked; an error: why that is not known. */
 export type Match =
   | { readonly outcome: 'match' | 'exclusion' }
@@ -123,7 +141,7 @@ const exclusion: Match = { outcome: 'exclusion' };
 
 /** Whether all conditions are true of a review. One that is false decides, whatever others fail. */
 export function* matchInSteps(conditions: readonly Condition[], spec: JsonObject): Steps<Match> {
-  const request = new ObjectValue(specType, spec);
+  const request = new ObjectValue(specType, completed(spec));
   const failures: string[] = [];
   let left = maxTotalCost;
   for (const { source, program } of conditions) {

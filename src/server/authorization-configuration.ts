@@ -12,7 +12,7 @@ import {
 import { aggregateMessages, type FieldError, type Names, parseDuration } from '../meta/index.ts';
 import { decodeConfiguration } from '../schema/index.ts';
 import type { AuthorizationSettings } from './authorization-flags.ts';
-import { type AuthorizationMode, modesOf } from './authorization-modes.ts';
+import { type AuthorizationMode, isMode, modesOf } from './authorization-modes.ts';
 import { checkKubeconfigPath, type Kubeconfig } from './authorization-webhook.ts';
 import { parseFound } from './configuration-file.ts';
 import { StartError } from './start-error.ts';
@@ -40,11 +40,13 @@ const flagsTimeoutMs = 30_000;
 
 /** The authorizers of the flags. */
 export const configuredByFlags = (settings: AuthorizationSettings): ConfiguredAuthorizer[] =>
-  modesOf(settings).map((type) =>
-    type === 'Webhook'
-      ? { type, name: 'default', webhook: webhookOfFlags(settings) }
-      : { type, name: type.toLowerCase() },
-  );
+  modesOf(settings)
+    .filter(isMode)
+    .map((type) =>
+      type === 'Webhook'
+        ? { type, name: 'default', webhook: webhookOfFlags(settings) }
+        : { type, name: type.toLowerCase() },
+    );
 
 const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => ({
   kubeconfig: {
@@ -63,9 +65,11 @@ const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => (
 export async function configuredByText(path: string, text: string, names: Names): Promise<ConfiguredAuthorizer[]> {
   const found = parseFound('--authorization-config', path, text);
   const { check, ...shape } = authorizationFormat;
+  if (found.value === null) refuse(found.where, check?.({}, names) ?? []);
   const decoded = decodeConfiguration<AuthorizationConfiguration>(shape, found.value, names);
   if ('problems' in decoded) {
-    const why = aggregateMessages(decoded.problems);
+    const strict = decoded.problems.every((problem) => problem.startsWith('unknown field'));
+    const why = `${strict ? 'strict decoding error: ' : ''}${aggregateMessages(decoded.problems)}`;
     throw new StartError(`${found.where}: failed to load AuthorizationConfiguration from file: ${why}`);
   }
   const configuration = decoded.value;

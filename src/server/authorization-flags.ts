@@ -1,6 +1,6 @@
 import { reviewVersions } from '../access/index.ts';
 import { aggregateMessages } from '../meta/index.ts';
-import { type AuthorizationMode, authorizationModes, modesOf, modesType } from './authorization-modes.ts';
+import { authorizationModes, modesOf, modesProblem, modesType } from './authorization-modes.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
 
@@ -11,7 +11,7 @@ export const authorizationFlags = {
   authorizationMode: flag(
     'Identity',
     modesType,
-    undefined as readonly AuthorizationMode[] | undefined,
+    undefined as readonly string[] | undefined,
     `Authorizers, asked in this order until one allows or denies: ${names}, each at most once. Without any it is \`RBAC\`. What none of them allows is denied. \`RBAC\` allows what roles grant, \`ABAC\` what the policies of \`--authorization-policy-file\` grant. \`Webhook\` asks the webhook of \`--authorization-webhook-config-file\`. \`Node\` has no opinion yet: kubelets may do what roles grant them. Members of \`system:masters\` are always allowed. With \`AlwaysAllow\` requests without credentials are refused.`,
   ),
   authorizationConfig: flag(
@@ -54,7 +54,7 @@ export const authorizationFlags = {
 
 /** The settings of authorization. */
 export interface AuthorizationSettings {
-  readonly authorizationMode: readonly AuthorizationMode[] | undefined;
+  readonly authorizationMode: readonly string[] | undefined;
   readonly authorizationConfig: string | undefined;
   readonly authorizationPolicyFile: string | undefined;
   readonly authorizationWebhookConfigFile: string | undefined;
@@ -63,8 +63,8 @@ export interface AuthorizationSettings {
   readonly authorizationWebhookCacheUnauthorizedTtl: number | undefined;
 }
 
-/** What is wrong with settings that are valid each by itself. */
-export function authorizationProblems(settings: AuthorizationSettings): string[] {
+/** What prevents the start; undefined: the settings of authorization are valid. */
+export function authorizationProblem(settings: AuthorizationSettings): string | undefined {
   const { authorizationConfig, authorizationPolicyFile: policies, authorizationMode } = settings;
   const { authorizationWebhookConfigFile: webhook, authorizationWebhookVersion: version = 'v1beta1' } = settings;
   if (authorizationConfig !== undefined) {
@@ -72,13 +72,13 @@ export function authorizationProblems(settings: AuthorizationSettings): string[]
       ...[authorizationMode, webhook, settings.authorizationWebhookVersion],
       ...[settings.authorizationWebhookCacheAuthorizedTtl, settings.authorizationWebhookCacheUnauthorizedTtl],
     ];
-    if (others.every((value) => value === undefined)) return [];
+    if (others.every((value) => value === undefined)) return undefined;
     const flags = '--authorization-mode or --authorization-webhook-*';
-    return [
-      `--authorization-config can not be specified when ${flags} flags are defined: write what they say into the file`,
-    ];
+    return `--authorization-config can not be specified when ${flags} flags are defined: write what they say into the file`;
   }
   const modes = modesOf(settings);
+  const wrong = modesProblem(modes);
+  if (wrong !== undefined) return wrong;
   const found: string[] = [];
   if (modes.includes('ABAC') && policies === undefined) {
     found.push("authorization-mode ABAC's authorization policy file not passed");
@@ -98,5 +98,5 @@ export function authorizationProblems(settings: AuthorizationSettings): string[]
       `invalid authorization config: unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are ${supported}: --authorization-webhook-version`,
     );
   }
-  return found.length === 0 ? [] : [aggregateMessages(found)];
+  return found.length === 0 ? undefined : aggregateMessages(found);
 }

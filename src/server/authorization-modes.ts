@@ -6,17 +6,12 @@ export type AuthorizationMode = (typeof authorizationModes)[number];
 
 const valid = authorizationModes.join(', ');
 
-/** An ordered list of authorization modes, each at most once; undefined when not set, or empty. */
-export const modesType: FlagType<readonly AuthorizationMode[] | undefined> = {
+/** Names of modes in their order; undefined when not set, or empty. Whether they are valid is found at the start. */
+export const modesType: FlagType<readonly string[] | undefined> = {
   placeholder: 'mode,…',
   given: 'string | readonly string[]',
   form: 'A list of names, or a text with commas between them.',
-  parse: (value) => {
-    if (value === '') return { value: undefined };
-    const given = value.split(',');
-    const problem = problemOf(given);
-    return problem === undefined ? { value: given.filter(isMode) } : { problem };
-  },
+  parse: (value) => ({ value: value === '' ? undefined : value.split(',') }),
   format: (value) => value?.join(',') ?? '',
   joins: true,
 };
@@ -24,25 +19,25 @@ export const modesType: FlagType<readonly AuthorizationMode[] | undefined> = {
 export const isMode = (mode: string): mode is AuthorizationMode =>
   (authorizationModes as readonly string[]).includes(mode);
 
-function problemOf(given: readonly string[]): string | undefined {
+/** What is wrong with names of modes; undefined: each is one, and none is there twice. */
+export function modesProblem(given: readonly string[]): string | undefined {
   const wrong = given.find((mode) => !isMode(mode));
   if (wrong !== undefined) {
-    return `cannot be used: authorization-mode ${quote(wrong)} is not a valid mode, the modes are ${valid}`;
+    return `authorization-mode ${quote(wrong)} is not a valid mode: --authorization-mode takes ${valid}`;
   }
   if (new Set(given).size === given.length) return undefined;
-  const shown = given.map((mode) => quote(mode)).join(' ');
-  return `cannot be used: authorization-mode [${shown}] has mode specified more than once`;
+  return `authorization-mode [${given.map((mode) => quote(mode)).join(' ')}] has mode specified more than once`;
 }
 
 interface AccessSettings {
   readonly anonymousAuth: boolean;
-  readonly authorizationMode: readonly AuthorizationMode[] | undefined;
+  readonly authorizationMode: readonly string[] | undefined;
 }
 
-const byDefault: readonly AuthorizationMode[] = ['RBAC'];
+const byDefault: readonly string[] = ['RBAC'];
 
 /** The modes of the settings. */
-export const modesOf = ({ authorizationMode }: Pick<AccessSettings, 'authorizationMode'>) =>
+export const modesOf = ({ authorizationMode }: Pick<AccessSettings, 'authorizationMode'>): readonly string[] =>
   authorizationMode ?? byDefault;
 
 /** Whether requests without credentials are served: never where everything is allowed. */

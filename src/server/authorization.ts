@@ -16,7 +16,7 @@ import {
 } from '../auth/index.ts';
 import type { Names, User } from '../meta/index.ts';
 import { type ConfiguredAuthorizer, configuredByFlags, configuredByText } from './authorization-configuration.ts';
-import type { AuthorizationSettings } from './authorization-flags.ts';
+import { type AuthorizationSettings, authorizationProblem } from './authorization-flags.ts';
 import { type AuthorizationMode, modeWarnings } from './authorization-modes.ts';
 import { openAuthorizationWebhook } from './authorization-webhook.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -59,6 +59,8 @@ export async function openAuthorization(
   dependencies: AuthorizationDependencies,
 ): Promise<Authorization> {
   const { log } = dependencies;
+  const problem = authorizationProblem(settings);
+  if (problem !== undefined) throw new StartError(problem);
   for (const warning of modeWarnings(settings)) log.warn(warning, {});
   const path = settings.authorizationConfig;
   if (path !== undefined) return followed(path, settings, dependencies);
@@ -135,7 +137,7 @@ async function openChain(
         authorizers.push(
           observedAuthorizer(webhookAuthorizer({ ...webhook, call }, optionsOf(one.name, dependencies)), own),
         );
-      } else authorizers.push(observedAuthorizer(standing[one.type](settings, dependencies), own));
+      } else authorizers.push(observedAuthorizer(await standing[one.type](settings, dependencies), own));
     }
   } catch (error) {
     close();
@@ -157,7 +159,7 @@ function optionsOf(name: string, { names, clock, random, log, observer }: Author
   };
 }
 
-type Standing = (settings: Settings, dependencies: AuthorizationDependencies) => Authorizer;
+type Standing = (settings: Settings, dependencies: AuthorizationDependencies) => Authorizer | Promise<Authorizer>;
 
 /** The authorizers that are not webhooks. */
 const standing: { readonly [mode in Exclude<AuthorizationMode, 'Webhook'>]: Standing } = {
@@ -166,8 +168,9 @@ const standing: { readonly [mode in Exclude<AuthorizationMode, 'Webhook'>]: Stan
   AlwaysDeny: () => alwaysDenyAuthorizer,
   RBAC: (_, { index, names, log }) => rbacAuthorizer(index, names, log),
   Node: () => nodeAuthorizer,
-  ABAC: () => {
-    throw new StartError('--authorization-mode: the mode ABAC is not supported yet');
+  ABAC: ({ authorizationPolicyFile: path }) => {
+    if (path === undefined) throw new StartError('the authorizer ABAC needs --authorization-policy-file');
+    throw new StartError('the authorizer ABAC is not supported yet');
   },
 };
 

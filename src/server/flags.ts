@@ -2,7 +2,7 @@ import { admissionPlugins } from '../admission/index.ts';
 import { maxFakeNodes } from '../controllers/index.ts';
 import { apiRelease, compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
-import { authorizationFlags, authorizationProblems } from './authorization-flags.ts';
+import { authorizationFlags } from './authorization-flags.ts';
 import { certificateFlags } from './certificate-flags.ts';
 import { controllerFlags, leaseProblems } from './controller-flags.ts';
 import { checkGate } from './feature-gates.ts';
@@ -373,7 +373,6 @@ function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string):
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
-    ...authorizationProblems(settings),
     ...storeProblems(settings, nameOf),
     ...(settings.encryptionProviderConfigAutomaticReload && !given('encryptionProviderConfig')
       ? [`${nameOf('encryptionProviderConfigAutomaticReload')} needs ${nameOf('encryptionProviderConfig')}`]

@@ -1,2 +1,3 @@
-/** Identity and rights by configuration files: identity providers, webhooks and their expressions. */
+/** Identity and rights by configuration: identity providers, webhooks, and their expressions. */
 export * from './authentication/index.ts';
+export * from './authorization/index.ts';

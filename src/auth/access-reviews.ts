@@ -91,8 +91,8 @@ async function withDecision(
   authorize: Authorizer,
 ): Promise<ApiObject> {
   const attributes: Attributes = { user, ...attributesOf(spec) };
-  const { allowed, denied = false, reason } = await authorize(attributes);
-  const evaluationError = evaluationErrorOf(attributes);
+  const { allowed, denied = false, reason, error } = await authorize(attributes);
+  const evaluationError = evaluationErrorOf(attributes, error);
   const status = {
     allowed,
     ...(denied ? { denied } : {}),
@@ -102,15 +102,15 @@ async function withDecision(
   return { ...posted, status };
 }
 
-/** Says which selectors were not considered as they were given. */
-function evaluationErrorOf(attributes: Attributes): string {
-  return (['fieldSelector', 'labelSelector'] as const)
+/** Says what failed, and which selectors were not considered as they were given. */
+function evaluationErrorOf(attributes: Attributes, error: string | undefined): string {
+  const ignored = (['fieldSelector', 'labelSelector'] as const)
     .filter((field) => attributes[field]?.error !== undefined)
     .map((field) => {
       const partially = attributes[field]?.requirements.length === 0 ? '' : 'partially ';
       return `spec.resourceAttributes.${field} ${partially}ignored due to parse error`;
-    })
-    .join('; ');
+    });
+  return [...(error === undefined ? [] : [error]), ...ignored].join('; ');
 }
 
 function attributesOf({ resourceAttributes, nonResourceAttributes }: ReviewSpec): Omit<Attributes, 'user'> {

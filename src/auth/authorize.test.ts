@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Features, namesFor } from '../meta/index.ts';
-import { alwaysAllowAuthorizer, mastersAuthorizer, nodeAuthorizer, unionAuthorizer } from './authorize.ts';
+import {
+  alwaysAllowAuthorizer,
+  mastersAuthorizer,
+  nodeAuthorizer,
+  observedAuthorizer,
+  unionAuthorizer,
+} from './authorize.ts';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { RbacIndex } from './rbac/rbac-index.ts';
 import { loadDefaultRoles } from './testing/default-roles.ts';
@@ -54,6 +60,49 @@ describe('authorizers', () => {
     expect(await unionAuthorizer([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a\nb' });
     const later = unionAuthorizer([async () => no('a')(attributes), no('b'), async () => no('')(attributes)]);
     expect(await later(attributes)).toEqual({ allowed: false, reason: 'a\nb' });
+  });
+});
+
+describe('authorizers that fail', () => {
+  const attributes = { user: { name: 'u', groups: [] }, verb: 'get', resource: undefined, path: '/' };
+  const failing =
+    (error: string, denied = false): Authorizer =>
+    () => ({ allowed: false, ...(denied ? { denied } : {}), reason: '', error });
+  const yes: Authorizer = () => ({ allowed: true, reason: 'yes' });
+  const no: Authorizer = async () => ({ allowed: false, denied: true, reason: 'no' });
+
+  it('leave the decision to later ones', async () => {
+    expect(unionAuthorizer([failing('a'), yes])(attributes)).toEqual({ allowed: true, reason: 'yes' });
+    expect(await unionAuthorizer([failing('a'), no])(attributes)).toEqual(await no(attributes));
+    expect(await unionAuthorizer([async () => failing('a')(attributes), yes])(attributes)).toEqual({
+      allowed: true,
+      reason: 'yes',
+    });
+  });
+
+  it('are told when nobody decides, each once', async () => {
+    const of = (...authorizers: Authorizer[]) => unionAuthorizer(authorizers)(attributes);
+    expect(of(failing('a'))).toEqual({ allowed: false, reason: '', error: 'a' });
+    expect(of(failing('a'), failing('b'), failing('a'))).toEqual({ allowed: false, reason: '', error: '[a, b]' });
+    expect(await of(failing('a'), async () => failing('b')(attributes))).toMatchObject({ error: '[a, b]' });
+  });
+
+  it('deny where they are to', () => {
+    expect(unionAuthorizer([failing('a', true), yes])(attributes)).toEqual({
+      allowed: false,
+      denied: true,
+      reason: '',
+      error: 'a',
+    });
+  });
+
+  it('are not counted as decisions', async () => {
+    const decided: string[] = [];
+    const observed = (authorizer: Authorizer) =>
+      observedAuthorizer(authorizer, { decided: (decision) => decided.push(decision) });
+    for (const one of [failing('a'), yes, no, failing('a', true)]) await observed(one)(attributes);
+    expect(decided).toEqual(['allowed', 'denied', 'denied']);
+    expect(observed(yes)(attributes)).not.toBeInstanceOf(Promise);
   });
 });
 

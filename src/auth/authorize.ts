@@ -1,6 +1,13 @@
 import { aggregateMessages, type User } from '../meta/index.ts';
 import { systemMasters } from './groups.ts';
-import { type Attributes, type Authorizer, type Decision, noOpinion, type Rules } from './types.ts';
+import {
+  type Attributes,
+  type Authorizer,
+  type AuthorizerObserver,
+  type Decision,
+  noOpinion,
+  type Rules,
+} from './types.ts';
 
 const allowed: Decision = { allowed: true, reason: '' };
 
@@ -35,39 +42,62 @@ export const nodeAuthorizer: Authorizer = Object.assign(() => noOpinion, {
   }),
 });
 
+/** What the authorizers without an opinion have said so far. */
+interface Said {
+  readonly reasons: readonly string[];
+  readonly errors: readonly string[];
+}
+
+const nothingSaid: Said = { reasons: [], errors: [] };
+
+const added = ({ reasons, errors }: Said, { reason, error }: Decision): Said => ({
+  reasons: reason === '' ? reasons : [...reasons, reason],
+  errors: error === undefined ? errors : [...errors, error],
+});
+
+function undecided({ reasons, errors }: Said): Decision {
+  const decision: Decision = { allowed: false, reason: reasons.join('\n') };
+  return errors.length === 0 ? decision : { ...decision, error: aggregateMessages(errors) };
+}
+
+const decides = ({ allowed, denied }: Decision): boolean => allowed || denied === true;
+
 /**
- * The first authorizer in order that allows or denies decides; without one there is no opinion, and the reasons are
- * joined. Rules are concatenated.
+ * The first authorizer in order that allows or denies decides, whatever others before it have failed to do. Without one
+ * there is no opinion, and reasons and errors are joined. Rules are concatenated.
  */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   // Synchronous unless an authorizer returns a promise.
-  const authorizeFrom = (
-    attributes: Attributes,
-    index = 0,
-    earlier: readonly string[] = [],
-  ): ReturnType<Authorizer> => {
-    let reasons = earlier;
+  const authorizeFrom = (attributes: Attributes, index: number, earlier: Said): ReturnType<Authorizer> => {
+    let said = earlier;
     for (let i = index; i < authorizers.length; i++) {
       const decision = authorizers[i]?.(attributes) ?? noOpinion;
-      if (decision instanceof Promise) return continueWith(decision, i + 1, attributes, reasons);
-      if (decision.allowed || decision.denied === true) return decision;
-      if (decision.reason !== '') reasons = [...reasons, decision.reason];
+      if (decision instanceof Promise) return continueWith(decision, i + 1, attributes, said);
+      if (decides(decision)) return decision;
+      if (decision.reason !== '' || decision.error !== undefined) said = added(said, decision);
     }
-    return reasons.length === 0 ? noOpinion : { allowed: false, reason: reasons.join('\n') };
+    return said === nothingSaid ? noOpinion : undecided(said);
   };
-  const continueWith = async (
-    pending: Promise<Decision>,
-    index: number,
-    attributes: Attributes,
-    reasons: readonly string[],
-  ): Promise<Decision> => {
+  const continueWith = async (pending: Promise<Decision>, index: number, attributes: Attributes, said: Said) => {
     const decision = await pending;
-    if (decision.allowed || decision.denied === true) return decision;
-    return authorizeFrom(attributes, index, decision.reason === '' ? reasons : [...reasons, decision.reason]);
+    return decides(decision) ? decision : authorizeFrom(attributes, index, added(said, decision));
   };
-  return Object.assign(authorizeFrom, {
+  return Object.assign((attributes: Attributes) => authorizeFrom(attributes, 0, nothingSaid), {
     rulesFor: (user: User, namespace: string) => unionRules(authorizers, user, namespace),
   });
+}
+
+/** The same authorizer, whose decisions are told to the observer. */
+export function observedAuthorizer(authorizer: Authorizer, observer: Pick<AuthorizerObserver, 'decided'>): Authorizer {
+  const told = (decision: Decision): Decision => {
+    if (decides(decision)) observer.decided(decision.allowed ? 'allowed' : 'denied');
+    return decision;
+  };
+  const authorize = (attributes: Attributes) => {
+    const decision = authorizer(attributes);
+    return decision instanceof Promise ? decision.then(told) : told(decision);
+  };
+  return authorizer.rulesFor === undefined ? authorize : Object.assign(authorize, { rulesFor: authorizer.rulesFor });
 }
 
 async function unionRules(authorizers: readonly Authorizer[], user: User, namespace: string): Promise<Rules> {

@@ -7,6 +7,7 @@ export {
   alwaysDenyAuthorizer,
   mastersAuthorizer,
   nodeAuthorizer,
+  observedAuthorizer,
   unionAuthorizer,
 } from './authorize.ts';
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
@@ -45,7 +46,10 @@ export { invalidToken, type TokenObjects } from './tokens/types.ts';
 export type {
   Attributes,
   Authenticator,
+  AuthorizationObserver,
   Authorizer,
+  AuthorizerObserver,
+  CallResult,
   ClientCertificate,
   Decision,
   ReviewHandler,
@@ -53,3 +57,4 @@ export type {
   TokenAuthenticator,
   WriteCheck,
 } from './types.ts';
+export { noOpinion } from './types.ts';

@@ -102,6 +102,11 @@ export interface Decision {
   readonly denied?: boolean;
   /** For the log and the message of the 403; may be empty. */
   readonly reason: string;
+  /**
+   * What failed. Who is not allowed then gets 500 instead of 403, because it is not known what a working server would
+   * have decided.
+   */
+  readonly error?: string;
 }
 
 export const noOpinion: Decision = { allowed: false, reason: '' };
@@ -110,6 +115,29 @@ export interface Authorizer {
   (attributes: Attributes): Decision | Promise<Decision>;
   /** The rules of `user` in a namespace; absent: this authorizer cannot enumerate rules. */
   readonly rulesFor?: (user: User, namespace: string) => Rules | Promise<Rules>;
+}
+
+/** Is told what one authorizer of the chain does. */
+export interface AuthorizerObserver {
+  /** It has allowed or denied. */
+  decided(decision: 'allowed' | 'denied'): void;
+  /** Its match conditions have been evaluated. */
+  matched(outcome: 'match' | 'exclusion' | 'error', seconds: number): void;
+  /** Its webhook was called, and answered or failed. */
+  called(result: CallResult, seconds: number): void;
+  /** All calls for a decision have failed, and later authorizers are asked. */
+  failedOpen(result: CallResult): void;
+}
+
+/** The outcome of a call of a webhook. */
+export type CallResult = 'success' | 'timeout' | 'error';
+
+/** Is told what authorizers do. */
+export interface AuthorizationObserver {
+  /** What is told of the authorizer of a name, also of one that takes its place. */
+  authorizer(type: string, name: string): AuthorizerObserver;
+  /** Another configuration was to be used. */
+  reloaded(status: 'success' | 'failure'): void;
 }
 
 /** The rules of a user. */

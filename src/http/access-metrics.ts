@@ -1,4 +1,5 @@
 import { ownMetric } from '../meta/index.ts';
+import { authorizationMetrics } from './authorization-metrics.ts';
 import { authenticationBounds, expiryBounds } from './bounds.ts';
 import { labelText, totalOf } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
@@ -92,15 +93,7 @@ export const accessMetrics: readonly Metric[] = [
     lines: ({ certificates }, name) =>
       [...certificates()].map(([certificate, time]) => line(name, labelText({ certificate }), time)),
   },
-  {
-    name: 'apiserver_authorization_decisions_total',
-    stability: 'ALPHA',
-    help: 'Decisions on what a requester may do.',
-    type: 'counter',
-    labels: ['decision'],
-    lines: ({ authorization }, name) =>
-      [...authorization].map(([decision, value]) => line(name, labelText({ decision }), value)),
-  },
+  ...authorizationMetrics,
   {
     name: 'apiserver_audit_event_total',
     stability: 'ALPHA',

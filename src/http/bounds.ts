@@ -11,6 +11,9 @@ export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 /** Of authentication, and of conversion webhooks. */
 export const authenticationBounds = Array.from({ length: 15 }, (_, i) => 2 ** i / 1000);
 
+/** Of calls of authorization webhooks: those of the client library. */
+export const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
 /** Of work queues. */
 export const queueBounds = Array.from({ length: 10 }, (_, i) => Number(`1e${i - 8}`));
 

@@ -1,5 +1,4 @@
 import type { AuditContext } from '../audit/index.ts';
-import type { Attributes, Decision } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import {
   accessDenied,
@@ -13,6 +12,7 @@ import {
 } from '../meta/index.ts';
 import { connectionOf, type Resource } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
+import { AuthorizationFailure, authorizationFailed, authorized } from './authorized.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs.ts';
 import { impersonate, impersonates } from './impersonate.ts';
@@ -309,25 +309,6 @@ function auditUnauthenticated(
   return auditor?.begin(request, { user: undefined, verb, resource, path }, id, started);
 }
 
-async function authorized(
-  attributes: Attributes,
-  audit: AuditContext | undefined,
-  { authorize, metrics }: Pick<HandlerOptions, 'authorize' | 'metrics'>,
-): Promise<void> {
-  let decision: Decision;
-  try {
-    const decided = authorize(attributes);
-    decision = decided instanceof Promise ? await decided : decided;
-  } catch (error) {
-    metrics.authorized('error');
-    audit?.authorizationFailed();
-    throw error;
-  }
-  metrics.authorized(decision.allowed ? 'allowed' : 'denied');
-  audit?.authorized(decision.allowed, decision.reason);
-  if (!decision.allowed) throw accessDenied(attributes, decision.reason);
-}
-
 type Conclude = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
 
 /** Counts and logs each request when it has ended, and ends its trace. */
@@ -379,6 +360,10 @@ function failed(
     }
     audit?.responseStatus(error.toStatus());
     return answerFailure(error, request.headers);
+  }
+  if (error instanceof AuthorizationFailure) {
+    log.error('authorization failed', { auditID, method: request.method, path: info.path, why: error.message });
+    return authorizationFailed(request.url, error);
   }
   failures += 1;
   const id = failures;

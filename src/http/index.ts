@@ -1,6 +1,7 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
 
 export { textAnswer } from './answers.ts';
+export { authorizationObserver } from './authorization-counts.ts';
 export type { HandlerOptions } from './call.ts';
 export type { RunningFlag } from './debug-flags.ts';
 export { dialFailure, type KubeletTrust } from './dial.ts';

@@ -26,7 +26,10 @@ const sections: readonly (readonly [title: string, pattern: RegExp])[] = [
   ['Watches and caches', /^(apiserver|orch)_(watch|init_events|terminated_watchers|storage_objects)/],
   ['Store', /^(etcd|orch_store)_|_storage_size_/],
   ['Encryption at rest', /_(envelope_encryption|encryption_config|storage_transformation)_/],
-  ['Users and access', /^(authentication|authenticated|serviceaccount)_|_(authorization|audit)_|certificate/],
+  [
+    'Users and access',
+    /^(authentication|authenticated|authorization|serviceaccount)_|_(authorization|audit)_|certificate/,
+  ],
   ['Admission', /_(admission|validation|conversion)_/],
   ['Controllers', /^(workqueue|leader_election)_/],
   ['Requests and connections', /^(apiserver|orch)_/],

@@ -10,6 +10,7 @@ import {
   type WebhookCounts,
   webhookObserver,
 } from './admission-counts.ts';
+import { type AuthorizationCounts, emptyAuthorizationCounts } from './authorization-counts.ts';
 import {
   admissionBounds,
   authenticationBounds,
@@ -67,7 +68,9 @@ export interface Counted extends Omit<SeriesTable, 'find'> {
   readonly authentication: ReadonlyMap<string, Distribution>;
   /** Authenticated requests by a class of user names. */
   readonly users: ReadonlyMap<string, number>;
+  /** Requests by the result of their authorization. */
   readonly authorization: ReadonlyMap<string, number>;
+  readonly authorizers: AuthorizationCounts;
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** The durations of conversions by webhooks, by labels. */
   readonly conversions: ReadonlyMap<string, Distribution>;
@@ -134,7 +137,7 @@ export const commitObserver = ({ commits, flushes }: CommitTimes) => ({
 });
 
 type AuthenticationResult = 'success' | 'failure' | 'error';
-type AuthorizationResult = 'allowed' | 'denied' | 'error';
+type AuthorizationResult = 'allowed' | 'denied' | 'no-opinion' | 'error';
 
 /**
  * The metrics of the server. Counting is a few additions; the text format is written on a scrape. Label values come from
@@ -178,6 +181,7 @@ type Given =
   | 'identity'
   | 'audit'
   | 'tokens'
+  | 'authorizers'
   | 'encryption'
   | 'build'
   | 'readUsage'
@@ -197,6 +201,7 @@ export const emptyCounts = (): Pick<Counted, Given> => ({
   commits: { commits: distribution(flushBounds), flushes: distribution(flushBounds) },
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),
+  authorizers: emptyAuthorizationCounts(),
   encryption: emptyEncryptionCounts(),
   storeSize: async () => undefined,
   checkWritable: async () => undefined,

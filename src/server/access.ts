@@ -1,25 +1,17 @@
 import {
   type Authenticator,
-  type Authorizer,
-  alwaysAllowAuthorizer,
-  alwaysDenyAuthorizer,
   anonymous,
   bearerAuthenticator,
   certificateAuthenticator,
   type ExpiryObserver,
-  mastersAuthorizer,
-  nodeAuthorizer,
   parseTokenFile,
-  type RbacIndex,
   type RequestHeaderNames,
-  rbacAuthorizer,
   requestHeaderAuthenticator,
   type TokenUser,
   unionAuthenticator,
-  unionAuthorizer,
 } from '../auth/index.ts';
 import type { Features, Names } from '../meta/index.ts';
-import { type AuthorizationMode, allowsAnonymous, modeWarnings } from './authorization-modes.ts';
+import { allowsAnonymous } from './authorization-modes.ts';
 import type { Log } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import { exposureOf } from './files.ts';
@@ -103,23 +95,6 @@ function checkUidHeaders({ requestheaderUidHeaders: headers }: AuthenticationSet
   if (!headers.some((header) => header.toLowerCase() === 'x-remote-uid')) {
     throw new StartError('--requestheader-uid-headers must have X-Remote-Uid among its headers');
   }
-}
-
-/** `system:masters`, then the authorizers of the modes in their order. */
-export function authorizerOf(
-  settings: Pick<Settings, 'authorizationMode' | 'anonymousAuth'>,
-  index: RbacIndex,
-  names: Names,
-  log: Pick<Log, 'warn' | 'debug'>,
-): Authorizer {
-  for (const warning of modeWarnings(settings)) log.warn(warning, {});
-  const authorizers: { readonly [mode in AuthorizationMode]: readonly Authorizer[] } = {
-    AlwaysAllow: [alwaysAllowAuthorizer],
-    AlwaysDeny: [alwaysDenyAuthorizer],
-    RBAC: [rbacAuthorizer(index, names, log)],
-    Node: [nodeAuthorizer],
-  };
-  return unionAuthorizer([mastersAuthorizer, ...settings.authorizationMode.flatMap((mode) => authorizers[mode])]);
 }
 
 /** The entries of the static token file. Tokens that others may read are used, with a warning. @throws StartError */

@@ -1,53 +1,53 @@
+import { quote } from '../meta/index.ts';
 import type { FlagType } from './flag-types.ts';
 
-export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Node'] as const;
+export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
-/** Modes of the reference server that this one does not have. */
-const unsupported: readonly string[] = ['ABAC', 'Webhook'];
 const valid = authorizationModes.join(', ');
 
-/** An ordered list of authorization modes, each at most once. */
-export const modesType: FlagType<readonly AuthorizationMode[]> = {
+/** Names of modes in their order; undefined when not set, or empty. Whether they are valid is found at the start. */
+export const modesType: FlagType<readonly string[] | undefined> = {
   placeholder: 'mode,…',
   given: 'string | readonly string[]',
   form: 'A list of names, or a text with commas between them.',
-  parse: (value) => {
-    const given = value.split(',').map((mode) => mode.trim());
-    const problem = problemOf(given);
-    return problem === undefined ? { value: given.filter(isMode) } : { problem };
-  },
-  format: (value) => value.join(','),
+  parse: (value) => ({ value: value === '' ? undefined : value.split(',') }),
+  format: (value) => value?.join(',') ?? '',
   joins: true,
 };
 
-const isMode = (mode: string): mode is AuthorizationMode => (authorizationModes as readonly string[]).includes(mode);
+export const isMode = (mode: string): mode is AuthorizationMode =>
+  (authorizationModes as readonly string[]).includes(mode);
 
-function problemOf(given: readonly string[]): string | undefined {
-  if (given.every((mode) => mode === '')) return `needs at least one of the modes ${valid}`;
+/** What is wrong with names of modes; undefined: each is one, and none is there twice. */
+export function modesProblem(given: readonly string[]): string | undefined {
   const wrong = given.find((mode) => !isMode(mode));
   if (wrong !== undefined) {
-    const why = unsupported.includes(wrong) ? 'is not supported yet' : 'is not a valid mode';
-    return `names ${JSON.stringify(wrong)}, which ${why}: the modes are ${valid}`;
+    return `authorization-mode ${quote(wrong)} is not a valid mode: --authorization-mode takes ${valid}`;
   }
-  const repeated = given.find((mode, i) => given.indexOf(mode) !== i);
-  if (repeated !== undefined) return `names ${repeated} more than once: the modes are ${valid}`;
-  return undefined;
+  if (new Set(given).size === given.length) return undefined;
+  return `authorization-mode [${given.map((mode) => quote(mode)).join(' ')}] has mode specified more than once`;
 }
 
 interface AccessSettings {
   readonly anonymousAuth: boolean;
-  readonly authorizationMode: readonly AuthorizationMode[];
+  readonly authorizationMode: readonly string[] | undefined;
 }
 
+const byDefault: readonly string[] = ['RBAC'];
+
+/** The modes of the settings. */
+export const modesOf = ({ authorizationMode }: Pick<AccessSettings, 'authorizationMode'>): readonly string[] =>
+  authorizationMode ?? byDefault;
+
 /** Whether requests without credentials are served: never where everything is allowed. */
-export const allowsAnonymous = ({ anonymousAuth, authorizationMode }: AccessSettings): boolean =>
-  anonymousAuth && !authorizationMode.includes('AlwaysAllow');
+export const allowsAnonymous = (settings: AccessSettings): boolean =>
+  settings.anonymousAuth && !modesOf(settings).includes('AlwaysAllow');
 
 /** What is logged at the start. */
 export function modeWarnings(settings: AccessSettings): string[] {
   const warnings: string[] = [];
-  if (settings.authorizationMode.includes('Node')) {
+  if (modesOf(settings).includes('Node')) {
     warnings.push(
       'the authorization mode Node has no opinion yet: kubelets may do what roles grant them, such as the cluster role system:node bound to the group system:nodes',
     );

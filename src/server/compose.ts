@@ -5,6 +5,7 @@ import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import {
+  authorizationObserver,
   type ConnectionCounts,
   commitObserver,
   createHandler,
@@ -18,12 +19,11 @@ import {
   type HandlerOptions,
   type HealthCheck,
   type InFlight,
-  type InFlightLimits,
   type Metrics,
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Names } from '../meta/index.ts';
+import { expandNames, type Names, statusError } from '../meta/index.ts';
 import {
   createRegistry,
   type Observer,
@@ -36,9 +36,10 @@ import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
-import { type Authentication, authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
+import { type Authentication, authenticationOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
+import { type Authorization, openAuthorization } from './authorization.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeOthers } from './component-status.ts';
 import { allowsPrivileged, fakeNodesOf } from './demo.ts';
@@ -49,6 +50,7 @@ import { usageLists } from './fake-kubelet/usage.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
+import { inFlightLimits } from './in-flight-limits.ts';
 import { kindFinder } from './kind-finder.ts';
 import { openStore, placeOf } from './open-store.ts';
 import { parameterChecks } from './parameter-checks.ts';
@@ -77,6 +79,7 @@ export interface ServerComponents {
   readonly nodeProxy: NodeProxy;
   readonly yaml: YamlThread;
   readonly webhooks: RegisteredWebhooks;
+  readonly authorization: Authorization;
   readonly metrics: Metrics;
   readonly usage: UsageReader;
   /** Undefined: nothing is traced. */
@@ -124,11 +127,12 @@ export async function compose(
   const findKind = kindFinder(later.registry);
   const places = { names, clock, random, ...later };
   const webhooks = webhooksOf(settings, places, interceptWebhooks);
-  const tokenCounts = counts.tokens;
-  const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, tokenCounts, webhooks, ...later };
-  const access = await authenticationOf(settings, names, auth);
+  const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, webhooks, ...later };
+  const access = await authenticationOf(settings, names, { ...auth, tokenCounts: counts.tokens });
   const roles = new RbacIndex();
-  const authorize = authorizerOf(settings, roles, names, auth.log);
+  const observer = authorizationObserver(counts.authorizers, clock);
+  const authorization = await openAuthorization(settings, { ...auth, names, index: roles, observer });
+  const { authorize } = authorization;
   const nodeProxy = await nodeProxyOf(settings, places);
   const fakeNodes = fakeNodesOf(settings);
   const admissionLog = logOf(log, 'admission');
@@ -145,7 +149,7 @@ export async function compose(
   const registry: Registry = createRegistry({
     ...{ store, names, clock, random, serves, tokenKey },
     definitions: fakeNodes > 0 ? [...builtinResources, ...metricsResources] : builtinResources,
-    authorize: resourceAuthorizer(authorize, metrics),
+    authorize: resourceAuthorizer(authorize),
     observer: createObserver(metrics, logOf(log, 'registry'), starting),
     ...registrySettings(settings, log),
     reviewHandlers: reviewHandlers({ ...access, authorize, names }),
@@ -162,7 +166,8 @@ export async function compose(
   const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
   const { signSecretToken } = access;
-  return { ...opened, rolesLoaded: followRoles(registry, roles, names), signSecretToken, noteRevision };
+  const rolesLoaded = followRoles(registry, roles, names);
+  return { ...opened, authorization, rolesLoaded, signSecretToken, noteRevision };
 }
 
 /** What requests are handled with. */
@@ -283,36 +288,12 @@ function allocationOptions(
   return { openAllocations: createAllocations({ ...dependencies, group, families, nodePorts }) };
 }
 
-/** Watches are mostly idle; the limit bounds their memory. */
-const maxWatches = 100_000;
-/** Proxied requests to nodes hold two connections each. */
-const maxProxied = 10_000;
-/** Bytes of request bodies that are received or processed: about 80 of the largest. */
-const maxReceiving = 256 * 1024 * 1024;
-/** Bytes of responses that clients have not read: one chunk of several hundred lists, which costs three times its size. */
-const maxUnread = 128 * 1024 * 1024;
-
-/** Bytes of the selectors of lists and watches: 400 watches with the largest, or 100,000 with a name. */
-const maxSelectors = 64 * 1024 * 1024;
-
-const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
-
-const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
-  readOnly: limitOf(settings.maxRequestsInflight),
-  mutating: limitOf(settings.maxMutatingRequestsInflight),
-  longRunning: maxWatches,
-  proxied: maxProxied,
-  receiving: maxReceiving,
-  unread: maxUnread,
-  selectors: maxSelectors,
-});
-
-/** The authorizer of checks within a request, counted like that of the request itself. */
+/** The authorizer of checks within a request. Where nobody allows it and an authorizer has failed, the request fails. */
 const resourceAuthorizer =
-  (authorize: Authorizer, metrics: Metrics): RegistryOptions['authorize'] =>
+  (authorize: Authorizer): RegistryOptions['authorize'] =>
   async (user, { verb, ...resource }) => {
     const decision = await authorize({ user, verb, resource, path: '' });
-    metrics.authorized(decision.allowed ? 'allowed' : 'denied');
+    if (!decision.allowed && decision.error !== undefined) throw statusError.internal(decision.error);
     return decision;
   };
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { allowsAnonymous } from './authorization-modes.ts';
+import { allowsAnonymous, modesOf } from './authorization-modes.ts';
 import type { Settings } from './flags.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -8,7 +8,7 @@ import { shellWord } from './shell-word.ts';
  * starts it. None when it listens on a loopback address, or has a certificate and a client CA of the user's choice.
  */
 export function exposureNotice(settings: Settings & { readonly dataDir: string }): readonly string[] {
-  const { bindAddress, tlsCertFile, clientCaFile, dataDir, authorizationMode } = settings;
+  const { bindAddress, tlsCertFile, clientCaFile, dataDir } = settings;
   if (isLoopback(bindAddress) || (tlsCertFile !== undefined && clientCaFile !== undefined)) return [];
   const [cert, key] = ['ca.crt', 'ca.key'].map((name) => shellWord(join(dataDir, name)));
   return [
@@ -22,7 +22,7 @@ export function exposureNotice(settings: Settings & { readonly dataDir: string }
     ...(allowsAnonymous(settings)
       ? ['- strangers can read /version and health checks: --anonymous-auth=false refuses them']
       : []),
-    ...(authorizationMode.includes('AlwaysAllow')
+    ...(modesOf(settings).includes('AlwaysAllow')
       ? ['- every request with credentials is allowed: --authorization-mode=RBAC']
       : []),
   ];

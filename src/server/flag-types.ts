@@ -182,6 +182,14 @@ export const duration: FlagType<number> = {
   },
 };
 
+/** How long answers are kept, in milliseconds; undefined when not set. A negative one keeps none, as 0 does. */
+export const cacheDuration: FlagType<number | undefined> = {
+  ...duration,
+  parse: (value) =>
+    value.startsWith('-') && 'value' in duration.parse(value.slice(1)) ? { value: 0 } : duration.parse(value),
+  format: (value) => (value === undefined ? '' : duration.format(value)),
+};
+
 /** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): FlagType<T> {
   return {

@@ -2,7 +2,7 @@ import { admissionPlugins } from '../admission/index.ts';
 import { maxFakeNodes } from '../controllers/index.ts';
 import { apiRelease, compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { auditFlags } from './audit-flags.ts';
-import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
+import { authorizationFlags } from './authorization-flags.ts';
 import { certificateFlags } from './certificate-flags.ts';
 import { controllerFlags, leaseProblems } from './controller-flags.ts';
 import { checkGate } from './feature-gates.ts';
@@ -74,12 +74,7 @@ const flags = {
     true,
     'Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, instead of refused.',
   ),
-  authorizationMode: flag(
-    'Identity',
-    modesType,
-    ['RBAC'] as readonly AuthorizationMode[],
-    `Authorizers, asked in this order until one allows or denies: ${code(authorizationModes)}. What none of them allows is denied. \`RBAC\` allows what roles grant. \`Node\` has no opinion yet: kubelets may do what roles grant them. Members of \`system:masters\` are always allowed. With \`AlwaysAllow\` requests without credentials are refused.`,
-  ),
+  ...authorizationFlags,
 
   enableBootstrapTokenAuth: flag(
     'Identity',

@@ -295,6 +295,10 @@ describe('--authorization-mode', () => {
     },
   );
 
+  it('is RBAC when it is empty', async () => {
+    expect(await statusOf('', 'u')).toBe(`403 ${denied}`);
+  });
+
   it('accepts Node with a warning', async () => {
     const warnings: string[] = [];
     const log = { ...silentLog, warn: (text: string) => warnings.push(text) };
@@ -303,11 +307,12 @@ describe('--authorization-mode', () => {
   });
 
   it.each([
-    ['RBAC,Magic', 'names "Magic", which is not a valid mode: the modes are AlwaysAllow, AlwaysDeny, RBAC, Node'],
-    ['Webhook', 'names "Webhook", which is not supported yet: the modes are AlwaysAllow, AlwaysDeny, RBAC, Node'],
-    ['RBAC,Node,RBAC', 'names RBAC more than once: the modes are AlwaysAllow, AlwaysDeny, RBAC, Node'],
-    ['', 'needs at least one of the modes AlwaysAllow, AlwaysDeny, RBAC, Node'],
-    ['rbac', 'names "rbac", which is not a valid mode: the modes are AlwaysAllow, AlwaysDeny, RBAC, Node'],
+    ['RBAC,Magic', 'authorization-mode "Magic" is not a valid mode, the modes are AlwaysAllow, AlwaysDeny, ABAC'],
+    ['Node, RBAC', 'authorization-mode " RBAC" is not a valid mode'],
+    ['rbac', 'authorization-mode "rbac" is not a valid mode'],
+    ['RBAC,Node,RBAC', 'authorization-mode ["RBAC" "Node" "RBAC"] has mode specified more than once'],
+    ['Webhook', "authorization-mode Webhook's authorization config file not passed"],
+    ['ABAC', "authorization-mode ABAC's authorization policy file not passed"],
   ])('refuses %j', async (authorizationMode, problem) => {
     await expect(createServer({ authorizationMode })).rejects.toThrow(problem);
   });

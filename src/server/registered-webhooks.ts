@@ -1,16 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { isIP } from 'node:net';
-import { type CallWebhook, type RegisteredWebhook, WebhookFailure } from '../admission/index.ts';
-import { dialFailure, Shares } from '../http/index.ts';
-import { type ByteString, isJsonObject, readJsonText } from '../meta/index.ts';
-import {
-  createWebhookClient,
-  type Receiving,
-  type WebhookAnswer,
-  type WebhookCall,
-  type WebhookClient,
-} from './webhook-client.ts';
+import type { CallWebhook, RegisteredWebhook } from '../admission/index.ts';
+import { Shares } from '../http/index.ts';
+import { createWebhookClient, type Receiving, type WebhookClient } from './webhook-client.ts';
 import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
+import { post } from './webhook-post.ts';
 
 export interface RegisteredWebhooks {
   /**
@@ -96,8 +89,7 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
   };
   return {
     open: (config, maxRequests) => {
-      const limits = limitsOf(config.url);
-      const client = createWebhookClient(config, maxRequests === undefined ? limits : { ...limits, maxRequests });
+      const client = createWebhookClient(config, { ...limitsOf(config.url), ...(maxRequests && { maxRequests }) });
       opened.push(client);
       return (body, timeoutMs) =>
         post(client, body, withTimeout(config.url.href, timeoutMs), { timeoutMs }, closing.signal);
@@ -118,20 +110,6 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
   };
 }
 
-async function post(
-  client: WebhookClient,
-  body: ByteString,
-  text: string,
-  call: Omit<WebhookCall, 'url'>,
-  closing: AbortSignal,
-): Promise<Uint8Array> {
-  const url = new URL(text);
-  const answer = await client.post(body, closing, { url, ...call }).catch((error: unknown) => {
-    throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, url)}`, { cause: error });
-  });
-  return contentOf(answer);
-}
-
 const serverNameOf = (service: RegisteredWebhook['service']): string => `${service?.name}.${service?.namespace}.svc`;
 
 /** The URL that tells the webhook how long it may take. */
@@ -141,69 +119,3 @@ const withTimeout = (url: string, timeoutMs: number): string =>
 /** The URL without its query, with the port of a service. */
 const placeOf = ({ url, service }: RegisteredWebhook): string =>
   typeof url === 'string' ? url : `https://${serverNameOf(service)}:${service?.port ?? 443}${service?.path ?? ''}`;
-
-/** Why there is no response. */
-function failureText(error: unknown, url: URL): string {
-  if (!(error instanceof Error)) return 'unknown failure';
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'context deadline exceeded';
-  // An attempt for each address of a name.
-  const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
-  const { address, port } = cause as { readonly address?: string; readonly port?: number };
-  const place = { host: address ?? url.hostname.replace(/^\[|\]$/g, ''), port: String(port ?? (url.port || 443)) };
-  return certificateFault(cause) ?? dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
-}
-
-/** A certificate of another host. */
-function certificateFault(error: Error): string | undefined {
-  if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined;
-  const { host = '', cert = {} } = error as { host?: string; cert?: { readonly subjectaltname?: string } };
-  const prefix = isIP(host) === 0 ? 'DNS:' : 'IP Address:';
-  const known = (cert.subjectaltname ?? '').split(', ').filter((name) => name.startsWith(prefix));
-  const names = known.map((name) => name.slice(prefix.length)).join(', ');
-  const x509 = 'tls: failed to verify certificate: x509:';
-  if (names !== '') return `${x509} certificate is valid for ${names}, not ${host}`;
-  if (isIP(host) === 0) return `${x509} certificate is not valid for any names, but wanted to match ${host}`;
-  return `${x509} cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
-}
-
-/** How much of a response that is no success is shown (bytes). */
-const maxShown = 2_048;
-
-const refusals: { readonly [status: number]: string } = {
-  400: 'the server rejected our request for an unknown reason',
-  401: 'the server has asked for the client to provide credentials',
-  404: 'the server could not find the requested resource',
-  405: 'the server does not allow this method on the requested resource',
-  409: 'the server reported a conflict',
-  422: 'the server rejected our request due to an error in our request',
-  429: 'the server has received too many requests and has asked us to try again later',
-  503: 'the server is currently unable to handle the request',
-  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
-};
-
-/** The body of a successful response. */
-function contentOf({ status, contentType, body }: WebhookAnswer): Uint8Array {
-  if (status < 200 || status > 206) throw new WebhookFailure(status, statusFailure(status, contentType, body));
-  if (body.length > 0) return body;
-  throw new Error(`0-length response with status code: ${status} and content type: ${contentType}`);
-}
-
-function statusFailure(status: number, contentType: string, body: Buffer): string {
-  const sent = readJsonText(body.toString());
-  if (isJsonObject(sent ?? null)) {
-    const { kind, status: outcome, message } = sent as { readonly [name: string]: unknown };
-    if (kind === 'Status' && outcome === 'Failure' && typeof message === 'string') return message;
-  }
-  const isText = contentType === '' || contentType.startsWith('text/');
-  const shown = isText ? body.subarray(0, maxShown).toString().trim() : 'unknown';
-  if (status === 403 || status === 415) return shown;
-  if (status === 406) {
-    const why = 'the server was unable to respond with a content type that the client supports';
-    return shown === '' || shown === 'unknown' ? why : shown;
-  }
-  const known = refusals[status];
-  if (known !== undefined) return known;
-  if (status >= 500)
-    return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`;
-  return `the server responded with the status code ${status} but did not return more information`;
-}

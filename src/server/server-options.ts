@@ -163,14 +163,57 @@ export interface ServerOptions {
    */
   readonly anonymousAuth?: boolean | undefined;
   /**
-   * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `RBAC`, `Node`. What none
-   * of them allows is denied. `RBAC` allows what roles grant. `Node` has no opinion yet: kubelets may do what roles
-   * grant them. Members of `system:masters` are always allowed. With `AlwaysAllow` requests without credentials are
-   * refused.
+   * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `ABAC`, `Webhook`,
+   * `RBAC`, `Node`, each at most once. Without any it is `RBAC`. What none of them allows is denied. `RBAC` allows what
+   * roles grant, `ABAC` what the policies of `authorizationPolicyFile` grant. `Webhook` asks the webhook of
+   * `authorizationWebhookConfigFile`. `Node` has no opinion yet: kubelets may do what roles grant them. Members of
+   * `system:masters` are always allowed. With `AlwaysAllow` requests without credentials are refused.
    *
-   * A list of names, or a text with commas between them. `RBAC` by default. The flag `--authorization-mode`.
+   * A list of names, or a text with commas between them. Nothing by default. The flag `--authorization-mode`.
    */
   readonly authorizationMode?: string | readonly string[] | undefined;
+  /**
+   * The authorizers in a file, as in [access-authorization.md](access-authorization.md), in place of
+   * `authorizationMode` and the flags of the webhook. A changed file takes effect within a minute; one that is invalid
+   * does not.
+   *
+   * The path of a file. Nothing by default. The flag `--authorization-config`.
+   */
+  readonly authorizationConfig?: string | undefined;
+  /**
+   * The policies of the authorization mode `ABAC`, one JSON object a line.
+   *
+   * The path of a file. Nothing by default. The flag `--authorization-policy-file`.
+   */
+  readonly authorizationPolicyFile?: string | undefined;
+  /**
+   * A kubeconfig that leads to the webhook of the authorization mode `Webhook`, as in
+   * [access-authorization.md](access-authorization.md).
+   *
+   * The path of a file. Nothing by default. The flag `--authorization-webhook-config-file`.
+   */
+  readonly authorizationWebhookConfigFile?: string | undefined;
+  /**
+   * The version of the SubjectAccessReview that this webhook is sent and answers: `v1beta1`, which is the default, or
+   * `v1`.
+   *
+   * A text. Nothing by default. The flag `--authorization-webhook-version`.
+   */
+  readonly authorizationWebhookVersion?: string | undefined;
+  /**
+   * How long the webhook is not asked again what it has allowed; five minutes by default. 0: it is asked each time.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Nothing by default. The flag
+   * `--authorization-webhook-cache-authorized-ttl`.
+   */
+  readonly authorizationWebhookCacheAuthorizedTtl?: number | string | undefined;
+  /**
+   * How long the webhook is not asked again what it has not allowed; 30 seconds by default. 0: it is asked each time.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. Nothing by default. The flag
+   * `--authorization-webhook-cache-unauthorized-ttl`.
+   */
+  readonly authorizationWebhookCacheUnauthorizedTtl?: number | string | undefined;
   /**
    * Secrets of the type for bootstrap tokens in the system namespace are bearer tokens.
    *

@@ -5,7 +5,7 @@ import type { Dependencies, Log } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
 import { StartError } from './start-error.ts';
-import { toldOnce } from './told-once.ts';
+import { rareWarnings } from './webhook-failures.ts';
 import { readWebhookConfig } from './webhook-kubeconfig.ts';
 import { retriedCall } from './webhook-retries.ts';
 
@@ -38,7 +38,7 @@ export async function openTokenWebhook(
   const version = versionOf(settings);
   const config = await readWebhookConfig('--authentication-token-webhook-config-file', path);
   const post = retriedCall({ call: webhooks.open(config, maxReviews), backoffMs, clock, random });
-  const isNew = toldOnce(clock);
+  const warn = rareWarnings(log, clock);
   let waiting = 0;
   const authenticate = tokenWebhookAuthenticator({
     ...{ names, version, audiences },
@@ -51,9 +51,7 @@ export async function openTokenWebhook(
         waiting--;
       }
     },
-    failed: (why) => {
-      if (isNew(why)) log.warn('the token webhook has failed: its tokens are refused', { why });
-    },
+    failed: (why) => warn('the token webhook has failed: its tokens are refused', { why }),
   });
   return cachedAuthenticator(authenticate, clock, tokenCounts.cache, { valid: lifetime, unknown: lifetime });
 }

@@ -43,14 +43,16 @@ it('gives up after five attempts', async () => {
 it.each([
   ['another status', new WebhookFailure(403, 'no')],
   ['no connection', new Error('Post', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) })],
+  ['no answer', new Error('Post', { cause: Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }) })],
 ])('does not try again after %s', async (_, failure) => {
   const { ask, calls } = reviewerOf(failure);
   await expect(ask()).rejects.toBe(failure);
   expect(calls()).toBe(1);
 });
 
-it('tries again when the connection was lost', async () => {
-  const lost = new Error('Post', { cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
+it('tries again when the connection was reset', async () => {
+  const reset = { code: 'ECONNRESET', syscall: 'read' };
+  const lost = new Error('Post', { cause: Object.assign(new Error('x'), reset) });
   const { ask, calls } = reviewerOf(lost);
   await ask();
   expect(calls()).toBe(2);

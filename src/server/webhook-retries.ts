@@ -9,22 +9,19 @@ interface Options {
   readonly random: Random;
 }
 
-/** How many attempts there are, the timeout of each (ms), and by how much each pause is longer than the one before. */
-const attempts = 5;
+/** The timeout of each attempt (ms). */
 const timeoutMs = 30_000;
-const factor = 1.5;
-/** The part of a pause that is added at random. */
-const jitter = 0.2;
 
 /** Posts to a webhook, again after a pause when it may answer later. */
 export function retriedCall({ call, backoffMs, clock, random }: Options): (body: ByteString) => Promise<Uint8Array> {
   return async (body) => {
-    for (let attempt = 1, pause = backoffMs; ; attempt++, pause *= factor) {
+    const pauses = pausesOf(backoffMs, random);
+    for (let attempt = 0; ; attempt++) {
       try {
         return await call(body, timeoutMs);
       } catch (error) {
-        if (attempt === attempts || !mayRecover(error)) throw error;
-        const ms = pause * (1 + (jitter * random.integer(1_000)) / 1_000);
+        const ms = pauses[attempt];
+        if (ms === undefined || !mayRecover(error)) throw error;
         await new Promise<void>((resolve) => {
           clock.after(ms, resolve);
         });
@@ -33,13 +30,24 @@ export function retriedCall({ call, backoffMs, clock, random }: Options): (body:
   };
 }
 
+/** How many attempts there are, and by how much each pause is longer than the one before. */
+const attempts = 5;
+const factor = 1.5;
+/** The part of a pause that is added at random. */
+const jitter = 0.2;
+
+/** The pauses between the attempts of a call (ms). */
+export const pausesOf = (firstMs: number, random: Random): readonly number[] =>
+  Array.from(
+    { length: attempts - 1 },
+    (_, i) => firstMs * factor ** i * (1 + (jitter * random.integer(1_000)) / 1_000),
+  );
+
 const later = [429, 500, 504];
 
-/** Whether the webhook was busy, or the connection was lost. */
-const mayRecover = (error: unknown): boolean =>
-  error instanceof WebhookFailure
-    ? later.includes(error.status)
-    : error instanceof Error &&
-      error.cause instanceof Error &&
-      'code' in error.cause &&
-      error.cause.code === 'ECONNRESET';
+/** Whether the webhook was busy, or the connection was reset. One that was closed without an answer is not tried again. */
+export function mayRecover(error: unknown): boolean {
+  if (error instanceof WebhookFailure) return later.includes(error.status);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET' && 'syscall' in cause;
+}

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Features, namesFor } from '../meta/index.ts';
-import {
-  alwaysAllowAuthorizer,
-  mastersAuthorizer,
-  nodeAuthorizer,
-  observedAuthorizer,
-  unionAuthorizer,
-} from './authorize.ts';
+import { defaultFeatures, type Features, namesFor } from '../meta/index.ts';
+import { alwaysAllowAuthorizer, mastersAuthorizer, observedAuthorizer, unionAuthorizer } from './authorize.ts';
+import { nodeAuthorizer } from './node/node-authorizer.ts';
+import { NodeGraph } from './node/node-graph.ts';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { RbacIndex } from './rbac/rbac-index.ts';
 import { loadDefaultRoles } from './testing/default-roles.ts';
@@ -145,7 +141,8 @@ describe('rulesFor', () => {
 
   it('is incomplete if one authorizer cannot enumerate its rules', async () => {
     expect(await rules('system:masters')).toMatchObject({ incomplete: false });
-    expect(await rules('system:masters', unionAuthorizer([alwaysAllowAuthorizer, nodeAuthorizer]))).toMatchObject({
+    const nodes = nodeAuthorizer({ graph: new NodeGraph(), names, features: defaultFeatures });
+    expect(await rules('system:masters', unionAuthorizer([alwaysAllowAuthorizer, nodes]))).toMatchObject({
       incomplete: true,
       evaluationError: 'node authorizer does not support user rule resolution',
     });

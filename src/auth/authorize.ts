@@ -34,14 +34,6 @@ export const alwaysDenyAuthorizer: Authorizer = Object.assign(
   { rulesFor: () => emptyRules },
 );
 
-/** The authorization mode `Node`, which has no opinion yet. It cannot list the rights of a node, as in the reference server. */
-export const nodeAuthorizer: Authorizer = Object.assign(() => noOpinion, {
-  rulesFor: () => ({
-    ...incompleteRules,
-    evaluationError: 'node authorizer does not support user rule resolution',
-  }),
-});
-
 /** What the authorizers without an opinion have said so far. */
 interface Said {
   readonly reasons: readonly string[];

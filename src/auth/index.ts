@@ -6,7 +6,6 @@ export {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
   mastersAuthorizer,
-  nodeAuthorizer,
   observedAuthorizer,
   unionAuthorizer,
 } from './authorize.ts';
@@ -14,6 +13,9 @@ export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts
 export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
 export { certificateAuthenticator, type ExpiryObserver } from './client-certificates.ts';
 export { systemAnonymous, systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
+export { nodeAuthorizer } from './node/node-authorizer.ts';
+export { NodeGraph } from './node/node-graph.ts';
+export { podReferences, volumeReferences } from './node/references.ts';
 export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 export { RbacIndex } from './rbac/rbac-index.ts';

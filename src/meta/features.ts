@@ -26,6 +26,9 @@ export const featureGates = {
   AllowParsingUserUIDFromCertAuth: beta('the uid of a user is read from its client certificate'),
   APIServerTracing: beta('requests are traced where `--tracing-config-file` is given'),
   APIResponseCompression: beta('large responses of gets and lists are compressed for clients that accept gzip'),
+  AuthorizeNodeWithSelectors: beta(
+    'a node reads its own Node object and its own pods only, in the authorization mode Node',
+  ),
   AuthorizeWithSelectors: beta('authorizers and access reviews get field and label selectors'),
   ClusterTrustBundle: beta('ClusterTrustBundles are served in the versions that `--runtime-config` enables', off),
   ClusterTrustBundleProjection: beta(field('volumes[].projected.sources[].clusterTrustBundle'), off),

@@ -25,7 +25,7 @@ const rows: readonly Row[] = [
     true,
     false,
     `AnonymousAuthConfigurableEndpoints APIServerIdentity
-     AuthorizeNodeWithSelectors ConsistentListFromCache ContainerCheckpoint ContextualLogging CPUManagerPolicyBetaOptions
+     ConsistentListFromCache ContainerCheckpoint ContextualLogging CPUManagerPolicyBetaOptions
      DisableCPUQuotaWithExclusiveCPUs GracefulNodeShutdown
      GracefulNodeShutdownBasedOnPodPriority ImageMaximumGCAge InOrderInformers KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletSeparateDiskGC KubeletTracing LoggingBetaOptions NodeSwap OrderedNamespaceDeletion

@@ -19,7 +19,7 @@ async function following(made: Bench, turns?: Turns) {
     if (object === undefined) state.delete(key);
     else state.set(key, JSON.stringify(object['data']));
   };
-  await follow(made.registry.find('', 'v1', 'configmaps') as Resource, follower, turns);
+  await follow(made.registry.find('', 'v1', 'configmaps') as Resource, follower, {}, turns);
   return { state, told: () => told };
 }
 

@@ -2,7 +2,7 @@ import type { CachedObject } from '../cache/index.ts';
 import { type ApiObject, serverTurns } from '../meta/index.ts';
 import type { Resource } from './resource.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
-import type { ObjectFollower } from './types.ts';
+import type { FollowOptions, ObjectFollower } from './types.ts';
 
 /** The object; undefined when it is corrupt. */
 function readable(format: Resource['format'], held: CachedObject): ApiObject | undefined {
@@ -21,9 +21,14 @@ export function checkFollowed({ definition: { plural, followed } }: Resource): v
 }
 
 /** See `Registry.follow`. Starts the cache of the resource, which then runs until the registry is closed. */
-export async function follow(resource: Resource, follower: ObjectFollower, turns = serverTurns()): Promise<void> {
+export async function follow(
+  resource: Resource,
+  follower: ObjectFollower,
+  { late = false }: FollowOptions = {},
+  turns = serverTurns(),
+): Promise<void> {
   const { cache, format, keyPrefix } = resource;
-  checkFollowed(resource);
+  if (!late) checkFollowed(resource);
   const tell = (held: CachedObject, deleted: boolean) => {
     const { namespace, name } = held;
     follower(namespace, name, deleted ? undefined : readable(format, held));

@@ -138,10 +138,10 @@ export function createRegistry(options: RegistryOptions): Registry {
     objects: serverObjects(registry),
     features,
     encode,
-    follow: async (id, follower) => {
+    follow: async (id, follower, options) => {
       const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();
-      return withStatusErrors({ resource }, follow(resource, follower));
+      return withStatusErrors({ resource }, follow(resource, follower, options));
     },
     forget: async (revision) => {
       const storages = new Set(catalog.resources.map(({ storage }) => storage));

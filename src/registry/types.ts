@@ -217,15 +217,20 @@ export interface Registry {
   /** The object in the version of the request: the stored bytes where that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
   /**
-   * Tells `follower` every object of a resource that is declared as followed, named `roles.rbac.example.org`, and from then
-   * on every change as the watch cache applies it: a write by this server before it is answered. Resolves once all objects
-   * have been told. @throws StatusError when the registry is closed before
+   * Tells `follower` every object of a resource, named `roles.rbac.example.org`, and from then on every change as the watch
+   * cache applies it: a write by this server before it is answered, for which the resource must be declared as followed.
+   * Resolves once all objects have been told. @throws StatusError when the registry is closed before
    */
-  follow(resource: string, follower: ObjectFollower): Promise<void>;
+  follow(resource: string, follower: ObjectFollower, options?: FollowOptions): Promise<void>;
   /** Forgets the events up to `revision`, which the store may then compact: watches from earlier ones end with 410. */
   forget(revision: number): Promise<void>;
   /** Ends every watch cleanly and stops watching the store. */
   close(): void;
+}
+
+export interface FollowOptions {
+  /** The follower may be told of a write after it is answered: the resource need not be declared as followed. */
+  readonly late?: boolean;
 }
 
 /** Receives an object as it is now: undefined when it has been deleted or is corrupt. It must not throw. */

@@ -12,7 +12,7 @@ export const authorizationFlags = {
     'Identity',
     modesType,
     undefined as readonly string[] | undefined,
-    `Authorizers, asked in this order until one allows or denies: ${names}, each at most once. Without any it is \`RBAC\`. What none of them allows is denied. \`RBAC\` allows what roles grant, \`ABAC\` what the policies of \`--authorization-policy-file\` grant. \`Webhook\` asks the webhook of \`--authorization-webhook-config-file\`. \`Node\` has no opinion yet: kubelets may do what roles grant them. Members of \`system:masters\` are always allowed. With \`AlwaysAllow\` requests without credentials are refused.`,
+    `Authorizers, asked in this order until one allows or denies: ${names}, each at most once. Without any it is \`RBAC\`. What none of them allows is denied. \`RBAC\` allows what roles grant, \`ABAC\` what the policies of \`--authorization-policy-file\` grant. \`Webhook\` asks the webhook of \`--authorization-webhook-config-file\`. \`Node\` lets kubelets read and write what belongs to their node and its pods. Members of \`system:masters\` are always allowed. With \`AlwaysAllow\` requests without credentials are refused.`,
   ),
   authorizationConfig: flag(
     'Identity',

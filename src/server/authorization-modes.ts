@@ -47,11 +47,6 @@ export const allowsAnonymous = (settings: AccessSettings): boolean =>
 /** What is logged at the start. */
 export function modeWarnings(settings: AccessSettings): string[] {
   const warnings: string[] = [];
-  if (modesOf(settings).includes('Node')) {
-    warnings.push(
-      'the authorization mode Node has no opinion yet: kubelets may do what roles grant them, such as the cluster role system:node bound to the group system:nodes',
-    );
-  }
   if (settings.anonymousAuth && !allowsAnonymous(settings)) {
     warnings.push(
       'the authorization mode AlwaysAllow turns --anonymous-auth off: requests without credentials get 401. Use another mode to serve them',

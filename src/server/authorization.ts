@@ -7,6 +7,7 @@ import {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
   mastersAuthorizer,
+  type NodeGraph,
   nodeAuthorizer,
   noOpinion,
   observedAuthorizer,
@@ -22,6 +23,8 @@ import { type AuthorizationSettings, authorizationProblem } from './authorizatio
 import { type AuthorizationMode, modeWarnings } from './authorization-modes.ts';
 import { openAuthorizationWebhook } from './authorization-webhook.ts';
 import type { Dependencies } from './dependencies.ts';
+import { resolveFeatures } from './feature-gates.ts';
+import type { ServerSettings } from './flags.ts';
 import { followFile } from './followed-file.ts';
 import { readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
@@ -31,6 +34,8 @@ import { pausesOf } from './webhook-retries.ts';
 /** The authorizer of a server. */
 export interface Authorization {
   readonly authorize: Authorizer;
+  /** Whether nodes are authorized, by the graph of what they use. */
+  readonly usesNodes: boolean;
   /** Ends calls of webhooks, and follows no file any longer. */
   readonly close: () => Promise<void>;
 }
@@ -38,10 +43,11 @@ export interface Authorization {
 interface AuthorizationDependencies extends Pick<Dependencies, 'clock' | 'random' | 'log'> {
   readonly names: Names;
   readonly index: RbacIndex;
+  readonly nodes: NodeGraph;
   readonly observer: AuthorizationObserver;
 }
 
-type Settings = AuthorizationSettings & { readonly anonymousAuth: boolean };
+type Settings = AuthorizationSettings & Pick<ServerSettings, 'anonymousAuth' | 'featureGates'>;
 
 /** An authorizer that may be asked until it is closed. */
 interface Chain {
@@ -66,8 +72,8 @@ export async function openAuthorization(
   for (const warning of modeWarnings(settings)) log.warn(warning, {});
   const path = settings.authorizationConfig;
   if (path !== undefined) return followed(path, settings, dependencies);
-  const { authorize, close } = await openChain(configuredByFlags(settings), settings, dependencies);
-  return { authorize, close: async () => close() };
+  const { authorize, types, close } = await openChain(configuredByFlags(settings), settings, dependencies);
+  return { authorize, usesNodes: types.has('Node'), close: async () => close() };
 }
 
 /** The modes that a reload neither adds nor removes: what feeds them is started once. */
@@ -109,6 +115,7 @@ async function followed(
       rulesFor: (user: User, namespace: string) =>
         current.authorize.rulesFor?.(user, namespace) ?? Promise.reject(new Error('the authorizer has no rules')),
     }),
+    usesNodes: current.types.has('Node'),
     close: async () => {
       await stop();
       for (const chain of [current, ...retired]) chain.close();
@@ -180,7 +187,8 @@ const standing: { readonly [mode in Exclude<AuthorizationMode, 'Webhook'>]: Stan
     authorizationConfig === undefined ? alwaysAllowAuthorizer : identifiedAllowAuthorizer,
   AlwaysDeny: () => alwaysDenyAuthorizer,
   RBAC: (_, { index, names, log }) => rbacAuthorizer(index, names, log),
-  Node: () => nodeAuthorizer,
+  Node: ({ featureGates }, { nodes: graph, names }) =>
+    nodeAuthorizer({ graph, names, features: resolveFeatures(featureGates) }),
   ABAC: ({ authorizationPolicyFile: path }, { names }) => openPolicies(path, names),
 };
 

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
-import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { type Authorizer, identityHeaders, NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import {
   authorizationObserver,
@@ -52,6 +52,7 @@ import type { ServerSettings } from './flags.ts';
 import { serverHealth } from './health.ts';
 import { inFlightLimits } from './in-flight-limits.ts';
 import { kindFinder } from './kind-finder.ts';
+import { followNodes } from './node-graph.ts';
 import { openStore, placeOf } from './open-store.ts';
 import { parameterChecks } from './parameter-checks.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
@@ -90,8 +91,8 @@ export interface ServerComponents {
   readonly signSecretToken: Tokens['signSecretToken'];
   /** See {@link createRevisionMemory}. */
   readonly noteRevision: () => Promise<void>;
-  /** Resolves when requests can be authorized by roles. */
-  readonly rolesLoaded: Promise<void>;
+  /** Resolves when requests can be authorized by roles and for nodes. */
+  readonly rightsLoaded: Promise<unknown>;
 }
 
 /** The state of the server that its components read. */
@@ -130,8 +131,9 @@ export async function compose(
   const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, webhooks, ...later };
   const access = await authenticationOf(settings, names, { ...auth, tokenCounts: counts.tokens });
   const roles = new RbacIndex();
+  const nodes = new NodeGraph();
   const observer = authorizationObserver(counts.authorizers, clock);
-  const authorization = await openAuthorization(settings, { ...auth, names, index: roles, observer });
+  const authorization = await openAuthorization(settings, { ...auth, names, index: roles, nodes, observer });
   const { authorize } = authorization;
   const nodeProxy = await nodeProxyOf(settings, places);
   const fakeNodes = fakeNodesOf(settings);
@@ -166,8 +168,13 @@ export async function compose(
   const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
   const { signSecretToken } = access;
-  const rolesLoaded = followRoles(registry, roles, names);
-  return { ...opened, authorization, rolesLoaded, signSecretToken, noteRevision };
+  const rightsLoaded = Promise.all([
+    followRoles(registry, roles, names),
+    authorization.usesNodes ? followNodes(registry, nodes, names) : undefined,
+  ]);
+  // Also when nobody waits for it.
+  rightsLoaded.catch(() => {});
+  return { ...opened, authorization, rightsLoaded, signSecretToken, noteRevision };
 }
 
 /** What requests are handled with. */

@@ -299,13 +299,6 @@ describe('--authorization-mode', () => {
     expect(await statusOf('', 'u')).toBe(`403 ${denied}`);
   });
 
-  it('accepts Node with a warning', async () => {
-    const warnings: string[] = [];
-    const log = { ...silentLog, warn: (text: string) => warnings.push(text) };
-    await (await createServer({ authorizationMode: ['Node', 'RBAC'] }, { log })).close();
-    expect(warnings).toEqual([expect.stringContaining('the authorization mode Node has no opinion yet')]);
-  });
-
   it.each([
     ['RBAC,Magic', 'authorization-mode "Magic" is not a valid mode, the modes are AlwaysAllow, AlwaysDeny, ABAC'],
     ['Node, RBAC', 'authorization-mode " RBAC" is not a valid mode'],

@@ -166,8 +166,8 @@ export interface ServerOptions {
    * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `ABAC`, `Webhook`,
    * `RBAC`, `Node`, each at most once. Without any it is `RBAC`. What none of them allows is denied. `RBAC` allows what
    * roles grant, `ABAC` what the policies of `authorizationPolicyFile` grant. `Webhook` asks the webhook of
-   * `authorizationWebhookConfigFile`. `Node` has no opinion yet: kubelets may do what roles grant them. Members of
-   * `system:masters` are always allowed. With `AlwaysAllow` requests without credentials are refused.
+   * `authorizationWebhookConfigFile`. `Node` lets kubelets read and write what belongs to their node and its pods.
+   * Members of `system:masters` are always allowed. With `AlwaysAllow` requests without credentials are refused.
    *
    * A list of names, or a text with commas between them. Nothing by default. The flag `--authorization-mode`.
    */

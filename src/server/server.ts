@@ -207,7 +207,7 @@ async function bootstrap(
     },
   { service, ensurePolicy, customResources, hooks }: Tasks,
 ): Promise<void> {
-  const { names, settings, client, log, rolesLoaded, starting } = shared;
+  const { names, settings, client, log, rightsLoaded, starting } = shared;
   await shared.noteRevision();
   starting?.begin('objects');
   await Promise.all([
@@ -215,7 +215,7 @@ async function bootstrap(
     ensurePolicy(),
     customResources.start(),
   ]);
-  await rolesLoaded;
+  await rightsLoaded;
   hooks.done(
     'start-system-namespaces-controller',
     'scheduling/bootstrap-system-priority-classes',

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
-import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import {
   authorizationObserver,
@@ -24,7 +24,7 @@ import {
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Names, statusError } from '../meta/index.ts';
+import { expandNames, type Names } from '../meta/index.ts';
 import {
   createRegistry,
   type Observer,
@@ -40,7 +40,7 @@ import { findType } from '../types/find-type.ts';
 import { type Authentication, authenticationOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
-import { type Authorization, openAuthorization } from './authorization.ts';
+import { type Authorization, openAuthorization, resourceAuthorizer } from './authorization.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeOthers } from './component-status.ts';
 import { allowsPrivileged, fakeNodesOf } from './demo.ts';
@@ -129,11 +129,7 @@ export async function compose(
   const access = await authenticationOf(settings, names, auth);
   const roles = new RbacIndex();
   const observer = authorizationObserver(counts.authorizers, clock);
-  const authorization = await openAuthorization(settings, {
-    ...{ names, clock, random, observer },
-    index: roles,
-    log: auth.log,
-  });
+  const authorization = await openAuthorization(settings, { ...auth, names, observer, index: roles });
   const { authorize } = authorization;
   const places = { names, clock, random, ...later };
   const nodeProxy = await nodeProxyOf(settings, places);
@@ -327,15 +323,6 @@ const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
   unread: maxUnread,
   selectors: maxSelectors,
 });
-
-/** The authorizer of checks within a request. Where nobody allows it and an authorizer has failed, the request fails. */
-const resourceAuthorizer =
-  (authorize: Authorizer): RegistryOptions['authorize'] =>
-  async (user, { verb, ...resource }) => {
-    const decision = await authorize({ user, verb, resource, path: '' });
-    if (!decision.allowed && decision.error !== undefined) throw statusError.internal(decision.error);
-    return decision;
-  };
 
 /** Updates metrics, and logs internal errors. */
 const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefined): Observer => ({

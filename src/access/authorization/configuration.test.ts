@@ -9,7 +9,7 @@ const decode = (value: Json) => decodeConfiguration(authorizationFormat, value, 
 const of = (...authorizers: Json[]) => decode({ ...header, authorizers });
 const problems = (found: ReturnType<typeof decode>) => ('problems' in found ? found.problems : []);
 
-const good = {
+const good: { readonly [field: string]: Json } = {
   authorizedTTL: '1m0s',
   unauthorizedTTL: '10s',
   timeout: '3s',
@@ -20,7 +20,9 @@ const good = {
   matchConditions: [{ expression: "request.user != 'a'" }],
 };
 const webhook = (more: { readonly [field: string]: Json | undefined } = {}, name = 'hook'): Json => {
-  const given = Object.entries({ ...good, ...more }).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+  const given = Object.entries<Json | undefined>({ ...good, ...more }).filter(
+    (entry): entry is [string, Json] => entry[1] !== undefined,
+  );
   return { type: 'Webhook', name, webhook: Object.fromEntries(given) };
 };
 const rbac = { type: 'RBAC', name: 'rbac' };

@@ -39,13 +39,14 @@ function make(answer: (user: string) => Answer, more: Partial<AuthorizationWebho
       },
     },
   );
-  const ask = (user: string, attributes: Partial<Attributes> = {}) =>
+  const askNow = (user: string, attributes: Partial<Attributes> = {}) =>
     authorize({ user: { name: user, groups: [] }, verb: 'get', resource: undefined, path: '/x', ...attributes });
+  const ask = async (...question: Parameters<typeof askNow>) => askNow(...question);
   const later = (ms: number) =>
     clock.advance(ms, async () => {
       for (let i = 0; i < 20; i++) await Promise.resolve();
     });
-  return { authorize, ask, asked, told, warnings, clock, later };
+  return { authorize, ask, askNow, asked, told, warnings, clock, later };
 }
 
 const yes = { allowed: true, denied: false, reason: 'r' };
@@ -70,11 +71,11 @@ describe('a webhook as an authorizer', () => {
   });
 
   it('keeps what it allowed, and for another time what it did not allow', async () => {
-    const { ask, asked, later } = make((user) => (user === 'yes' ? yes : user === 'no' ? no : denied));
+    const { ask, askNow, asked, later } = make((user) => (user === 'yes' ? yes : user === 'no' ? no : denied));
     for (const user of ['yes', 'no', 'never']) await ask(user);
     await later(9_999);
     // At once, without a promise.
-    expect(['yes', 'no', 'never'].map((user) => ask(user))).toEqual([{ allowed: true, reason: 'r' }, no, denied]);
+    expect(['yes', 'no', 'never'].map((user) => askNow(user))).toEqual([{ allowed: true, reason: 'r' }, no, denied]);
     expect(asked).toHaveLength(3);
     await later(1);
     for (const user of ['yes', 'no', 'never']) await ask(user);
@@ -195,17 +196,17 @@ describe('a webhook as an authorizer', () => {
       if (typeof compiled === 'string') throw new Error(compiled);
       return compiled;
     });
-    const { ask, asked, told } = make(() => yes, { conditions });
+    const { ask, askNow, asked, told } = make(() => yes, { conditions });
     expect(await ask('u')).toEqual({ allowed: true, reason: 'r' });
-    expect(ask('skip')).toEqual({ allowed: false, reason: '' });
-    expect(ask('odd')).toMatchObject({
+    expect(askNow('skip')).toEqual({ allowed: false, reason: '' });
+    expect(askNow('odd')).toMatchObject({
       allowed: false,
       error: expect.stringContaining('no such key: resourceAttributes'),
     });
     expect([asked, told]).toEqual([['u'], ['match', 'success 0', 'exclusion', 'error']]);
     const strict = make(() => yes, { conditions, failurePolicy: 'Deny' });
-    expect(strict.ask('odd')).toMatchObject({ denied: true });
-    expect(strict.ask('skip')).toEqual({ allowed: false, reason: '' });
+    expect(strict.askNow('odd')).toMatchObject({ denied: true });
+    expect(strict.askNow('skip')).toEqual({ allowed: false, reason: '' });
   });
 
   it('cannot list the rules of a user', () => {

@@ -64,18 +64,20 @@ const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => (
 /** The authorizers in the text of a file. @throws StartError that names every problem */
 export async function configuredByText(path: string, text: string, names: Names): Promise<ConfiguredAuthorizer[]> {
   const found = parseFound('--authorization-config', path, text);
-  const { check, ...shape } = authorizationFormat;
-  if (found.value === null) refuse(found.where, check?.({}, names) ?? []);
-  const decoded = decodeConfiguration<AuthorizationConfiguration>(shape, found.value, names);
+  const errorsOf = (configuration: AuthorizationConfiguration) =>
+    authorizationFormat.check?.(configuration, names) ?? [];
+  if (found.value === null) refuse(found.where, errorsOf({}));
+  const { kinds, schema } = authorizationFormat;
+  const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, found.value, names);
   if ('problems' in decoded) {
     const strict = decoded.problems.every((problem) => problem.startsWith('unknown field'));
     const why = `${strict ? 'strict decoding error: ' : ''}${aggregateMessages(decoded.problems)}`;
     throw new StartError(`${found.where}: failed to load AuthorizationConfiguration from file: ${why}`);
   }
   const configuration = decoded.value;
-  refuse(found.where, check?.(configuration, names) ?? []);
+  refuse(found.where, errorsOf(configuration));
   const { authorizers = [] } = configuration;
-  const checked = authorizers.map(({ webhook }, i) => {
+  const checked = authorizers.map(async ({ webhook }, i) => {
     const file = webhook?.connectionInfo?.kubeConfigFile ?? undefined;
     return file === undefined ? [] : checkKubeconfigPath(`authorizers[${i}].connectionInfo.kubeConfigFile`, file);
   });

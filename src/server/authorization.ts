@@ -17,7 +17,8 @@ import {
   systemUnauthenticated,
   unionAuthorizer,
 } from '../auth/index.ts';
-import type { Names, User } from '../meta/index.ts';
+import { type Names, statusError, type User } from '../meta/index.ts';
+import type { RegistryOptions } from '../registry/index.ts';
 import { type ConfiguredAuthorizer, configuredByFlags, configuredByText } from './authorization-configuration.ts';
 import { type AuthorizationSettings, authorizationProblem } from './authorization-flags.ts';
 import { type AuthorizationMode, modeWarnings } from './authorization-modes.ts';
@@ -198,3 +199,12 @@ const identifiedAllowAuthorizer: Authorizer = Object.assign(
     attributes.user.groups.includes(systemUnauthenticated) ? noOpinion : alwaysAllowAuthorizer(attributes),
   alwaysAllowAuthorizer,
 );
+
+/** The authorizer of checks within a request. Where nobody allows it and an authorizer has failed, the request fails. */
+export const resourceAuthorizer =
+  (authorize: Authorizer): RegistryOptions['authorize'] =>
+  async (user, { verb, ...resource }) => {
+    const decision = await authorize({ user, verb, resource, path: '' });
+    if (!decision.allowed && decision.error !== undefined) throw statusError.internal(decision.error);
+    return decision;
+  };

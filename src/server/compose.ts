@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
-import { type Authorizer, identityHeaders, NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { identityHeaders, NodeGraph, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import { garbageCollector } from '../controllers/index.ts';
 import {
   authorizationObserver,
@@ -23,7 +23,7 @@ import {
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Names, statusError } from '../meta/index.ts';
+import { expandNames, type Names } from '../meta/index.ts';
 import {
   createRegistry,
   type Observer,
@@ -39,7 +39,7 @@ import { findType } from '../types/find-type.ts';
 import { type Authentication, authenticationOf, requestHeaderNames } from './access.ts';
 import { readAdmission } from './admission-configuration.ts';
 import { openAuditor } from './audit.ts';
-import { type Authorization, openAuthorization } from './authorization.ts';
+import { type Authorization, openAuthorization, resourceAuthorizer } from './authorization.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { componentStatuses, probeOthers } from './component-status.ts';
 import { allowsPrivileged, fakeNodesOf } from './demo.ts';
@@ -294,15 +294,6 @@ function allocationOptions(
   const families = ranges.map(({ address }) => (isIPv4(address) ? 'IPv4' : 'IPv6'));
   return { openAllocations: createAllocations({ ...dependencies, group, families, nodePorts }) };
 }
-
-/** The authorizer of checks within a request. Where nobody allows it and an authorizer has failed, the request fails. */
-const resourceAuthorizer =
-  (authorize: Authorizer): RegistryOptions['authorize'] =>
-  async (user, { verb, ...resource }) => {
-    const decision = await authorize({ user, verb, resource, path: '' });
-    if (!decision.allowed && decision.error !== undefined) throw statusError.internal(decision.error);
-    return decision;
-  };
 
 /** Updates metrics, and logs internal errors. */
 const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefined): Observer => ({

@@ -300,7 +300,10 @@ describe('--authorization-mode', () => {
   });
 
   it.each([
-    ['RBAC,Magic', 'authorization-mode "Magic" is not a valid mode, the modes are AlwaysAllow, AlwaysDeny, ABAC'],
+    [
+      'RBAC,Magic',
+      'authorization-mode "Magic" is not a valid mode: --authorization-mode takes AlwaysAllow, AlwaysDeny, ABAC',
+    ],
     ['Node, RBAC', 'authorization-mode " RBAC" is not a valid mode'],
     ['rbac', 'authorization-mode "rbac" is not a valid mode'],
     ['RBAC,Node,RBAC', 'authorization-mode ["RBAC" "Node" "RBAC"] has mode specified more than once'],

@@ -29,10 +29,11 @@ export async function openAuthorizationWebhook(
   { setting, path }: Kubeconfig,
   timeoutMs: number,
 ): Promise<AuthorizationClient> {
-  const where = `invalid authorization config: ${setting}`;
-  const config = await readWebhookConfig(where, path);
+  const what = 'invalid authorization config';
+  const where = `${setting}=${JSON.stringify(path)}: ${what}`;
+  const config = await readWebhookConfig(setting, path, what);
   if (config.url.search !== '' || config.url.hash !== '') {
-    throw new StartError(`${where}=${JSON.stringify(path)}: server must be a URL without parameters`);
+    throw new StartError(`${where}: server must be a URL without parameters`);
   }
   const closing = new AbortController();
   const client = (() => {
@@ -40,7 +41,7 @@ export async function openAuthorizationWebhook(
       return createWebhookClient(config, { timeoutMs, maxAnswer });
     } catch (error) {
       const why = `its certificates cannot be used: ${systemReason(error)}`;
-      throw new StartError(`${where}=${JSON.stringify(path)}: ${why}`, error);
+      throw new StartError(`${where}: ${why}`, error);
     }
   })();
   const text = `${config.url.href}?timeout=${formatDuration(BigInt(timeoutMs) * 1_000_000n)}`;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { CallFailure } from '../access/index.ts';
 import { type ByteString, type FieldError, fieldError, formatDuration } from '../meta/index.ts';
@@ -36,6 +37,8 @@ export async function openAuthorizationWebhook(
     throw new StartError(`${where}: server must be a URL without parameters`);
   }
   const closing = new AbortController();
+  // Every call under way listens.
+  setMaxListeners(0, closing.signal);
   const client = (() => {
     try {
       return createWebhookClient(config, { timeoutMs, maxAnswer });

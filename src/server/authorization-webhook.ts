@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { CallFailure } from '../access/index.ts';
 import { type ByteString, type FieldError, fieldError, formatDuration } from '../meta/index.ts';
@@ -29,18 +30,21 @@ export async function openAuthorizationWebhook(
   { setting, path }: Kubeconfig,
   timeoutMs: number,
 ): Promise<AuthorizationClient> {
-  const where = `invalid authorization config: ${setting}`;
-  const config = await readWebhookConfig(where, path);
+  const what = 'invalid authorization config';
+  const where = `${setting}=${JSON.stringify(path)}: ${what}`;
+  const config = await readWebhookConfig(setting, path, what);
   if (config.url.search !== '' || config.url.hash !== '') {
-    throw new StartError(`${where}=${JSON.stringify(path)}: server must be a URL without parameters`);
+    throw new StartError(`${where}: server must be a URL without parameters`);
   }
   const closing = new AbortController();
+  // Every call under way listens.
+  setMaxListeners(0, closing.signal);
   const client = (() => {
     try {
       return createWebhookClient(config, { timeoutMs, maxAnswer });
     } catch (error) {
       const why = `its certificates cannot be used: ${systemReason(error)}`;
-      throw new StartError(`${where}=${JSON.stringify(path)}: ${why}`, error);
+      throw new StartError(`${where}: ${why}`, error);
     }
   })();
   const text = `${config.url.href}?timeout=${formatDuration(BigInt(timeoutMs) * 1_000_000n)}`;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { modesOf } from './authorization-modes.ts';
 import { exposureNotice } from './exposure.ts';
 import { defaultSettings } from './flags.ts';
 
@@ -7,11 +8,11 @@ const given = { ...defaultSettings, dataDir: 'my data' };
 it('by default the server listens on a loopback address, with RBAC, and nobody has a password', () => {
   expect(defaultSettings).toMatchObject({
     bindAddress: '127.0.0.1',
-    authorizationMode: ['RBAC'],
     tokenAuthFile: undefined,
     requestheaderClientCaFile: undefined,
     enableBootstrapTokenAuth: false,
   });
+  expect(modesOf(defaultSettings)).toEqual(['RBAC']);
 });
 
 describe('the notice of a server that others can reach', () => {

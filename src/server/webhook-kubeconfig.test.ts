@@ -52,13 +52,22 @@ it('needs no user', async () => {
 });
 
 it.each<[string, Parameters<typeof read>, string]>([
-  ['no server', [{}], 'server must be a URL with https'],
+  ['no server', [{}], 'invalid configuration: no server found for cluster "hook"'],
   ['a server without TLS', [{ server: 'http://hook.example' }], 'server must be a URL with https'],
   ['credentials in the URL', [{ server: 'https://a:b@hook.example' }], 'without credentials'],
-  ['an unknown context', [{ server }, {}, { 'current-context': 'd' }], 'contexts has no context named "d"'],
+  [
+    'an unknown context',
+    [{ server }, {}, { 'current-context': 'd' }],
+    '[context was not found for specified context: d, cluster has no server defined]: contexts has no context named "d"',
+  ],
   ['an unknown user', [{ server }, {}, { users: [] }], 'users has no user named "u"'],
   ['a file that is missing', [{ server, 'certificate-authority': 'absent' }], 'there is no such file'],
-  ['a certificate without its key', [{ server }, { 'client-certificate-data': 'YQ==' }], 'must be given together'],
+  [
+    'a certificate without its key',
+    [{ server }, { 'client-certificate-data': 'YQ==' }],
+    'client-key-data or client-key must be specified for u to use the clientCert authentication method.',
+  ],
+  ['a key without its certificate', [{ server }, { 'client-key-data': 'YQ==' }], 'must be given together'],
   ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported'],
   ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported'],
   ['a field of another type', [{ server, 'tls-server-name': 1 }], 'tls-server-name must be a string'],

@@ -37,19 +37,24 @@ interface Source {
   readonly where: string;
 }
 
-const sourceOf = (setting: string, path: string): Source => ({
+const sourceOf = (setting: string, path: string, what = ''): Source => ({
   setting,
   path,
-  where: `${setting}=${JSON.stringify(path)}`,
+  where: `${setting}=${JSON.stringify(path)}${what === '' ? '' : `: ${what}`}`,
 });
 
-/** Reads the kubeconfig of a setting, such as `--flag`, that leads to a webhook: its current context. @throws StartError */
-export async function readWebhookConfig(setting: string, path: string): Promise<WebhookConfig> {
-  const source = sourceOf(setting, path);
+/**
+ * Reads the kubeconfig of a setting, such as `--flag`, that leads to a webhook: its current context. `what`: what is wrong
+ * where its content is. @throws StartError
+ */
+export async function readWebhookConfig(setting: string, path: string, what = ''): Promise<WebhookConfig> {
+  const source = sourceOf(setting, path, what);
   const { where } = source;
   const config = parsed(await readFileOf(setting, path), where);
-  const context = named(config, 'contexts', 'context', textOf(config, 'current-context', where), where);
-  const cluster = named(config, 'clusters', 'cluster', textOf(context, 'cluster', where), where);
+  const current = textOf(config, 'current-context', where);
+  const context = named(config, 'contexts', 'context', current, `${where}${withoutContext(config, current)}`);
+  const clusterName = textOf(context, 'cluster', where);
+  const cluster = named(config, 'clusters', 'cluster', clusterName, where);
   const userName = textOf(context, 'user', where);
   const user = userName === undefined ? {} : named(config, 'users', 'user', userName, where);
   refuse(cluster, ['proxy-url'], where);
@@ -59,11 +64,11 @@ export async function readWebhookConfig(setting: string, path: string): Promise<
     throw new StartError(`${where}: insecure-skip-tls-verify and certificate-authority exclude each other`);
   }
   return {
-    url: urlOf(textOf(cluster, 'server', where), where),
+    url: urlOf(textOf(cluster, 'server', where), clusterName, where),
     ca,
     serverName: textOf(cluster, 'tls-server-name', where),
     skipVerify,
-    ...(await readUser(user, source)),
+    ...(await readUser(user, userName, source)),
   };
 }
 
@@ -76,7 +81,7 @@ export async function readWebhookCredentials(setting: string, path: string): Pro
   const users = new Map<string, WebhookUser>();
   for (const entry of Array.isArray(given) ? given : []) {
     const name = isJsonObject(entry) ? textOf(entry, 'name', where) : undefined;
-    if (name !== undefined) users.set(name, await readUser(named(config, 'users', 'user', name, where), source));
+    if (name !== undefined) users.set(name, await readUser(named(config, 'users', 'user', name, where), name, source));
   }
   const current = textOf(config, 'current-context', where);
   const context = current === undefined ? {} : named(config, 'contexts', 'context', current, where);
@@ -108,11 +113,15 @@ async function pemOf(from: JsonObject, field: string, { setting, path, where }: 
   return file === undefined ? undefined : readFileOf(setting, resolve(dirname(path), file));
 }
 
-async function readUser(user: JsonObject, source: Source): Promise<WebhookUser> {
+async function readUser(user: JsonObject, name: string | undefined, source: Source): Promise<WebhookUser> {
   const { where } = source;
   refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
   const [cert, key] = [await pemOf(user, 'client-certificate', source), await pemOf(user, 'client-key', source)];
-  if ((cert === undefined) !== (key === undefined)) {
+  if (cert !== undefined && key === undefined) {
+    const why = `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method.`;
+    throw new StartError(`${where}: invalid configuration: ${why}`);
+  }
+  if (cert === undefined && key !== undefined) {
     throw new StartError(`${where}: client-certificate and client-key must be given together`);
   }
   return { cert, key, authorization: authorizationOf(user, source) };
@@ -145,6 +154,14 @@ function parsed(text: string, where: string): JsonObject {
   throw new StartError(`${where} is no kubeconfig: its kind must be Config`);
 }
 
+/** What clients of the field say of a current context that is not there. */
+const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefined): string =>
+  current === undefined ||
+  !Array.isArray(contexts) ||
+  contexts.some((one) => isJsonObject(one) && one['name'] === current)
+    ? ''
+    : `: invalid configuration: [context was not found for specified context: ${current}, cluster has no server defined]`;
+
 /** The entry of a list that has a name. */
 function named(config: JsonObject, list: string, what: string, name: string | undefined, where: string): JsonObject {
   if (name === undefined) throw new StartError(`${where} must have a current-context with a cluster`);
@@ -167,8 +184,11 @@ function refuse(from: JsonObject, fields: readonly string[], where: string): voi
   if (found !== undefined) throw new StartError(`${where}: ${found} is not supported`);
 }
 
-function urlOf(text: string | undefined, where: string): URL {
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
+function urlOf(text: string | undefined, cluster: string | undefined, where: string): URL {
+  if (text === undefined) {
+    throw new StartError(`${where}: invalid configuration: no server found for cluster ${JSON.stringify(cluster)}`);
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' && url.username === '' && url.password === '') return url;
   throw new StartError(`${where}: server must be a URL with https and without credentials`);
 }

@@ -29,7 +29,7 @@ function reviewerOf(...failures: readonly Error[]) {
 const busy = new WebhookFailure(500, 'busy');
 
 it('tries again while the webhook is busy, after longer and longer pauses', async () => {
-  const { ask, pauses } = reviewerOf(busy, new WebhookFailure(429, 'busy'), new WebhookFailure(504, 'busy'));
+  const { ask, pauses } = reviewerOf(busy, new WebhookFailure(429, 'busy'), new WebhookFailure(502, 'busy'));
   expect(Buffer.from(await ask()).toString()).toBe('ok');
   expect(pauses).toEqual([500, 750, 1125]);
 });
@@ -42,6 +42,7 @@ it('gives up after five attempts', async () => {
 
 it.each([
   ['another status', new WebhookFailure(403, 'no')],
+  ['a service that is not there', new WebhookFailure(503, 'no')],
   ['no connection', new Error('Post', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) })],
   ['no answer', new Error('Post', { cause: Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }) })],
 ])('does not try again after %s', async (_, failure) => {

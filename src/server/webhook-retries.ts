@@ -43,11 +43,12 @@ export const pausesOf = (firstMs: number, random: Random): readonly number[] =>
     (_, i) => firstMs * factor ** i * (1 + (jitter * random.integer(1_000)) / 1_000),
   );
 
-const later = [429, 500, 504];
+/** Of 503 a client does not know whether it is for a moment. */
+const isLater = (status: number): boolean => status === 429 || (status >= 500 && status !== 503);
 
 /** Whether the webhook was busy, or the connection was reset. One that was closed without an answer is not tried again. */
 export function mayRecover(error: unknown): boolean {
-  if (error instanceof WebhookFailure) return later.includes(error.status);
+  if (error instanceof WebhookFailure) return isLater(error.status);
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET' && 'syscall' in cause;
 }

@@ -1,4 +1,14 @@
-import { annotationOf, at, formatGroupResource, type Json, jsonEqual, type Names, statusError } from '../meta/index.ts';
+import {
+  annotationOf,
+  at,
+  formatGroupResource,
+  type Json,
+  jsonEqual,
+  type Names,
+  nodeOf,
+  nodePrefix,
+  statusError,
+} from '../meta/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { TokenRequest } from '../types/authentication-v1.ts';
 import { CertificateSigningRequest } from '../types/certificates-v1.ts';
@@ -42,12 +52,6 @@ export function nodeRestriction(initializer: Initializer): AdmissionPlugin {
     },
   };
 }
-
-const userPrefix = 'system:node:';
-
-/** The node that a user is; undefined for other users. */
-const nodeOf = ({ name, groups }: AdmissionRequest['user']): string | undefined =>
-  name.startsWith(userPrefix) && groups.includes('system:nodes') ? name.slice(userPrefix.length) : undefined;
 
 const unexpected = (request: AdmissionRequest) => forbidden(request, `unexpected operation "${request.operation}"`);
 
@@ -284,7 +288,7 @@ function checkCertificateRequest(
   if (subject === undefined) {
     throw forbidden(request, 'unable to parse csr: it must be one CERTIFICATE REQUEST in PEM');
   }
-  if (subject.commonName !== userPrefix + node) {
-    throw forbidden(request, `can only create a node CSR with CN=${userPrefix}${node}`);
+  if (subject.commonName !== nodePrefix + node) {
+    throw forbidden(request, `can only create a node CSR with CN=${nodePrefix}${node}`);
   }
 }

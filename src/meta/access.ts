@@ -9,6 +9,13 @@ export interface User {
   readonly extra?: { readonly [key: string]: readonly string[] };
 }
 
+/** What the names of users begin with that are nodes. */
+export const nodePrefix = 'system:node:';
+
+/** The name of the node that a user is, which may be empty; undefined for other users. */
+export const nodeOf = ({ name, groups }: User): string | undefined =>
+  name.startsWith(nodePrefix) && groups.includes('system:nodes') ? name.slice(nodePrefix.length) : undefined;
+
 /**
  * Sets an annotation of the audit events of a request; the first value of a key stays. `level`: events of a lower level do
  * not show it.

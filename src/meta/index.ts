@@ -1,5 +1,5 @@
 /** Common API types: names, kinds, object metadata, selectors, quantities, times and `StatusError`. */
-export { type Annotate, accessDenied, type ResourcePlace, type User } from './access.ts';
+export { type Annotate, accessDenied, nodeOf, nodePrefix, type ResourcePlace, type User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
 export { countCodePoints } from './code-points.ts';
 export type { FeatureGate } from './feature-gate.ts';

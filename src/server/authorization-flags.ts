@@ -40,13 +40,13 @@ export const authorizationFlags = {
   ),
   authorizationWebhookCacheAuthorizedTtl: flag(
     'Identity',
-    type.cacheDuration,
+    type.optionalLifetime,
     undefined,
     'How long the webhook is not asked again what it has allowed; five minutes by default. 0: it is asked each time.',
   ),
   authorizationWebhookCacheUnauthorizedTtl: flag(
     'Identity',
-    type.cacheDuration,
+    type.optionalLifetime,
     undefined,
     'How long the webhook is not asked again what it has not allowed; 30 seconds by default. 0: it is asked each time.',
   ),

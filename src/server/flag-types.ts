@@ -182,11 +182,16 @@ export const duration: FlagType<number> = {
   },
 };
 
-/** How long answers are kept, in milliseconds; undefined when not set. A negative one keeps none, as 0 does. */
-export const cacheDuration: FlagType<number | undefined> = {
+/** How long answers are kept, in milliseconds. A negative one keeps none, as 0 does. */
+export const lifetime: FlagType<number> = {
   ...duration,
   parse: (value) =>
     value.startsWith('-') && 'value' in duration.parse(value.slice(1)) ? { value: 0 } : duration.parse(value),
+};
+
+/** The same; undefined when not set. */
+export const optionalLifetime: FlagType<number | undefined> = {
+  ...lifetime,
   format: (value) => (value === undefined ? '' : duration.format(value)),
 };
 

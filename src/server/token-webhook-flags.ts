@@ -1,16 +1,5 @@
 import { flag } from './flag.ts';
-import type { FlagType } from './flag-types.ts';
 import * as type from './flag-types.ts';
-
-/** A duration; a negative one is none. */
-const lifetime: FlagType<number> = {
-  ...type.duration,
-  parse: (value) => {
-    const negative = value.startsWith('-');
-    const parsed = type.duration.parse(negative ? value.slice(1) : value);
-    return negative && 'value' in parsed ? { value: 0 } : parsed;
-  },
-};
 
 /** The flags of the token webhook. */
 export const tokenWebhookFlags = {
@@ -28,7 +17,7 @@ export const tokenWebhookFlags = {
   ),
   authenticationTokenWebhookCacheTtl: flag(
     'Identity',
-    lifetime,
+    type.lifetime,
     120_000,
     'How long the webhook is not asked again about a token that it has accepted, or refused without an error. 0: it is asked each time.',
   ),

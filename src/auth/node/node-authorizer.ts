@@ -1,4 +1,4 @@
-import { type Features, type Names, quote, type ResourcePlace, type User } from '../../meta/index.ts';
+import { type Features, type Names, nodeOf, quote, type ResourcePlace } from '../../meta/index.ts';
 import { bootstrapPolicy } from '../bootstrap-policy/policy.ts';
 import { compileRules, pathAction, resourceAction, rulesAllow, rulesOf } from '../rbac/rules.ts';
 import type { Attributes, Authorizer, Decision } from '../types.ts';
@@ -7,13 +7,6 @@ import type { NodeGraph, OwnedResource, ReferencedResource } from './node-graph.
 
 const allowed: Decision = { allowed: true, reason: '' };
 const because = (reason: string): Decision => ({ allowed: false, reason });
-
-const group = 'system:nodes';
-const userPrefix = 'system:node:';
-
-/** The node that a user is, which may be empty; undefined for other users. */
-export const nodeOf = ({ name, groups }: User): string | undefined =>
-  name.startsWith(userPrefix) && groups.includes(group) ? name.slice(userPrefix.length) : undefined;
 
 /** Decides about a request of a node for a resource. */
 type Rule = (node: string, attributes: Attributes, place: ResourcePlace) => Decision;

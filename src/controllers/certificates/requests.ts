@@ -1,5 +1,5 @@
 /** What the controllers of certificate signing requests have in common. */
-import { statusError } from '../../meta/index.ts';
+import { nodePrefix, statusError } from '../../meta/index.ts';
 import { type RequestedCertificate, readCertificateRequest } from '../../pki/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { CertificateSigningRequest } from '../../types/certificates-v1.ts';
@@ -19,7 +19,6 @@ export const hasCondition = ({ status }: SigningRequest, type: 'Approved' | 'Den
   (status?.conditions ?? []).some((condition) => condition.type === type);
 
 const nodeGroup = 'system:nodes';
-const nodePrefix = 'system:node:';
 
 /** Key encipherment is for RSA keys only, and may be left out. */
 function usageProblem(usages: readonly string[], auth: 'client auth' | 'server auth'): string | undefined {

@@ -29,10 +29,11 @@ export {
 export { reviewHandlers } from './reviews.ts';
 export { selectorAttributes } from './selector-attributes.ts';
 export { parseTokenFile, type TokenUser } from './token-file.ts';
-export { bearerAuthenticator, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';
+export { bearerAuthenticator, forServer, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';
 export { bootstrapAuthenticator } from './tokens/bootstrap.ts';
 export { cachedAuthenticator, type TokenLifetimes } from './tokens/cache.ts';
 export { emptyTokenCounts, type TokenCounts } from './tokens/counts.ts';
+export { type ParsedToken, parseToken } from './tokens/jws.ts';
 export {
   type KeySet,
   keySet,

@@ -89,6 +89,8 @@ export interface ServerComponents {
   readonly auditor: Auditor | undefined;
   readonly handler: Handler;
   readonly signSecretToken: Tokens['signSecretToken'];
+  /** See {@link Tokens}. */
+  readonly closeTokens: () => void;
   /** See {@link createRevisionMemory}. */
   readonly noteRevision: () => Promise<void>;
   /** Resolves when requests can be authorized by roles and for nodes. */
@@ -167,14 +169,14 @@ export async function compose(
   const handling = { registry, names, clock, random, log, metrics, access, authorize, auditor, nodeProxy, tracer };
   const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
-  const { signSecretToken } = access;
+  const { signSecretToken, close: closeTokens } = access;
   const rightsLoaded = Promise.all([
     followRoles(registry, roles, names),
     authorization.usesNodes ? followNodes(registry, nodes, names) : undefined,
   ]);
   // Also when nobody waits for it.
   rightsLoaded.catch(() => {});
-  return { ...opened, authorization, rightsLoaded, signSecretToken, noteRevision };
+  return { ...opened, authorization, rightsLoaded, signSecretToken, closeTokens, noteRevision };
 }
 
 /** What requests are handled with. */

@@ -8,6 +8,7 @@ import { controllerFlags, leaseProblems } from './controller-flags.ts';
 import { checkGate } from './feature-gates.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import * as type from './flag-types.ts';
+import { openIdFlags } from './openid-flags.ts';
 import { processFlags } from './process-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
@@ -67,6 +68,7 @@ const flags = {
     undefined,
     'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.',
   ),
+  ...openIdFlags,
   ...tokenWebhookFlags,
   anonymousAuth: flag(
     'Identity',

@@ -135,6 +135,64 @@ export interface ServerOptions {
    */
   readonly tokenAuthFile?: string | undefined;
   /**
+   * The URL, with https, of an identity provider (OpenID Connect) whose ID tokens are accepted as bearer tokens:
+   * [access-providers.md](access-providers.md). Needs `oidcClientId`.
+   *
+   * A text. Nothing by default. The flag `--oidc-issuer-url`.
+   */
+  readonly oidcIssuerUrl?: string | undefined;
+  /**
+   * The audience that a token of the provider must have.
+   *
+   * A text. Nothing by default. The flag `--oidc-client-id`.
+   */
+  readonly oidcClientId?: string | undefined;
+  /**
+   * The claim with the name of the user.
+   *
+   * A text. `sub` by default. The flag `--oidc-username-claim`.
+   */
+  readonly oidcUsernameClaim?: string | undefined;
+  /**
+   * What names of users begin with. Without it they begin with the URL of the provider and `#`, except for the claim
+   * `email`, which has no prefix; `-` is none.
+   *
+   * A text. Nothing by default. The flag `--oidc-username-prefix`.
+   */
+  readonly oidcUsernamePrefix?: string | undefined;
+  /**
+   * The claim with the groups of the user: a list of texts, or one text. Without it the user is in none.
+   *
+   * A text. Nothing by default. The flag `--oidc-groups-claim`.
+   */
+  readonly oidcGroupsClaim?: string | undefined;
+  /**
+   * What names of groups begin with.
+   *
+   * A text. Nothing by default. The flag `--oidc-groups-prefix`.
+   */
+  readonly oidcGroupsPrefix?: string | undefined;
+  /**
+   * Claims that a token must have with these values. Can be given more than once.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--oidc-required-claim`.
+   */
+  readonly oidcRequiredClaim?: string | readonly string[] | undefined;
+  /**
+   * Certificate authorities in PEM, by which the certificate of the provider is verified; otherwise those that Node
+   * trusts.
+   *
+   * The path of a file. Nothing by default. The flag `--oidc-ca-file`.
+   */
+  readonly oidcCaFile?: string | undefined;
+  /**
+   * Algorithms of which the signature of a token may be: `RS256`, `RS384`, `RS512`, `ES256`, `ES384`, `ES512`, `PS256`,
+   * `PS384`, `PS512`.
+   *
+   * A list of texts, or a text with commas between them. `RS256` by default. The flag `--oidc-signing-algs`.
+   */
+  readonly oidcSigningAlgs?: string | readonly string[] | undefined;
+  /**
    * A kubeconfig whose current context leads to a webhook, which is asked about bearer tokens that the server does not
    * know (TokenReview). Its server is a URL with https.
    *

@@ -158,8 +158,16 @@ const administratorOf = (handler: Handler, { product, domain: apiDomain }: Names
 };
 
 /** Closes what a server has opened that failed to start. */
-async function discard({ registry, authorization, auditor, tracer, store }: ServerComponents): Promise<void> {
+async function discard({
+  registry,
+  closeTokens,
+  authorization,
+  auditor,
+  tracer,
+  store,
+}: ServerComponents): Promise<void> {
   registry.close();
+  closeTokens();
   await authorization.close();
   await auditor?.close(0);
   await tracer?.close(0);
@@ -248,7 +256,19 @@ async function awaitLast(
 }
 
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml, webhooks, authorization, auditor, tracer, usage }: ServerComponents,
+  {
+    registry,
+    store,
+    inFlight,
+    nodeProxy,
+    yaml,
+    webhooks,
+    closeTokens,
+    authorization,
+    auditor,
+    tracer,
+    usage,
+  }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   injected: Pick<Dependencies, 'clock' | 'log'>,
@@ -273,6 +293,7 @@ async function shutDown(
     await pause(5);
   }
   webhooks.close();
+  closeTokens();
   await authorization.close();
   await awaitLast(injected, 'work of the server on the store', stopped);
   registry.close();

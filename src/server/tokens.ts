@@ -20,6 +20,7 @@ import type { Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ServerSettings } from './flags.ts';
+import { type OpenIdSettings, openIdOf } from './openid.ts';
 import { serviceAccountKeysOf } from './service-account-keys.ts';
 import { StartError } from './start-error.ts';
 import { openTokenWebhook, type TokenWebhookDependencies, type TokenWebhookSettings } from './token-webhook.ts';
@@ -35,9 +36,12 @@ export interface Tokens {
   readonly signSecretToken: (token: SecretToken) => Promise<string>;
   /** Documents about the issuer, by path. */
   readonly openId: ReadonlyMap<string, OpenIdDocument>;
+  /** Ends requests to identity providers. */
+  readonly close: () => void;
 }
 
-export type TokenSettings = TokenWebhookSettings &
+export type TokenSettings = OpenIdSettings &
+  TokenWebhookSettings &
   Pick<
     ServerSettings,
     | 'apiAudiences'
@@ -60,7 +64,10 @@ export interface TokenDependencies extends TokenWebhookDependencies {
   readonly address: () => string;
 }
 
-/** Static, service account and bootstrap tokens, and those that a webhook knows, by the settings. @throws StartError */
+/**
+ * Static, service account and bootstrap tokens, those of an identity provider, and those that a webhook knows, by the
+ * settings. @throws StartError
+ */
 export async function tokensOf(
   settings: TokenSettings,
   names: Names,
@@ -75,6 +82,7 @@ export async function tokensOf(
   const keys = await serviceAccountKeysOf(settings, store);
   const objects = tokenObjects(dependencies);
   const shared = { names, clock, random, objects, keys, audiences };
+  const provider = await openIdOf(settings, names, { issuers, audiences }, dependencies);
   const webhook = await openTokenWebhook(settings, names, audiences, dependencies);
   // Static tokens need no lookup that would have to be cached.
   const known = staticTokenAuthenticator(staticTokens, audiences);
@@ -87,6 +95,7 @@ export async function tokensOf(
         counts: tokenCounts.serviceAccount,
       }),
       ...(settings.enableBootstrapTokenAuth ? [bootstrapAuthenticator(shared)] : []),
+      ...(provider === undefined ? [] : [provider.authenticate]),
       ...(webhook === undefined ? [] : [webhook]),
     ]),
     clock,
@@ -105,6 +114,7 @@ export async function tokensOf(
     }),
     signSecretToken: async (token) => signSecretToken((await keys()).signing, token, names),
     openId: openIdDocuments({ issuer, keys, keysUri }),
+    close: () => provider?.close(),
   };
 }
 

@@ -1,0 +1,162 @@
+import { importJWK, type JWK } from 'jose';
+import { type Clock, isJsonObject, type JsonObject, quote, readJsonText } from '../../meta/index.ts';
+
+/** A response of an identity provider. */
+export interface ProviderResponse {
+  /** Such as 503 and `Service Unavailable`. */
+  readonly status: number;
+  readonly statusText: string;
+  readonly text: string;
+}
+
+/** Gets a document of an identity provider. Rejects with an Error whose message says why there is no response. */
+export type GetDocument = (url: string) => Promise<ProviderResponse>;
+
+export interface ProviderKeysOptions {
+  /** The issuer, whose discovery document is below it. */
+  readonly issuer: string;
+  readonly get: GetDocument;
+  readonly clock: Pick<Clock, 'after' | 'monotonic'>;
+  /** Is told why the provider could not be discovered. */
+  readonly failed: (why: string) => void;
+}
+
+type CryptoKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
+
+/** A public key of a provider. */
+export interface ProviderKey {
+  /** Empty: it has none. */
+  readonly id: string;
+  /** The key for an algorithm; undefined when it is not one for it. */
+  readonly forAlgorithm: (algorithm: string) => Promise<CryptoKey | undefined>;
+}
+
+/** How long after a failure the provider is discovered again (ms). */
+const retryMs = 10_000;
+
+/** How many times keys may be fetched at once because a token has an unknown one, and how often from then on (ms). */
+const maxFetches = 10;
+const fetchMs = 10_000;
+
+/** The most keys of a provider that are used. */
+const maxKeys = 100;
+
+/**
+ * The keys of an identity provider (OpenID Connect Discovery 1.0, RFC 7517). The provider is discovered in the background,
+ * again until it succeeds; its keys are fetched for tokens with an unknown one, a few times at once and then every ten
+ * seconds.
+ */
+export class ProviderKeys {
+  readonly #options: ProviderKeysOptions;
+  #keysUrl: string | undefined;
+  #known: readonly ProviderKey[] = [];
+  #fetching: Promise<readonly ProviderKey[]> | undefined;
+  #fetches = maxFetches;
+  #fetchedAt = 0;
+  #cancel = () => {};
+  #closed = false;
+
+  constructor(options: ProviderKeysOptions) {
+    this.#options = options;
+    void this.#discover();
+  }
+
+  /** Whether the provider has been discovered. */
+  get ready(): boolean {
+    return this.#keysUrl !== undefined;
+  }
+
+  /** The keys as last fetched. */
+  get known(): readonly ProviderKey[] {
+    return this.#known;
+  }
+
+  /**
+   * Fetches the keys, with others that ask for them at the same time. Resolves to the known ones when they were fetched too
+   * often of late. Rejects with an Error whose message says why they cannot be had.
+   */
+  fetch(): Promise<readonly ProviderKey[]> {
+    const url = this.#keysUrl;
+    if (this.#fetching !== undefined) return this.#fetching;
+    if (url === undefined || !this.#mayFetch()) return Promise.resolve(this.#known);
+    this.#fetching = this.#fetchFrom(url).finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancel();
+  }
+
+  #mayFetch(): boolean {
+    const now = this.#options.clock.monotonic();
+    this.#fetches = Math.min(maxFetches, this.#fetches + (now - this.#fetchedAt) / fetchMs);
+    this.#fetchedAt = now;
+    if (this.#fetches < 1) return false;
+    this.#fetches--;
+    return true;
+  }
+
+  async #discover(): Promise<void> {
+    const { issuer, get, clock, failed } = this.#options;
+    try {
+      const { status, statusText, text } = await get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+      if (status !== 200) throw new Error(`${status} ${statusText}`);
+      const { issuer: named, jwks_uri: keysUrl } = objectIn(text);
+      if (named !== issuer) throw new Error(`it names itself ${quote(String(named))}, not ${quote(issuer)}`);
+      if (typeof keysUrl !== 'string' || !isSecure(keysUrl)) throw new Error('its jwks_uri must be a URL with https');
+      this.#keysUrl = keysUrl;
+    } catch (error) {
+      if (this.#closed) return;
+      failed(error instanceof Error ? error.message : String(error));
+      this.#cancel = clock.after(retryMs, () => void this.#discover());
+    }
+  }
+
+  async #fetchFrom(url: string): Promise<readonly ProviderKey[]> {
+    const { status, statusText, text } = await this.#options.get(url);
+    if (status !== 200) throw new Error(`oidc: get keys failed: ${status} ${statusText} ${text.slice(0, 200)}`.trim());
+    const { keys } = objectIn(text);
+    const found = Array.isArray(keys) ? keys.slice(0, maxKeys) : [];
+    this.#known = found.flatMap((key) => (isJsonObject(key) && isForSignatures(key) ? [providerKey(key)] : []));
+    return this.#known;
+  }
+}
+
+const isSecure = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:';
+
+function objectIn(text: string): JsonObject {
+  const value = readJsonText(text) ?? null;
+  if (isJsonObject(value)) return value;
+  throw new Error('oidc: failed to decode: invalid character that begins no JSON object');
+}
+
+/** Only asymmetric keys, and none that is meant for encryption. */
+const isForSignatures = ({ kty, use = 'sig' }: JsonObject): boolean => (kty === 'RSA' || kty === 'EC') && use === 'sig';
+
+function providerKey(key: JsonObject): ProviderKey {
+  const { kid, alg: only } = key;
+  const imported = new Map<string, Promise<CryptoKey | undefined>>();
+  const importFor = async (algorithm: string): Promise<CryptoKey | undefined> => {
+    try {
+      const found = await importJWK(key as JWK, algorithm);
+      return found instanceof Uint8Array ? undefined : found;
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    id: typeof kid === 'string' ? kid : '',
+    forAlgorithm: async (algorithm) => {
+      if (only !== undefined && only !== algorithm) return undefined;
+      let found = imported.get(algorithm);
+      if (found === undefined) {
+        found = importFor(algorithm);
+        imported.set(algorithm, found);
+      }
+      return found;
+    },
+  };
+}

@@ -56,7 +56,10 @@ function providerOf(issuer: string, jwk: JWK) {
   });
   const answer = provider.callback();
   return async (request: IncomingMessage, response: ServerResponse) => {
-    if (!request.url?.startsWith('/interaction/')) return void (await answer(request, response));
+    if (!request.url?.startsWith('/interaction/')) {
+      await answer(request, response);
+      return;
+    }
     const { params } = await provider.interactionDetails(request, response);
     await provider.interactionFinished(request, response, { login: { accountId: params.login_hint } });
   };
@@ -103,7 +106,7 @@ async function login(issuer: string, user: string): Promise<string> {
     ...{ client_id: client, redirect_uri: redirect, response_type: 'id_token' },
     ...{ scope: 'openid', nonce: 'n', login_hint: user },
   });
-  let url = new URL(`/auth?${query}`, issuer);
+  let url = new URL(`/auth?${query.toString()}`, issuer);
   for (let step = 0; step < 10; step++) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const request = https.get(url, { ca, headers: { cookie }, agent: false });

@@ -289,7 +289,7 @@ it('has images reviewed by the webhook of a kubeconfig', async () => {
         { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'c', image }] } },
       );
     expect((await pod('a', 'good')).metadata.annotations).toBeUndefined();
-    expect(hook.calls).toMatchObject([{ url: '/images', authorization: 'Bearer t' }]);
+    expect(hook.calls).toMatchObject([{ url: '/images?timeout=30s', authorization: 'Bearer t' }]);
     await expect(pod('b', 'bad')).rejects.toMatchObject({
       code: 403,
       message: 'pods "b" is forbidden: image policy webhook backend denied one or more images: bad image',

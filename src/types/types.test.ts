@@ -65,6 +65,7 @@ describe('the built-in types', () => {
       'AllowUnsafeMalformedObjectDeletion',
       'APIResponseCompression',
       'APIServerTracing',
+      'AuthorizeNodeWithSelectors',
       'DeclarativeValidation',
       'DeclarativeValidationTakeover',
       'ListFromCacheSnapshot',

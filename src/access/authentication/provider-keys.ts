@@ -105,7 +105,7 @@ export class ProviderKeys {
       const { status, statusText, text } = await get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
       if (status !== 200) throw new Error(`${status} ${statusText}`);
       const { issuer: named, jwks_uri: keysUrl } = objectIn(text);
-      if (named !== issuer) throw new Error(`it names itself ${quote(String(named))}, not ${quote(issuer)}`);
+      if (named !== issuer) throw new Error(`it names itself ${JSON.stringify(named)}, not ${quote(issuer)}`);
       if (typeof keysUrl !== 'string' || !isSecure(keysUrl)) throw new Error('its jwks_uri must be a URL with https');
       this.#keysUrl = keysUrl;
     } catch (error) {

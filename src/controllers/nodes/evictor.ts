@@ -2,7 +2,7 @@ import type { Informer } from '../../client/index.ts';
 import type { Clock, Names } from '../../meta/index.ts';
 import type { NodeObject } from '../node-selection.ts';
 import type { ObjectClient } from '../object-client.ts';
-import { changeTaints, hasTaint, nodeCondition, type TaintName, taintKeys, zoneOf } from './node.ts';
+import { changeTaints, hasTaint, nodeCondition, type TaintChange, type TaintName, taintKeys, zoneOf } from './node.ts';
 import { stateOf, Zone } from './zones.ts';
 
 interface EvictorOptions {
@@ -33,7 +33,8 @@ export class Evictor {
   /** The node has none of the taints, and waits for none. */
   async clear(node: NodeObject): Promise<void> {
     this.#zoneOf(node).waiting.delete(node.metadata.name ?? '');
-    await changeTaints(this.#at(), node, { remove: [this.#unreachable, this.#notReady] });
+    const remove = [this.#unreachable, this.#notReady];
+    await changeTaints(this.#at(), node, () => ({ remove }));
   }
 
   /** Makes the taint of the node follow its condition `Ready`. A node without a taint waits for its turn. */
@@ -42,7 +43,7 @@ export class Evictor {
     const change = this.#changeFor(node);
     if (change === undefined) return;
     const { add, remove } = change;
-    if (hasTaint(node, remove)) await changeTaints(this.#at(), node, { add: [add], remove: [remove] });
+    if (hasTaint(node, remove)) await changeTaints(this.#at(), node, this.#taintsFor);
     else if (!hasTaint(node, add)) this.#zoneOf(node).waiting.add(node.metadata.name ?? '');
   }
 
@@ -54,9 +55,8 @@ export class Evictor {
       if (ms > 0) return { requeueAfterMs: ms };
       const [name = ''] = zone.waiting;
       const node = nodes.get('', name);
-      const change = node && this.#changeFor(node);
-      if (node !== undefined && change !== undefined) {
-        await changeTaints(this.#at(), node, { add: [change.add], remove: [change.remove] });
+      if (node !== undefined && this.#changeFor(node) !== undefined) {
+        await changeTaints(this.#at(), node, this.#taintsFor);
         zone.spend(clock.now());
       }
       zone.waiting.delete(name);
@@ -103,6 +103,12 @@ export class Evictor {
         return undefined;
     }
   }
+
+  /** The same as lists; nothing changes for a node that is ready by now. */
+  readonly #taintsFor = (node: NodeObject): TaintChange => {
+    const change = this.#changeFor(node);
+    return change === undefined ? {} : { add: [change.add], remove: [change.remove] };
+  };
 
   #zoneOf(node: NodeObject): Zone {
     return this.#zone(zoneOf(node, this.#options.names));

@@ -123,13 +123,23 @@ it('changes the taints of a node that others change at the same time', async () 
   const foreign = { key: 'example.com/mine', effect: 'NoSchedule' };
   await cluster.client.patch(kinds.nodes, at('one'), 'merge', { spec: { taints: [foreign] } });
   const own = { key: 'example.com/own', effect: 'NoExecute' };
-  await changeTaints({ client: cluster.client, now: cluster.clock.now() }, seen, { add: [own] });
+  await changeTaints({ client: cluster.client, now: cluster.clock.now() }, seen, () => ({ add: [own] }));
   expect(await taints('one')).toEqual(['mine:NoSchedule', 'own:NoExecute']);
   await cluster.client.delete(kinds.nodes, at('one'));
   await addNode('one');
-  const gone = changeTaints({ client: cluster.client, now: 0 }, seen, { add: [own] });
+  const gone = changeTaints({ client: cluster.client, now: 0 }, seen, () => ({ add: [own] }));
   await expect(gone).rejects.toMatchObject({ code: 409 });
   expect(await taints('one')).toEqual([]);
+});
+
+it('decides about taints again for what others have made of the node', async () => {
+  await addNode('one');
+  const seen = await node('one');
+  await cluster.client.patch(kinds.nodes, at('one'), 'merge', { spec: { unschedulable: true } });
+  const own = { key: 'example.com/own', effect: 'NoSchedule' };
+  const unlessUnschedulable = ({ spec }: typeof seen) => (spec?.unschedulable ? {} : { add: [own] });
+  await changeTaints({ client: cluster.client, now: 0 }, seen, unlessUnschedulable);
+  expect(await taints('one')).not.toContain('own:NoSchedule');
 });
 
 describe('node-lifecycle-controller: health', () => {

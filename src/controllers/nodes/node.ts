@@ -33,16 +33,23 @@ export const hasTaint = (node: NodeObject, taint: TaintName): boolean =>
 /** How often taints are written after conflicts. */
 const attempts = 5;
 
+/** Taints that a node is to have, and taints that it is not to have. */
+export interface TaintChange {
+  readonly add?: readonly TaintName[];
+  readonly remove?: readonly TaintName[];
+}
+
 /**
  * Gives the node the taints that it lacks, as of now, and takes others away; it stays as it is if that changes nothing.
- * What others change at the same time stays.
+ * What others change at the same time stays, and the change is decided again for what they have made of the node.
  */
 export async function changeTaints(
   { client, now }: { readonly client: ObjectClient; readonly now: number },
   seen: NodeObject,
-  { add = [], remove = [] }: { readonly add?: readonly TaintName[]; readonly remove?: readonly TaintName[] },
+  changeFor: (node: NodeObject) => TaintChange,
 ): Promise<NodeObject> {
   for (let node = seen, tries = 1; ; tries++) {
+    const { add = [], remove = [] } = changeFor(node);
     const missing = add.filter((taint) => !hasTaint(node, taint));
     if (missing.length === 0 && !remove.some((taint) => hasTaint(node, taint))) return node;
     const kept = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));

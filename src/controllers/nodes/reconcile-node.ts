@@ -2,14 +2,16 @@ import type { Names } from '../../meta/index.ts';
 import { kinds } from '../kinds.ts';
 import type { NodeObject } from '../node-selection.ts';
 import type { ObjectClient } from '../object-client.ts';
-import { changeTaints, sameTaint, type TaintName, taintKeys, taintsOf } from './node.ts';
+import { changeTaints, sameTaint, type TaintChange, type TaintName, taintKeys, taintsOf } from './node.ts';
 
 /** Gives the node the taints `NoSchedule` that follow from its conditions and from `unschedulable`, and no others of them. */
-export function reconcileTaints(
+export const reconcileTaints = (
   at: { readonly client: ObjectClient; readonly now: number },
   names: Names,
   node: NodeObject,
-): Promise<NodeObject> {
+): Promise<NodeObject> => changeTaints(at, node, (found) => taintsFor(found, names));
+
+function taintsFor(node: NodeObject, names: Names): TaintChange {
   const keys = taintKeys(names);
   const meanings: { readonly [type: string]: { readonly [status: string]: string } } = {
     Ready: { False: keys.notReady, Unknown: keys.unreachable },
@@ -18,9 +20,9 @@ export function reconcileTaints(
     PIDPressure: { True: keys.pidPressure },
     NetworkUnavailable: { True: keys.networkUnavailable },
   };
-  const wanted: TaintName[] = [];
+  const add: TaintName[] = [];
   const want = (key: string | undefined) => {
-    if (key !== undefined) wanted.push({ key, effect: 'NoSchedule' });
+    if (key !== undefined) add.push({ key, effect: 'NoSchedule' });
   };
   for (const { type = '', status = '' } of node.status?.conditions ?? []) {
     const meaning = Object.hasOwn(meanings, type) ? meanings[type] : undefined;
@@ -28,10 +30,10 @@ export function reconcileTaints(
   }
   if (node.spec?.unschedulable) want(keys.unschedulable);
   const own = new Set<string | undefined>(Object.values(keys));
-  const surplus = taintsOf(node).filter(
-    (taint) => taint.effect === 'NoSchedule' && own.has(taint.key) && !wanted.some((other) => sameTaint(taint, other)),
+  const remove = taintsOf(node).filter(
+    (taint) => taint.effect === 'NoSchedule' && own.has(taint.key) && !add.some((other) => sameTaint(taint, other)),
   );
-  return changeTaints(at, node, { add: wanted, remove: surplus });
+  return { add, remove };
 }
 
 /** Copies the labels of operating system and architecture to their former names. */

@@ -1,26 +1,9 @@
 // The speed of the expression language in one process: rules as custom resource definitions have them. Prints the
 // results as JSON: evaluations each second, and milliseconds to compile a rule.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'rolldown';
+import { bundled } from './bundled.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-
-/** @returns {Promise<typeof import('../src/cel/index.ts')>} */
-async function loadLanguage() {
-  const folder = mkdtempSync(join(tmpdir(), 'orch-cel-'));
-  try {
-    const file = join(folder, 'cel.mjs');
-    await build({ input: join(root, 'src/cel/index.ts'), platform: 'node', logLevel: 'silent', output: { file } });
-    return await import(pathToFileURL(file).href);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-const cel = await loadLanguage();
+/** @type {typeof import('../src/cel/index.ts')} */
+const cel = await bundled('src/cel/index.ts');
 const { Budget, compileExpression, createEnvironment, intType, listType, stringType } = cel;
 
 /** @param {import('../src/cel/index.ts').Environment} environment @param {string} source */

@@ -13,6 +13,7 @@ import {
   configMap,
   configMaps,
   fill,
+  identityProvider,
   load,
   longestHold,
   memory,
@@ -116,6 +117,28 @@ const roles = ({ rounds, seconds, bindings, report }) =>
     const figure = `GET by a user with roles among ${bindings} bindings, against an administrator`;
     const user = { ...job, token: userToken };
     await compare({ rounds: rounds * 5, report }, figure, 0.9, [user, server], [job, server]);
+  });
+
+/** GET with a token of an identity provider, against GET with a static token; both of an administrator. @type {Row} */
+const openId = ({ rounds, seconds, report }) =>
+  withObjects(0, 2500, async (other) => {
+    const provider = await identityProvider(other);
+    await withObjects(
+      1,
+      2500,
+      async (server) => {
+        const path = `${configMaps}/obj-0000000`;
+        const { token } = provider;
+        const known = () => call(server, 'GET', path, undefined, { authorization: `Bearer ${token}` });
+        for (let tries = 0; tries < 50 && (await known().catch(() => undefined)) === undefined; tries++)
+          await sleep(200);
+        const job = requests({ seconds: seconds / 3 }, 32, { method: 'GET', path });
+        const figure = 'GET with a token of an identity provider, against a static one';
+        await compare({ rounds: rounds * 5, report }, figure, 0.9, [{ ...job, token }, server], [job, server]);
+      },
+      (name) => orch(name, [], provider.flags),
+    );
+    provider.close();
   });
 
 /** Idle connections: the memory of each, and the slowdown of other requests. @type {Row} */
@@ -256,6 +279,14 @@ async function language({ report }) {
   evaluations('self.replicas <= self.maxReplicas', comparison, 5);
   evaluations('self.list.all(x, x.size() < 10), 100 strings', loop, 0.2);
   report(`compiling a rule of ${length} characters`, compilation, '< 0.2', compilation < 0.2, 'milliseconds');
+}
+
+/** Decisions about what nodes may do, with 5,000 nodes and 150,000 pods. @type {Row} */
+async function nodes({ report }) {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(here, 'nodes.mjs')]);
+  const { decision, change, megabytes } = JSON.parse(stdout);
+  const detail = `microseconds; a pod is taken away and added in ${change.toFixed(1)}, the graph has ${Math.round(megabytes)} MB`;
+  report('decision about a node, 150,000 pods', decision, '< 10', decision < 10, detail);
 }
 
 const as = (/** @type {string} */ kind) => `application/json;as=${kind};g=meta.orch.io;v=v1`;
@@ -415,6 +446,7 @@ export const rows = {
   start,
   get,
   roles,
+  openId,
   idle,
   list,
   fanout,
@@ -425,6 +457,7 @@ export const rows = {
   controllers,
   entries,
   language,
+  nodes,
   testServer,
   listLatency,
   many,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { etcdProgram } from '../scripts/etcd.mjs';
 
 /**
@@ -123,6 +124,36 @@ export async function bare(kind, of, body) {
   const home = dirname(of.ca);
   const files = [join(home, 'server.crt'), join(home, 'server.key'), folder];
   return { ...(await start([join(here, 'bare.mjs'), kind, ...files], /^(\d+)/)), ca: of.ca };
+}
+
+/**
+ * An identity provider with the certificate of a server: the flags of a server that accepts its tokens, and a token of a
+ * user. @param {Server} of
+ */
+export async function identityProvider(of) {
+  const home = dirname(of.ca);
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: 'one' }] };
+  const tls = { cert: readFileSync(join(home, 'server.crt')), key: readFileSync(join(home, 'server.key')) };
+  const provider = https.createServer(tls, ({ url }, response) => {
+    const document = url === '/keys' ? keys : { issuer, jwks_uri: `${issuer}/keys` };
+    response.end(JSON.stringify(document));
+  });
+  await new Promise((resolve) => provider.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (provider.address());
+  const issuer = `https://127.0.0.1:${port}`;
+  const signer = new SignJWT({ groups: ['system:masters'] }).setProtectedHeader({ alg: 'RS256', kid: 'one' });
+  const claims = signer.setIssuer(issuer).setAudience('bench').setSubject('jane').setExpirationTime('1h');
+  return {
+    flags: [
+      `--oidc-issuer-url=${issuer}`,
+      '--oidc-client-id=bench',
+      `--oidc-ca-file=${of.ca}`,
+      '--oidc-groups-claim=groups',
+    ],
+    token: await claims.sign(privateKey),
+    close: () => provider.close(),
+  };
 }
 
 const agent = new https.Agent({ keepAlive: true, maxSockets: 64 });

@@ -1,4 +1,3 @@
-import { compactVerify } from 'jose';
 import { forServer, invalidToken, type ParsedToken, parseToken, type TokenAuthenticator } from '../../auth/index.ts';
 import { type Clock, type Json, type JsonObject, type Names, quote, type User } from '../../meta/index.ts';
 import type { ProviderKey, ProviderKeys } from './provider-keys.ts';
@@ -111,6 +110,8 @@ async function isSignedByAny(
   { algorithm, keyId }: ParsedToken,
   keys: readonly ProviderKey[],
 ): Promise<boolean> {
+  // Loaded when it is needed: most servers have no identity provider.
+  const { compactVerify } = await import('jose');
   for (const { id, forAlgorithm } of keys) {
     if (keyId !== '' && keyId !== id) continue;
     const key = await forAlgorithm(algorithm);

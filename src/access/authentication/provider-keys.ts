@@ -1,4 +1,4 @@
-import { importJWK, type JWK } from 'jose';
+import type { importJWK as ImportKey, JWK } from 'jose';
 import { type Clock, isJsonObject, type JsonObject, quote, readJsonText } from '../../meta/index.ts';
 
 /** A response of an identity provider. */
@@ -21,7 +21,7 @@ export interface ProviderKeysOptions {
   readonly failed: (why: string) => void;
 }
 
-type CryptoKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
+type CryptoKey = Exclude<Awaited<ReturnType<typeof ImportKey>>, Uint8Array>;
 
 /** A public key of a provider. */
 export interface ProviderKey {
@@ -141,6 +141,7 @@ function providerKey(key: JsonObject): ProviderKey {
   const imported = new Map<string, Promise<CryptoKey | undefined>>();
   const importFor = async (algorithm: string): Promise<CryptoKey | undefined> => {
     try {
+      const { importJWK } = await import('jose');
       const found = await importJWK(key as JWK, algorithm);
       return found instanceof Uint8Array ? undefined : found;
     } catch {

@@ -22,8 +22,8 @@ interface Vertex {
   readonly key: string;
   /** By node, how many objects refer to this one on its behalf. */
   readonly nodes: Map<string, number>;
-  /** The objects to which this one refers: the nodes that may use this one may use them, too. */
-  readonly targets: Set<Vertex>;
+  /** The objects to which this one refers, if any: the nodes that may use this one may use them, too. */
+  targets: Set<Vertex> | undefined;
   /** How many objects refer to this one, or have it as their own. */
   uses: number;
 }
@@ -97,10 +97,10 @@ export class NodeGraph {
     const before = this.#volumes.get(name);
     const keys = keysOf(secrets);
     const [claimKey] = keysOf(claim === undefined ? [] : [claim]);
-    if (before !== undefined && before.claim.key === claimKey && isSame(before.volume.targets, keys)) return;
+    if (before !== undefined && before.claim.key === claimKey && isSame(before.volume.targets ?? [], keys)) return;
     if (before !== undefined) {
       this.#unlink(before.claim, before.volume);
-      for (const secret of before.volume.targets) this.#unlink(before.volume, secret);
+      for (const secret of before.volume.targets ?? []) this.#unlink(before.volume, secret);
       this.#volumes.delete(name);
     }
     if (claimKey === undefined) return;
@@ -125,7 +125,7 @@ export class NodeGraph {
   #use(key: string): Vertex {
     let vertex = this.#vertices.get(key);
     if (vertex === undefined) {
-      vertex = { key, nodes: new Map(), targets: new Set(), uses: 0 };
+      vertex = { key, nodes: new Map(), targets: undefined, uses: 0 };
       this.#vertices.set(key, vertex);
     }
     vertex.uses++;
@@ -138,12 +138,13 @@ export class NodeGraph {
 
   /** Lets the nodes of one object use another. Both are in use. */
   #link(from: Vertex, to: Vertex): void {
+    from.targets ??= new Set();
     from.targets.add(to);
     for (const node of from.nodes.keys()) this.#gain(to, node);
   }
 
   #unlink(from: Vertex, to: Vertex): void {
-    from.targets.delete(to);
+    from.targets?.delete(to);
     for (const node of from.nodes.keys()) this.#lose(to, node);
     this.#release(from);
     this.#release(to);
@@ -153,7 +154,7 @@ export class NodeGraph {
     const count = vertex.nodes.get(node) ?? 0;
     vertex.nodes.set(node, count + 1);
     if (count > 0) return;
-    for (const target of vertex.targets) this.#gain(target, node);
+    for (const target of vertex.targets ?? []) this.#gain(target, node);
   }
 
   #lose(vertex: Vertex, node: string): void {
@@ -163,6 +164,6 @@ export class NodeGraph {
       return;
     }
     vertex.nodes.delete(node);
-    for (const target of vertex.targets) this.#lose(target, node);
+    for (const target of vertex.targets ?? []) this.#lose(target, node);
   }
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../meta/index.ts';
 import type { Authenticated, TokenAuthenticator } from '../types.ts';
 import type { TokenCacheCounts } from './counts.ts';
@@ -45,6 +45,22 @@ class Expiring<V> {
   }
 }
 
+/** The keys of tokens and audiences: digests with a secret, by which nobody who reads the memory finds a token. */
+function tokenKeys(): (token: string, audiences: readonly string[]) => string {
+  const secret = randomBytes(32).toString('base64');
+  // The audiences of the server are one list, which most tokens are for.
+  let last: readonly string[] = [];
+  let prefix = `${secret}[]`;
+  return (token, audiences) => {
+    if (audiences !== last) {
+      last = audiences;
+      // The JSON text of a list ends where it ends: no other list and token have the same text.
+      prefix = secret + JSON.stringify(audiences);
+    }
+    return hash('sha256', prefix + token, 'base64');
+  };
+}
+
 /**
  * Remembers for a while which tokens are valid, and which nobody recognises; one that is refused is looked up each time.
  * Requests with the same token at the same time share one lookup. Only keyed digests of tokens are kept.
@@ -55,7 +71,7 @@ export function cachedAuthenticator(
   counts: TokenCacheCounts,
   lifetimes = defaultLifetimes,
 ): TokenAuthenticator {
-  const secret = randomBytes(32);
+  const keyOf = tokenKeys();
   const valid = new Expiring<Authenticated>(clock, lifetimes.valid);
   // Apart, so that anybody's tokens do not displace those that are in use.
   const unknown = new Expiring<undefined>(clock, lifetimes.unknown);
@@ -77,8 +93,7 @@ export function cachedAuthenticator(
     }
   };
   return (token, audiences) => {
-    // The JSON text of a list ends where it ends: no other list and token have the same text.
-    const key = createHmac('sha256', secret).update(JSON.stringify(audiences)).update(token).digest('base64');
+    const key = keyOf(token, audiences);
     const known = valid.get(key) ?? unknown.get(key);
     if (known !== undefined) {
       counts.hits++;

@@ -84,10 +84,12 @@ export interface WatchCache {
   readonly revision: number;
   /** The 500 StatusError of all who wait for the cache, while it cannot go on because stored data is damaged. */
   readonly damage: StatusError | undefined;
+  /** Why nobody needs to wait for the cache: 503 once it is closed, or `damage`. */
+  readonly failure: StatusError | undefined;
   /** The revision after which the event window begins; older events are read from the store's history. */
   readonly oldest: number;
   readonly counts: CacheCounts;
-  /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs` and while there is `damage`. */
+  /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs` and when there is a `failure`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
   /** The object with this key at `revision`. */
   get(key: string): CachedObject | undefined;

@@ -101,6 +101,10 @@ class Cache implements WatchCache {
     return this.#damage;
   }
 
+  get failure(): StatusError | undefined {
+    return this.#closed ? statusError.unavailable('the server is shutting down') : this.#damage;
+  }
+
   ready(): Promise<void> {
     const ready = this.#load();
     // The rejection is reported to those who await the promise, and is not unhandled when nobody does.
@@ -114,7 +118,7 @@ class Cache implements WatchCache {
 
   reach(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
-    if (this.#closed || this.#damage !== undefined) return Promise.resolve(false);
+    if (this.failure !== undefined) return Promise.resolve(false);
     this.#requestProgress();
     return this.#waiters.wait(revision, timeoutMs);
   }
@@ -164,12 +168,9 @@ class Cache implements WatchCache {
       this.#started = true;
       void this.#feeder.run();
     }
-    if (!this.#closed) {
-      if (this.#loaded) return;
-      if (this.#damage === undefined && (await this.#loading.wait(0, timeoutMs))) return;
-    }
-    if (this.#closed) throw closed();
-    throw this.#damage ?? statusError.timeout(notInTime);
+    if (this.#loaded && !this.#closed) return;
+    if (this.failure === undefined && (await this.#loading.wait(0, timeoutMs))) return;
+    throw this.failure ?? statusError.timeout(notInTime);
   }
 
   #feed(): Feed {
@@ -318,8 +319,4 @@ class CacheSnapshot implements Snapshot {
   count(prefix: string, after?: string): number {
     return this.#tree.count(prefix, after);
   }
-}
-
-function closed() {
-  return statusError.unavailable('the server is shutting down');
 }

@@ -30,6 +30,8 @@ export interface Connection {
   destroy(): void;
   /** True once it is being closed: a request that still arrives cannot be answered, and must not be served. */
   readonly ended: boolean;
+  /** Whether the client has answered the GOAWAY, or has had the time to. Always true over HTTP/1.1. */
+  readonly told: boolean;
   /** Whether a handler has still to respond, or, once it is to be closed, whether requests may still arrive. */
   readonly busy: boolean;
 }
@@ -80,7 +82,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
         for (const request of connection.requests) connection.end(request);
         if (open.size === 0) whenEmpty?.();
       });
-      if (closing) connection.finish();
+      // Its handshake ended after `close`. It must not bring requests, as \`busy\` has not counted it.
+      if (closing) connection.destroy();
       return connection;
     },
     async close(graceMs) {
@@ -147,8 +150,11 @@ function createConnection(
     get ended() {
       return flooded || ends.ended();
     },
+    get told() {
+      return ends.told();
+    },
     get busy() {
-      return (finishing && ends.opens()) || [...requests].some(({ answered }) => !answered);
+      return (finishing && !ends.told()) || [...requests].some(({ answered }) => !answered);
     },
   };
   // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
@@ -174,8 +180,8 @@ interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'destroy'> {
   /** `left`: the client has sent GOAWAY. */
   finish(left: boolean): void;
   ended(): boolean;
-  /** Whether the client may still open streams after `finish`. */
-  opens(): boolean;
+  /** Whether the client, after `finish`, must open no more streams. */
+  told(): boolean;
 }
 
 function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
@@ -194,7 +200,7 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
     },
     destroy: () => socket.destroy(),
     ended: () => socket.writableEnded || socket.destroyed,
-    opens: () => false,
+    told: () => true,
   };
 }
 
@@ -245,8 +251,8 @@ function endsOfSession(
       // A session would wait for its pending writes.
       socket.destroy();
     },
-    ended: () => ended || session.destroyed,
-    opens: () => !told && !session.destroyed,
+    ended: () => ended || session.destroyed || socket.destroyed,
+    told: () => told || session.destroyed,
   };
 }
 

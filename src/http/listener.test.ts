@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import https from 'node:https';
+import net from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ByteString } from '../meta/index.ts';
+import type { ByteString, Clock } from '../meta/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
 import { type Listener, listen } from './listener.ts';
 import type { ListenerLimits } from './listener-options.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock } from './testing/fixture.ts';
@@ -17,14 +19,18 @@ const open: Listener[] = [];
 const failures: string[] = [];
 const log = { error: (text: string) => void failures.push(text) };
 
-async function serve(handler: Handler, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
+async function serve(
+  handler: Handler,
+  limits: Partial<ListenerLimits> = {},
+  clock: Clock = realClock,
+): Promise<Listener> {
   const tlsOptions = { cert, key, clientCa: ca };
   const listener = await listen({
     handler,
     address: '127.0.0.1',
     port: 0,
     tls: tlsOptions,
-    clock: realClock,
+    clock,
     log,
     limits,
   });
@@ -367,7 +373,7 @@ describe('misbehaving clients', () => {
 
   it('do not end the server with a broken TLS handshake or plain HTTP', async () => {
     const { port } = await serve(echo);
-    const socket = (await import('node:net')).connect(port, '127.0.0.1');
+    const socket = net.connect(port, '127.0.0.1');
     socket.on('error', () => {});
     socket.write('GET / HTTP/1.1\r\n\r\n');
     await once(socket, 'close');
@@ -419,6 +425,79 @@ describe('close', () => {
     expect(listener.connections).toBe(0);
     agent.destroy();
     await server.close();
+  });
+
+  it.each(['http/1.1', 'h2'])('ends connections over %s whose TLS handshake was under way', async (protocol) => {
+    const served: string[] = [];
+    const listener = await serve((request) => {
+      served.push(request.url);
+      return echo(request);
+    });
+    const { port } = listener;
+    const socket = net.connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    // It has been accepted, as connections are accepted in their order.
+    await get(port, '/first');
+    const closed = listener.close(10_000);
+    await expect.poll(() => listener.busy).toBe(0);
+    const secured = tls.connect({ socket, host: '127.0.0.1', ca, ALPNProtocols: [protocol] });
+    secured.on('error', () => {});
+    if (protocol === 'h2') {
+      const session = http2.connect(`https://127.0.0.1:${port}`, { createConnection: () => secured });
+      session.on('error', () => {});
+      const stream = session.request({ ':path': '/late' });
+      stream.on('error', () => {}).resume();
+      await new Promise((resolve) => stream.on('close', resolve));
+    } else {
+      secured.end('GET /late HTTP/1.1\r\nHost: x\r\n\r\n');
+      await once(secured, 'close');
+    }
+    await closed;
+    expect([served, listener.connections]).toEqual([['/first'], 0]);
+  });
+
+  it('refuses streams that a client opens after it has had the time to answer the GOAWAY', async () => {
+    const clock = drivenClock();
+    const served: string[] = [];
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const body = async function* () {
+      yield 'first ' as ByteString;
+      await held;
+      yield 'last' as ByteString;
+    };
+    const listener = await serve(
+      async ({ url }) => {
+        served.push(url);
+        return { status: 200, headers: text, body: body() };
+      },
+      {},
+      clock,
+    );
+    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca });
+    const watch = session.request({ ':path': '/watch' });
+    watch.setEncoding('utf8');
+    let received = '';
+    watch.on('data', (piece: string) => {
+      received += piece;
+    });
+    await once(watch, 'response');
+    const late = session.request({ ':path': '/late', ':method': 'POST' });
+    late.end('body');
+    // It is on its way, and has not been read.
+    await new Promise((resolve) => setImmediate(resolve));
+    const closed = listener.close(10_000);
+    expect(listener.busy).toBe(1);
+    clock.advance(1_000);
+    expect(listener.busy).toBe(0);
+    // Clients send a refused stream again, whatever its method (RFC 9113, 8.7).
+    await expect(once(late, 'response')).rejects.toThrow('NGHTTP2_REFUSED_STREAM');
+    release();
+    await closed;
+    expect([served, received]).toEqual([['/watch'], 'first last']);
   });
 
   it('aborts what is left after the grace period', async () => {

@@ -5,6 +5,7 @@ import {
   type Http2SecureServer,
   type Http2ServerResponse,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -55,7 +56,7 @@ export interface Listener {
   renew(tls: TlsFiles): void;
   /**
    * Accepts no more connections, lets the requests in flight finish, sends GOAWAY over HTTP/2 and closes idle
-   * connections. What is left after `graceMs` is aborted. Watches must be closed by the caller.
+   * connections and those in their TLS handshake. What is left after `graceMs` is aborted. Watches must be closed by the caller.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -156,6 +157,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
     const owner = 'stream' in out ? out.stream.session : message.socket;
     const connection = owner === undefined ? undefined : connections.of(owner);
     if (connection === undefined || connection.ended) out.destroy();
+    else if ('stream' in out && connections.closing && connection.told) refuse(out.stream);
     else guarded(connection, () => serve(serving, connection, message, out));
   });
   server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
@@ -225,6 +227,13 @@ function serve(
       fail(error);
     }
   });
+}
+
+/** Tells the client that a stream has not been processed, and may be sent again on another connection (RFC 9113, 8.7). */
+function refuse(stream: ServerHttp2Stream): void {
+  stream.on('error', ignore);
+  stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  stream.resume();
 }
 
 /** The error response to too many headers or to several Host headers (RFC 9112, 3.2). */

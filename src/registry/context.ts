@@ -57,12 +57,12 @@ export interface RegistryContext {
 /** How long a read waits for a future resourceVersion (ms). */
 const maxWaitMs = 3_000;
 
-/** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long, 500 when data is damaged */
+/** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long, and its `failure` */
 export async function waitForRevision(resource: Resource, revision: number): Promise<WatchCache> {
   const { cache } = resource;
   if (cache.revision === 0) await cache.loaded();
   if (cache.revision < revision && !(await cache.reach(revision, maxWaitMs))) {
-    throw cache.damage ?? tooLargeVersion(revision, cache.revision);
+    throw cache.failure ?? tooLargeVersion(revision, cache.revision);
   }
   return cache;
 }

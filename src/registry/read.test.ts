@@ -73,6 +73,19 @@ describe('get', () => {
       },
     });
   });
+
+  it('fails with 503 where it has to wait for a version that a closed registry no longer follows', async () => {
+    const { create, read, registry } = bench();
+    await create('configmaps', note('one'));
+    await read('configmaps', 'one');
+    const waiting = failure(read('configmaps', 'one', { resourceVersion: '1000000' }));
+    await new Promise((resolve) => setImmediate(resolve));
+    registry.close();
+    await create('configmaps', note('two'));
+    const closing = { code: 503, reason: 'ServiceUnavailable', message: 'the server is shutting down' };
+    expect(await waiting).toMatchObject(closing);
+    expect(await failure(read('configmaps', 'two'))).toMatchObject(closing);
+  });
 });
 
 describe('list', () => {

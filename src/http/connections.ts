@@ -82,7 +82,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         for (const request of connection.requests) connection.end(request);
         if (open.size === 0) whenEmpty?.();
       });
-      // Its handshake ended after `close`. It must not bring requests, as \`busy\` has not counted it.
+      // Its handshake ended after `close`. `busy` has not counted it: it must not bring requests.
       if (closing) connection.destroy();
       return connection;
     },

@@ -98,11 +98,11 @@ export class Watches {
 
   #goOn(latest: number): void {
     this.#stream = this.#follow(latest);
-    // Watches that have begun meanwhile.
     for (const watcher of [...this.#live]) {
-      if (watcher.position >= latest) continue;
       this.#live.delete(watcher);
-      this.#replay(watcher, false);
+      // Joining passes on the revisions that the watch awaits: the former stream was asked for them.
+      if (watcher.position < latest) this.#replay(watcher, false);
+      else this.#join(watcher);
     }
   }
 

@@ -82,11 +82,7 @@ export function createWebhookClient(
         const place = await locate?.();
         const found = place === undefined ? {} : { hostname: place.host, port: place.port };
         const options = { method: 'POST', agent, headers, signal, ...found };
-        return send(call.url, options, bytes, limits).catch((error: unknown) => {
-          // The webhook has closed the connection, which was idle, while the request was sent.
-          if (error instanceof ClosedWhileIdle) return send(call.url, options, bytes, limits);
-          throw error;
-        });
+        return send(call.url, options, bytes, limits);
       });
     },
     close: () => agent.destroy(),
@@ -109,14 +105,15 @@ async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortS
   }
 }
 
-class ClosedWhileIdle extends Error {}
-
+/** Sends the request, and again when a connection that was idle has been closed meanwhile. */
 function send(
   url: URL,
   options: RequestOptions,
   body: Buffer,
-  { maxAnswer, receiving }: Pick<WebhookClientOptions, 'maxAnswer' | 'receiving'>,
+  limits: Pick<WebhookClientOptions, 'maxAnswer' | 'receiving'>,
+  again = false,
 ): Promise<WebhookAnswer> {
+  const { maxAnswer, receiving } = limits;
   return new Promise((resolve, reject) => {
     const outgoing = request(url, options, (incoming) => {
       const received = new ReceivedBytes();
@@ -136,7 +133,8 @@ function send(
     });
     outgoing.on('error', (error) => {
       const closed = outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
-      reject(closed ? new ClosedWhileIdle(error.message, { cause: error }) : error);
+      if (closed && !again) resolve(send(url, options, body, limits, true));
+      else reject(error);
     });
     outgoing.end(body);
   });

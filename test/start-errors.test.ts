@@ -2,15 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { silentLog } from '../src/server/dependencies.ts';
-import { serverTable } from '../src/server/flags.ts';
-import { readConfig } from '../src/server/read-file.ts';
-import { startServer } from '../src/server/server.ts';
-import { readSettings } from '../src/server/settings.ts';
 import { StartError } from '../src/server/start-error.ts';
+import { load, folder as reference } from './support/recorded.ts';
 import { hasProgram } from './support/requirements.ts';
+import { startWith } from './support/start.ts';
 
 /*
  * Starts a server with each set of flags and files of reference/start-errors.json. It refuses what the reference server
@@ -30,7 +26,6 @@ interface Case {
   readonly error?: string;
 }
 
-const reference = join(import.meta.dirname, 'reference');
 const read = (name: string) => readFileSync(join(reference, name), 'utf8');
 const cases = (JSON.parse(read('start-errors.json')) as Case[]).filter(
   ({ title }) => !pending.some((prefix) => title.startsWith(prefix)),
@@ -40,9 +35,7 @@ const ownTexts = new Map(
   [...read('start-errors.md').matchAll(/^\| `(.+?)` \| (.+) \|$/gm)].map(([, title = '', text = '']) => [title, text]),
 );
 
-const { write } = (await import(pathToFileURL(join(reference, 'providers.mjs')).href)) as {
-  readonly write: (folder: string) => void;
-};
+const { write } = await load<{ readonly write: (folder: string) => void }>(join(reference, 'providers.mjs'));
 const folder = mkdtempSync(join(tmpdir(), 'orch-start-'));
 beforeAll(() => write(folder));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -53,15 +46,13 @@ const placed = (text: string) => text.replaceAll('<dir>', folder);
 /** The arguments of a case, whose files are written. */
 function argumentsOf({ flags, files = {} }: Case): string[] {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), placed(text));
-  return ['--api-domain=k8s.io', '--store=memory', '--controllers=-*', '--secure-port=0', ...flags.map(placed)];
+  return flags.map(placed);
 }
 
 /** Why a server does not start with the arguments; undefined: it starts. Rejects for other errors than a StartError. */
 async function refusalOf(argv: readonly string[]): Promise<string | undefined> {
-  const read = await readSettings(serverTable, { argv, env: {}, readConfig });
-  if ('problems' in read) return read.problems.join('\n');
   try {
-    const server = await startServer(read.settings, { log: silentLog });
+    const server = await startWith(argv);
     await server.close();
     return undefined;
   } catch (error) {

@@ -70,23 +70,32 @@ export function createWebhookClient(
   return {
     async post(body, aborted, call: WebhookCall = { url, timeoutMs }) {
       const bytes = bufferOf(body);
+      const credentials = await authorization?.();
       const headers = {
         'content-type': 'application/json',
         accept: 'application/json, */*',
         'content-length': bytes.length,
         host: url.host,
         ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
-        ...(authorization === undefined ? {} : { authorization: await authorization() }),
+        ...(credentials === undefined ? {} : { authorization: credentials }),
       };
-      return within(call.timeoutMs, aborted, async (signal) => {
+      const answer = await within(call.timeoutMs, aborted, async (signal) => {
         const place = await locate?.();
         const found = place === undefined ? {} : { hostname: place.host, port: place.port };
         const options = { method: 'POST', agent, headers, signal, ...found };
         return send(call.url, options, bytes, limits);
       });
+      return credentials === undefined ? answer : { ...answer, body: withoutCredentials(answer.body, credentials) };
     },
     close: () => agent.destroy(),
   };
+}
+
+/** The body of a response without the credentials of a header: messages tell what webhooks respond. */
+function withoutCredentials(body: Buffer, header: string): Buffer {
+  const secret = header.slice(header.indexOf(' ') + 1);
+  if (secret === '' || !body.includes(secret)) return body;
+  return Buffer.from(body.toString().replaceAll(secret, '<credentials>'));
 }
 
 /** Work with a signal that aborts after a time, and when another one does. */

@@ -177,7 +177,7 @@ describe('orch serve', () => {
       return { status, stdout, said: stderr.split('\n').find((line) => !line.startsWith('{')) };
     };
     expect(run('--secure-prot=1')).toEqual({
-      status: 2,
+      status: 1,
       stdout: '',
       said: 'orch: unknown flag "--secure-prot"; did you mean "secure-port"?',
     });

@@ -14,7 +14,7 @@ import { decodeConfiguration } from '../schema/index.ts';
 import type { AuthorizationSettings } from './authorization-flags.ts';
 import { type AuthorizationMode, isMode, modesOf } from './authorization-modes.ts';
 import { checkKubeconfigPath, type Kubeconfig } from './authorization-webhook.ts';
-import { parseFound } from './configuration-file.ts';
+import { accessTypeProblem, parseFound } from './configuration-file.ts';
 import { StartError } from './start-error.ts';
 
 /** A webhook as it is configured. */
@@ -68,11 +68,14 @@ export async function configuredByText(path: string, text: string, names: Names)
     authorizationFormat.check?.(configuration, names) ?? [];
   if (found.value === null) refuse(found.where, errorsOf({}));
   const { kinds, schema } = authorizationFormat;
+  const failed = `${found.where}: failed to load AuthorizationConfiguration from file`;
+  const wrongType = accessTypeProblem('AuthorizationConfiguration', { kinds, schema }, found.value, text);
+  if (wrongType !== undefined) throw new StartError(`${failed}: ${wrongType}`);
   const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, found.value, names);
   if ('problems' in decoded) {
     const strict = decoded.problems.every((problem) => problem.startsWith('unknown field'));
     const why = `${strict ? 'strict decoding error: ' : ''}${aggregateMessages(decoded.problems)}`;
-    throw new StartError(`${found.where}: failed to load AuthorizationConfiguration from file: ${why}`);
+    throw new StartError(`${failed}: ${why}`);
   }
   const configuration = decoded.value;
   refuse(found.where, errorsOf(configuration));

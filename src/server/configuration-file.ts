@@ -1,6 +1,6 @@
 /** Files that hold a configuration of a kind and a version of its own. */
 import { parseYaml } from '../codec/index.ts';
-import { type Json, type Names, StatusError } from '../meta/index.ts';
+import { isJsonObject, type Json, type Names, StatusError } from '../meta/index.ts';
 import { type ConfigurationFormat, decodeConfiguration } from '../schema/index.ts';
 import { readFileOf } from './read-file.ts';
 import { StartError } from './start-error.ts';
@@ -33,4 +33,31 @@ export function parseFound(setting: string, path: string, text: string): Found {
     if (!(error instanceof StatusError)) throw error;
     throw new StartError(`${where}: ${error.message}`, error);
   }
+}
+
+/** The longest text that is repeated in a message (characters). */
+const longestText = 1_000;
+/** The kinds of the files of `--authentication-config` and `--authorization-config`. */
+const accessKinds: readonly string[] = ['AuthenticationConfiguration', 'AuthorizationConfiguration'];
+
+/**
+ * What is wrong with the type of a configuration of access, in the words of the reference server; undefined when it has a
+ * kind and a version that are not those of the other one. The text is repeated only when it is short and has no fields
+ * other than those of the configuration: another file may hold secrets.
+ */
+export function accessTypeProblem(
+  kind: string,
+  format: ConfigurationFormat,
+  value: Json,
+  text: string,
+): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { apiVersion = '', kind: found = '' } = value;
+  if (found !== '' && apiVersion !== '') {
+    const isOther = typeof found === 'string' && found !== kind && accessKinds.includes(found);
+    return isOther ? `expected ${kind}, got *apiserver.${found}` : undefined;
+  }
+  const { fields } = format.schema;
+  const shown = text.length <= longestText && Object.keys(value).every((field) => Object.hasOwn(fields, field));
+  return `Object '${found === '' ? 'Kind' : 'apiVersion'}' is missing${shown ? ` in '${text}'` : ''}`;
 }

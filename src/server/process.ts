@@ -9,11 +9,12 @@ import { StartError } from './start-error.ts';
 /** The period of the timer that keeps a process alive (ms): any. */
 const aliveMs = 3_600_000;
 
-/** The settings of the process; undefined, with exit status 2, when one is invalid, which is reported. */
+/** The settings of the process; undefined, with this exit status, when one is invalid, which is reported. */
 export async function settingsOf<S extends object>(
   command: string,
   table: FlagTable<S>,
   args: readonly string[],
+  invalid = 2,
 ): Promise<S | undefined> {
   let problems: readonly string[];
   try {
@@ -25,7 +26,7 @@ export async function settingsOf<S extends object>(
     problems = [error.message];
   }
   process.stderr.write(`${problems.map((p) => `orch: ${p}\n`).join('')}"orch ${command} --help" lists the flags.\n`);
-  process.exitCode = 2;
+  process.exitCode = invalid;
   return undefined;
 }
 

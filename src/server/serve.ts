@@ -19,11 +19,11 @@ import { version } from './version.ts';
 export type ProcessSettings = Settings & { readonly dataDir: string };
 
 /**
- * Serves until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once. Exit status 2 for
- * invalid settings, 1 for any other failure.
+ * Serves until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once. Exit status 1 for
+ * invalid settings and for any other failure, as with the reference server.
  */
 export async function serve(args: readonly string[], command = 'serve', table = serverTable): Promise<void> {
-  const settings = await settingsOf(command, table, args);
+  const settings = await settingsOf(command, table, args, 1);
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {

@@ -70,27 +70,32 @@ export function createWebhookClient(
   return {
     async post(body, aborted, call: WebhookCall = { url, timeoutMs }) {
       const bytes = bufferOf(body);
+      const credentials = await authorization?.();
       const headers = {
         'content-type': 'application/json',
         accept: 'application/json, */*',
         'content-length': bytes.length,
         host: url.host,
         ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
-        ...(authorization === undefined ? {} : { authorization: await authorization() }),
+        ...(credentials === undefined ? {} : { authorization: credentials }),
       };
-      return within(call.timeoutMs, aborted, async (signal) => {
+      const answer = await within(call.timeoutMs, aborted, async (signal) => {
         const place = await locate?.();
         const found = place === undefined ? {} : { hostname: place.host, port: place.port };
         const options = { method: 'POST', agent, headers, signal, ...found };
-        return send(call.url, options, bytes, limits).catch((error: unknown) => {
-          // The webhook has closed the connection, which was idle, while the request was sent.
-          if (error instanceof ClosedWhileIdle) return send(call.url, options, bytes, limits);
-          throw error;
-        });
+        return send(call.url, options, bytes, limits);
       });
+      return credentials === undefined ? answer : { ...answer, body: withoutCredentials(answer.body, credentials) };
     },
     close: () => agent.destroy(),
   };
+}
+
+/** The body of a response without the credentials of a header: messages tell what webhooks respond. */
+function withoutCredentials(body: Buffer, header: string): Buffer {
+  const secret = header.slice(header.indexOf(' ') + 1);
+  if (secret === '' || !body.includes(secret)) return body;
+  return Buffer.from(body.toString().replaceAll(secret, '<credentials>'));
 }
 
 /** Work with a signal that aborts after a time, and when another one does. */
@@ -109,14 +114,15 @@ async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortS
   }
 }
 
-class ClosedWhileIdle extends Error {}
-
+/** Sends the request, and again when a connection that was idle has been closed meanwhile. */
 function send(
   url: URL,
   options: RequestOptions,
   body: Buffer,
-  { maxAnswer, receiving }: Pick<WebhookClientOptions, 'maxAnswer' | 'receiving'>,
+  limits: Pick<WebhookClientOptions, 'maxAnswer' | 'receiving'>,
+  again = false,
 ): Promise<WebhookAnswer> {
+  const { maxAnswer, receiving } = limits;
   return new Promise((resolve, reject) => {
     const outgoing = request(url, options, (incoming) => {
       const received = new ReceivedBytes();
@@ -136,7 +142,8 @@ function send(
     });
     outgoing.on('error', (error) => {
       const closed = outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
-      reject(closed ? new ClosedWhileIdle(error.message, { cause: error }) : error);
+      if (closed && !again) resolve(send(url, options, body, limits, true));
+      else reject(error);
     });
     outgoing.end(body);
   });

@@ -46,8 +46,12 @@ it('prefers data to files, and tokens to passwords', async () => {
   expect(await config.authorization?.()).toBe('Bearer t');
 });
 
-it('needs no user', async () => {
-  const config = await read({ server }, {}, { contexts: [{ name: 'c', context: { cluster: 'hook' } }] });
+it.each([
+  ['names no user', { contexts: [{ name: 'c', context: { cluster: 'hook' } }] }],
+  ['names a user that is not listed', { users: [] }],
+  ['has no users', { users: undefined }],
+])('calls the webhook without credentials when the kubeconfig %s', async (_, more) => {
+  const config = await read({ server }, { token: 't' }, more);
   expect([config.authorization, config.cert]).toEqual([undefined, undefined]);
 });
 
@@ -60,8 +64,11 @@ it.each<[string, Parameters<typeof read>, string]>([
     [{ server }, {}, { 'current-context': 'd' }],
     '[context was not found for specified context: d, cluster has no server defined]: contexts has no context named "d"',
   ],
-  ['an unknown user', [{ server }, {}, { users: [] }], 'users has no user named "u"'],
-  ['a file that is missing', [{ server, 'certificate-authority': 'absent' }], 'there is no such file'],
+  [
+    'a file that is missing',
+    [{ server, 'certificate-authority': '/absent' }],
+    'hook.kubeconfig": certificate-authority="/absent" cannot be read: there is no such file',
+  ],
   [
     'a certificate without its key',
     [{ server }, { 'client-certificate-data': 'YQ==' }],
@@ -71,7 +78,7 @@ it.each<[string, Parameters<typeof read>, string]>([
   ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported'],
   ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported'],
   ['a field of another type', [{ server, 'tls-server-name': 1 }], 'tls-server-name must be a string'],
-  ['another kind', [{ server }, {}, { kind: 'Pod' }], 'is no kubeconfig: its kind must be Config'],
+  ['another kind', [{ server }, {}, { kind: 'Pod' }], 'it is not a kubeconfig: its kind must be Config'],
   [
     'a certificate authority that is not used',
     [{ server, 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'YQ==' }],

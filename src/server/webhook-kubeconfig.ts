@@ -32,13 +32,11 @@ export interface WebhookCredentials {
 
 /** A kubeconfig of a setting, as messages name it. */
 interface Source {
-  readonly setting: string;
   readonly path: string;
   readonly where: string;
 }
 
 const sourceOf = (setting: string, path: string, what = ''): Source => ({
-  setting,
   path,
   where: `${setting}=${JSON.stringify(path)}${what === '' ? '' : `: ${what}`}`,
 });
@@ -56,7 +54,7 @@ export async function readWebhookConfig(setting: string, path: string, what = ''
   const clusterName = textOf(context, 'cluster', where);
   const cluster = named(config, 'clusters', 'cluster', clusterName, where);
   const userName = textOf(context, 'user', where);
-  const user = userName === undefined ? {} : named(config, 'users', 'user', userName, where);
+  const user = userName === undefined ? {} : (find(config, 'users', 'user', userName) ?? {});
   refuse(cluster, ['proxy-url'], where);
   const skipVerify = cluster['insecure-skip-tls-verify'] === true;
   const ca = await pemOf(cluster, 'certificate-authority', source);
@@ -106,11 +104,11 @@ function namesOf(target: string): string[] {
 }
 
 /** The bytes of `<field>-data`, otherwise the file that `<field>` names. */
-async function pemOf(from: JsonObject, field: string, { setting, path, where }: Source): Promise<string | undefined> {
+async function pemOf(from: JsonObject, field: string, { path, where }: Source): Promise<string | undefined> {
   const data = textOf(from, `${field}-data`, where);
   if (data !== undefined) return Buffer.from(data, 'base64').toString();
   const file = textOf(from, field, where);
-  return file === undefined ? undefined : readFileOf(setting, resolve(dirname(path), file));
+  return file === undefined ? undefined : readFileOf(`${where}: ${field}`, resolve(dirname(path), file));
 }
 
 async function readUser(user: JsonObject, name: string | undefined, source: Source): Promise<WebhookUser> {
@@ -127,12 +125,12 @@ async function readUser(user: JsonObject, name: string | undefined, source: Sour
   return { cert, key, authorization: authorizationOf(user, source) };
 }
 
-function authorizationOf(user: JsonObject, { setting, path, where }: Source): WebhookUser['authorization'] {
+function authorizationOf(user: JsonObject, { path, where }: Source): WebhookUser['authorization'] {
   const tokenFile = textOf(user, 'tokenFile', where);
   // The file is read for each request, because tokens are renewed there.
   if (tokenFile !== undefined) {
     const file = resolve(dirname(path), tokenFile);
-    return async () => `Bearer ${(await readFileOf(setting, file)).trim()}`;
+    return async () => `Bearer ${(await readFileOf(`${where}: tokenFile`, file)).trim()}`;
   }
   const token = textOf(user, 'token', where);
   if (token !== undefined) return async () => `Bearer ${token}`;
@@ -151,7 +149,7 @@ function parsed(text: string, where: string): JsonObject {
     if (!(error instanceof StatusError)) throw error;
     throw new StartError(`${where}: ${error.message}`, error);
   }
-  throw new StartError(`${where} is no kubeconfig: its kind must be Config`);
+  throw new StartError(`${where}: it is not a kubeconfig: its kind must be Config`);
 }
 
 /** What clients of the field say of a current context that is not there. */
@@ -162,14 +160,20 @@ const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefin
     ? ''
     : `: invalid configuration: [context was not found for specified context: ${current}, cluster has no server defined]`;
 
-/** The entry of a list that has a name. */
+/** The entry of a list that has a name. @throws StartError when there is none */
 function named(config: JsonObject, list: string, what: string, name: string | undefined, where: string): JsonObject {
-  if (name === undefined) throw new StartError(`${where} must have a current-context with a cluster`);
-  const entries: Json = config[list] ?? [];
+  if (name === undefined) throw new StartError(`${where}: it must have a current-context with a cluster`);
+  const entry = find(config, list, what, name);
+  if (entry !== undefined) return entry;
+  throw new StartError(`${where}: ${list} has no ${what} named ${JSON.stringify(name)}`);
+}
+
+/** The entry of a list that has a name; undefined when there is none. */
+function find(config: JsonObject, list: string, what: string, name: string): JsonObject | undefined {
+  const entries = config[list];
   const found = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
   const entry = isJsonObject(found ?? null) ? ((found as JsonObject)[what] ?? null) : null;
-  if (isJsonObject(entry)) return entry;
-  throw new StartError(`${where}: ${list} has no ${what} named ${JSON.stringify(name)}`);
+  return isJsonObject(entry) ? entry : undefined;
 }
 
 /** The text of a field; undefined where it is absent or empty. */

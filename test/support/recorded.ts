@@ -5,9 +5,14 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import type { RunningServer } from './server.ts';
 
-const folder = join(dirname(import.meta.dirname), 'reference');
-interface Session {
+export const folder = join(dirname(import.meta.dirname), 'reference');
+
+/** A client of one scenario, which notes the answers. */
+export interface Session {
   ns: string;
+  /** The files of the providers, and their module, for scenarios that need providers. */
+  dir?: string;
+  providers?: unknown;
   readonly transcript: readonly unknown[];
   req(method: string, path: string, body: unknown, options: { readonly quiet: boolean }): Promise<unknown>;
 }
@@ -15,7 +20,7 @@ interface Library {
   readonly Session: new (base: string, options: { readonly token: string }) => Session;
   readonly diff: (want: unknown, got: unknown) => readonly string[];
 }
-type Scenario = (session: Session) => Promise<void>;
+export type Scenario = (session: Session) => Promise<void>;
 
 /** A recorded scenario. */
 export interface Recorded {
@@ -24,19 +29,27 @@ export interface Recorded {
   readonly run: Scenario;
 }
 
-const load = async <T>(path: string): Promise<T> => (await import(pathToFileURL(join(folder, path)).href)) as T;
-const library = await load<Library>('lib.mjs');
+/** A file of scenarios. */
+export interface ScenarioFile {
+  readonly default: { readonly [name: string]: Scenario };
+}
+
+/** The scenarios of a file of this name. */
+export const scenariosOf = (name: string, { default: byName }: ScenarioFile): Recorded[] =>
+  Object.entries(byName).map(([scenario, run]) => ({ id: `${name}.${scenario}`, run }));
+
+export const load = async <T>(path: string): Promise<T> => (await import(pathToFileURL(path).href)) as T;
+const library = await load<Library>(join(folder, 'lib.mjs'));
 
 const files = readdirSync(join(folder, 'scenarios')).map((file) => file.replace('.mjs', ''));
+/** The files whose scenarios need identity providers or webhooks, and a server with flags of their own. */
+export const filesWithProviders = files.filter((file) => file.startsWith('providers-'));
+const plain = files.filter((file) => !filesWithProviders.includes(file));
 const ofFiles = await Promise.all(
-  files.map(async (file) => {
-    const { default: byName } = await load<{ readonly default: { readonly [name: string]: Scenario } }>(
-      `scenarios/${file}.mjs`,
-    );
-    return Object.entries(byName).map(([name, run]) => ({ id: `${file}.${name}`, run }));
-  }),
+  plain.map(async (file) => scenariosOf(file, await load(join(folder, 'scenarios', `${file}.mjs`)))),
 );
 
+/** The scenarios that need no providers. */
 export const scenarios: readonly Recorded[] = ofFiles.flat();
 
 /** The steps that differ, by scenario: rows of the tables begin with a scenario's name and the positions in its file. */
@@ -45,7 +58,7 @@ export const listed: ReadonlyMap<string, readonly number[]> = listedSteps();
 function listedSteps(): Map<string, number[]> {
   const byScenario = new Map<string, number[]>();
   for (const [, id = '', steps = ''] of readFileSync(join(folder, 'differences.md'), 'utf8').matchAll(
-    /^\| `([a-z]+\.[\w-]+)` \[([\d, –]+)\]/gm,
+    /^\| `([a-z-]+\.[\w-]+)` \[([\d, –]+)\]/gm,
   )) {
     const positions = steps.split(', ').flatMap((range) => {
       const [from = '', to = from] = range.split('–');
@@ -56,9 +69,18 @@ function listedSteps(): Map<string, number[]> {
   return byScenario;
 }
 
-/** Replays a scenario. Rejects when others than the listed steps differ, or one of them does not. */
-export async function replay(server: RunningServer, { id, run }: Recorded): Promise<void> {
+/**
+ * Replays a scenario. Rejects when others than the listed steps differ, or one of them does not. `prepare` sees the session
+ * before it begins, `spell` a transcript in JSON before it is compared.
+ */
+export async function replay(
+  server: Pick<RunningServer, 'url' | 'token'>,
+  { id, run }: Recorded,
+  prepare: (session: Session) => void = () => {},
+  spell: (transcript: string) => string = (transcript) => transcript,
+): Promise<void> {
   const session = new library.Session(server.url, { token: server.token });
+  prepare(session);
   session.ns = `ref-${id.replace(/[^a-z0-9]+/gi, '-').toLowerCase()}`.slice(0, 60);
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: session.ns } };
   await session.req('POST', '/api/v1/namespaces', namespace, { quiet: true });
@@ -70,8 +92,9 @@ export async function replay(server: RunningServer, { id, run }: Recorded): Prom
     (error: Error) => error.message,
   );
   const recorded = JSON.parse(readFileSync(join(folder, 'expected', `${id}.json`), 'utf8')) as unknown[];
+  const transcript = JSON.parse(spell(JSON.stringify(session.transcript))) as unknown[];
   const found = recorded.map((want, i) => {
-    const got = session.transcript[i];
+    const got = transcript[i];
     return got === undefined ? [`no answer: ${end}`] : library.diff(want, got);
   });
   const expected = listed.get(id) ?? [];

@@ -85,17 +85,17 @@ describe('a provider', () => {
 });
 
 describe('keys', () => {
-  it('are fetched at most ten times at once, and then once in ten seconds', async () => {
+  it('are fetched at most 30 times at once, and then once in ten seconds', async () => {
     const { keys, asked, clock } = await start({ [discoveryUrl]: discovery, [keysUrl]: json({ keys: [] }) });
     const fetches = () => asked.filter((url) => url === keysUrl).length;
     for (let i = 0; i < 50; i++) await keys.fetch();
-    expect(fetches()).toBe(10);
+    expect(fetches()).toBe(30);
     clock.time = 9_999;
     await keys.fetch();
-    expect(fetches()).toBe(10);
+    expect(fetches()).toBe(30);
     clock.time = 10_000;
     for (let i = 0; i < 5; i++) await keys.fetch();
-    expect(fetches()).toBe(11);
+    expect(fetches()).toBe(31);
   });
 
   it('are fetched once for all who ask at the same time', async () => {

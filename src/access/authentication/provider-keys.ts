@@ -35,7 +35,7 @@ export interface ProviderKey {
 const retryMs = 10_000;
 
 /** How many times keys may be fetched at once because a token has an unknown one, and how often from then on (ms). */
-const maxFetches = 10;
+const maxFetches = 30;
 const fetchMs = 10_000;
 
 /** The most keys of a provider that are used. */

@@ -23,7 +23,7 @@ const table: typeof programTable = {
 /** Runs in place of kube-apiserver, with its arguments, until SIGINT or SIGTERM. Objects are kept in memory. */
 export async function runApiServer(args: readonly string[]): Promise<void> {
   const { flags, certificates, inert } = serverArguments(args, new Set(table.list.map(({ name }) => name)));
-  const settings = await settingsOf('serve', table, ['--store=memory', ...certificateFlags(certificates), ...flags]);
+  const settings = await settingsOf('serve', table, ['--store=memory', ...certificateFlags(certificates), ...flags], 1);
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {

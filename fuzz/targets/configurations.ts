@@ -42,7 +42,6 @@ const files: readonly ConfigurationFile[] = [
     ],
     read: (text) => {
       for (const { user, group } of parsePolicyFile(text, names)) {
-        law(user + group !== '', 'a policy is for somebody');
         law(!`${user}${group}`.includes('\uFFFD'), 'a policy is for those whom its file names');
       }
     },

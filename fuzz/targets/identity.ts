@@ -120,6 +120,9 @@ const byHeaders = (pool: TrustPool, allowedNames: readonly string[] = []) =>
   requestHeaderAuthenticator({ pool: () => pool, clock, allowedNames, names: headerNames });
 const proxy = { commonName: 'ann', organizations: ['system:masters'], own: new X509Certificate(ann) };
 
+/** The most header fields of a request. */
+const mostFields = 100;
+
 const proxyHeaders: Target = {
   name: 'auth-request-headers',
   limit: headerSize,
@@ -150,7 +153,7 @@ const proxyHeaders: Target = {
   run: (bytes) => {
     const lines = Buffer.from(bytes)
       .toString('latin1')
-      .split('\n')
+      .split('\n', mostFields)
       .map((line) => [line.split(':', 1)[0]?.toLowerCase() ?? '', line.slice(line.indexOf(':') + 1).trim()] as const);
     const valuesOf = (...of: readonly string[]) => lines.flatMap(([name, value]) => (of.includes(name) ? [value] : []));
     const sent = {

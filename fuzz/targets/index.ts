@@ -1,6 +1,8 @@
 import type { Target } from '../target.ts';
 import { celTargets } from './cel.ts';
 import { codecTargets } from './codec.ts';
+import { configurationTargets } from './configurations.ts';
+import { identityTargets } from './identity.ts';
 import { kindTargets } from './kinds.ts';
 import { mergeTargets } from './merge.ts';
 import { metaTargets } from './meta.ts';
@@ -13,5 +15,7 @@ export const targets: readonly Target[] = [
   ...celTargets,
   ...mergeTargets,
   ...requestTargets,
+  ...identityTargets,
+  ...configurationTargets,
   ...kindTargets,
 ];

@@ -1,4 +1,3 @@
-import { parseTokenFile } from '../../src/auth/index.ts';
 import { parseJson } from '../../src/codec/index.ts';
 import { impersonate, impersonates } from '../../src/http/impersonate.ts';
 import { identify, splitAtRest } from '../../src/http/request-info.ts';
@@ -253,14 +252,6 @@ function der(random: Random, depth: number): Buffer {
   return Buffer.concat([Buffer.from([tag]), size, inner]);
 }
 
-const tokenFile: Target = {
-  name: 'auth-token-file',
-  limit: headerSize,
-  seeds: seedsOf('t,u,1\n\n "a""b",c,d,"e,f"\r\nx,y,z,\n'),
-  words: [',', '"', '""', '\n', '\r\n', ' '],
-  run: (bytes) => parseTokenFile(textOf(bytes)),
-};
-
 /** The result of the WebSocket frame parser for bytes in chunks of this length. */
 function framesIn(bytes: Uint8Array, step: number): string {
   const events: string[] = [];
@@ -301,6 +292,5 @@ export const requestTargets: readonly Target[] = [
   deleteOptions,
   parameters,
   certificateRequest,
-  tokenFile,
   webSocket,
 ];

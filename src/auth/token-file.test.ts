@@ -44,12 +44,20 @@ describe('parseTokenFile', () => {
     expect(refusal('secret,"x,1')).toBe('line 1 has a quote that is not closed or stands inside a field');
   });
 
+  it.each([
+    ['in UTF-16', Buffer.from('secret,ada,1\n', 'utf16le').toString()],
+    ['in Latin-1', Buffer.from('secret,j\xf6rg,1\n', 'latin1').toString()],
+    ['with a NUL in a group', 'secret,ada,1,"dev\0"\n'],
+  ])('refuses a file %s, whose names would be others', (_, text) => {
+    expect(refusal(text)).toBe('line 1 has a NUL or bytes that are not UTF-8: save the file as UTF-8');
+  });
+
   it('counts lines inside quotes', () => {
     expect(refusal('a,"two\nlines",1\nb,c')).toBe('line 3 has 2 of at least 3 columns (token, user, uid)');
   });
 
   it('reads back what a CSV writer wrote', () => {
-    const text = fc.string({ minLength: 1 }).filter((s) => s.trim() === s && !/[,\uFEFF]/.test(s));
+    const text = fc.string({ minLength: 1 }).filter((s) => s.trim() === s && !/[,\0\uFEFF\uFFFD]/.test(s));
     const quoted = (s: string) => `"${s.replaceAll('"', '""')}"`;
     fc.assert(
       fc.property(fc.uniqueArray(text), text, fc.uniqueArray(text), (tokens, name, groups) => {

@@ -1,5 +1,9 @@
 import { statusError, type User } from '../meta/index.ts';
 
+/** Whether a text that was read from a file has a NUL, or stands for bytes that are not UTF-8: it names nobody for sure. */
+export const isUnreadable = (text: string): boolean => /[\0\uFFFD]/.test(text);
+export const notText = 'has a NUL or bytes that are not UTF-8: save the file as UTF-8';
+
 export interface TokenUser {
   readonly token: string;
   readonly user: User;
@@ -12,6 +16,7 @@ export interface TokenUser {
 export function parseTokenFile(text: string): TokenUser[] {
   const lineOf = new Map<string, number>();
   return readCsv(text).map(({ line, fields }) => {
+    if (fields.some(isUnreadable)) throw wrong(line, notText);
     const [token = '', name = '', uid = '', ...groups] = fields;
     if (fields.length < 3) throw wrong(line, `has ${fields.length} of at least 3 columns (token, user, uid)`);
     if (token === '') throw wrong(line, 'has an empty token');

@@ -24,33 +24,54 @@ const clientUsages = new Set(['2b06010505070302', '551d2500']);
 const extensionsTag = 0xa3;
 const booleanTag = 0x01;
 
-/** Undefined when the structure is not that of a certificate. */
+/**
+ * Undefined when the structure is not that of a certificate in DER. OpenSSL also reads other encodings, in which an
+ * extension would be missed here, and with it what it forbids.
+ */
 export function certificateDetails({ raw }: X509Certificate): CertificateDetails | undefined {
-  const inside = (element: DerElement | undefined): DerElement[] =>
-    element === undefined ? [] : (derChildren(raw, element) ?? []);
+  try {
+    return detailsOf(raw);
+  } catch (error) {
+    if (error instanceof NotDer) return undefined;
+    throw error;
+  }
+}
+
+class NotDer extends Error {}
+
+function detailsOf(raw: Buffer): CertificateDetails {
+  const inside = (element: DerElement | undefined): DerElement[] => {
+    const children = element && derChildren(raw, element);
+    if (children === undefined) throw new NotDer();
+    return children;
+  };
+  const contentOf = ({ body, end }: DerElement): DerElement => {
+    const content = readDer(raw, body);
+    if (content?.end !== end) throw new NotDer();
+    return content;
+  };
   const [body, algorithm] = inside(readDer(raw, 0));
   const [identifier] = inside(algorithm);
-  if (identifier?.tag !== derTag.objectId) return undefined;
+  if (identifier?.tag !== derTag.objectId) throw new NotDer();
   const details = {
     signatureAlgorithm: raw.toString('hex', identifier.body, identifier.end),
     pathLength: Number.POSITIVE_INFINITY,
     clientAuth: true,
     unhandled: false,
   };
-  const [list] = inside(inside(body).find(({ tag }) => tag === extensionsTag));
-  for (const extension of inside(list)) {
+  const extensions = inside(body).find(({ tag }) => tag === extensionsTag);
+  for (const extension of extensions === undefined ? [] : inside(contentOf(extensions))) {
     const [type, ...rest] = inside(extension);
     const value = rest.at(-1);
-    if (type === undefined || value === undefined) return undefined;
+    if (type === undefined || value === undefined) throw new NotDer();
     const id = raw.toString('hex', type.body, type.end);
     const critical = rest[0]?.tag === booleanTag && raw[rest[0].body] !== 0;
-    const content = readDer(raw, value.body);
     if (id === basicConstraints) {
-      const length = inside(content).find(({ tag }) => tag === derTag.integer);
+      const length = inside(contentOf(value)).find(({ tag }) => tag === derTag.integer);
       // More than one byte is more than any path has.
       if (length !== undefined && length.end - length.body === 1) details.pathLength = raw.readInt8(length.body);
     } else if (id === extendedKeyUsage) {
-      details.clientAuth = inside(content).some((usage) =>
+      details.clientAuth = inside(contentOf(value)).some((usage) =>
         clientUsages.has(raw.toString('hex', usage.body, usage.end)),
       );
     } else if (id === nameConstraints || (critical && !evaluated.has(id))) details.unhandled = true;

@@ -31,8 +31,9 @@ const accepted = new Set([
 /** Limits on what a client can make a validation cost: certificates of a chain, and signatures that are verified. */
 const maxChain = 10;
 const maxSignatures = 40;
-/** Bits of RSA keys. */
+/** Bits of RSA keys, and their largest exponent: a larger one makes a check of a signature take long. */
 const [leastBits, mostBits] = [1_024, 8_192];
+const maxExponent = 2n ** 31n - 1n;
 
 /** Certificates that are trusted to sign client certificates; each is trusted as such, whoever has signed it. */
 export class TrustPool {
@@ -104,8 +105,8 @@ function signed({ certificate, details }: Candidate, issuer: Candidate): boolean
   if (!accepted.has(details.signatureAlgorithm)) return false;
   try {
     const { publicKey } = issuer.certificate;
-    const bits = publicKey.asymmetricKeyDetails?.modulusLength;
-    return (bits === undefined || (bits >= leastBits && bits <= mostBits)) && certificate.verify(publicKey);
+    const { modulusLength: bits = leastBits, publicExponent = 1n } = publicKey.asymmetricKeyDetails ?? {};
+    return bits >= leastBits && bits <= mostBits && publicExponent <= maxExponent && certificate.verify(publicKey);
   } catch {
     return false;
   }

@@ -25,8 +25,8 @@ type AuditDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
 
 const mebibyte = 1024 * 1024;
 const dayMs = 24 * 3_600_000;
-/** Timeout of a request to the webhook (ms), and its largest response (bytes). */
-const webhookLimits = { timeoutMs: 30_000, maxAnswer: mebibyte };
+/** Timeout of a request to the webhook (ms), its largest response (bytes), and how many requests are sent at a time. */
+const webhookLimits = { timeoutMs: 30_000, maxAnswer: mebibyte, maxRequests: 8 };
 
 /** The auditor of the settings; undefined where they name neither a log nor a webhook. @throws StartError */
 export async function openAuditor(

@@ -22,8 +22,8 @@ export interface AuthorizationClient {
   readonly close: () => void;
 }
 
-/** The largest response (bytes). */
-const maxAnswer = 256 * 1024;
+/** The largest response (bytes), and how many requests are sent at a time. */
+const limits = { maxAnswer: 256 * 1024, maxRequests: 64 };
 
 /** @throws StartError */
 export async function openAuthorizationWebhook(
@@ -41,7 +41,7 @@ export async function openAuthorizationWebhook(
   setMaxListeners(0, closing.signal);
   const client = (() => {
     try {
-      return createWebhookClient(config, { timeoutMs, maxAnswer });
+      return createWebhookClient(config, { timeoutMs, ...limits });
     } catch (error) {
       const why = `its certificates cannot be used: ${systemReason(error)}`;
       throw new StartError(`${where}: ${why}`, error);

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,10 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ApiObject } from '../meta/index.ts';
+import { der } from '../pki/der.ts';
 import { type CertificateRequest, type CertKeyPair, issueCertificate } from '../pki/index.ts';
+import { forge, nameOf, ofClient } from '../pki/testing/forge.ts';
+import { oid } from '../pki/x509.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { createServer, type OrchServer, type ServerOptions } from './index.ts';
 
@@ -192,6 +196,29 @@ describe('a static token', () => {
   });
 });
 
+const { commonName: cn, organization: o } = oid;
+const bmpString = (text: string) => {
+  const bytes = Buffer.from(text, 'utf16le').swap16();
+  return Buffer.from([0x1e, bytes.length, ...bytes]);
+};
+
+/** Subjects of certificates that an authority of users has signed, and the user of each, or the status code. */
+const subjects: readonly (readonly [title: string, subject: Buffer, user: string | number])[] = [
+  ['several common names: the last one counts', nameOf([cn, der.utf8('eve')], [cn, der.utf8('root')]), 'root of '],
+  ['a NUL in its common name', nameOf([cn, der.utf8('root\0.example')]), 'root\0.example of '],
+  ['a common name in UTF-16', nameOf([cn, bmpString('eve')]), 'eve of '],
+  ['a common name in quotes and commas', nameOf([cn, der.utf8('eve,O=system:masters')]), 'eve,O=system:masters of '],
+  ['a common name with a line break', nameOf([cn, der.utf8('eve\nO=system:masters')]), 'eve\nO=system:masters of '],
+  ['an empty common name', nameOf([cn, der.utf8('')], [o, der.utf8('system:masters')]), 403],
+  ['no subject', nameOf(), 403],
+  ['__proto__ as organization', nameOf([cn, der.utf8('eve')], [o, der.utf8('__proto__')]), 'eve of __proto__,'],
+  [
+    '1,000 organizations',
+    nameOf([cn, der.utf8('eve')], ...Array.from({ length: 1_000 }, (_, i) => [o, der.utf8(`g${i}`)] as const)),
+    `eve of ${Array.from({ length: 1_000 }, (_, i) => `g${i}`).join()},`,
+  ],
+];
+
 describe('a client certificate', () => {
   it('is that of a user when any of the authorities signed it, also through intermediate ones', async () => {
     const { port } = await serve();
@@ -225,6 +252,22 @@ describe('a client certificate', () => {
       requestheaderUidHeaders: undefined,
     });
     expect(await whoAmI(port, { pair: client('', clients, { organizations: ['system:masters'] }) })).toBe(403);
+  });
+
+  it('has the user and the groups that its subject names, however that is written', async () => {
+    const { port } = await serve({ requestheaderClientCaFile: undefined, requestheaderUidHeaders: undefined });
+    const issuer = {
+      certificate: new X509Certificate(clients.cert),
+      key: createPrivateKey(clients.key),
+      subject: nameOf([cn, der.utf8(clients.name)]),
+    };
+    for (const [title, subject, expected] of subjects) {
+      const { certificate, key } = forge({ subject, extensions: ofClient(), ...life }, issuer);
+      const pair = { cert: certificate.toString(), key: key.export({ type: 'pkcs8', format: 'pem' }).toString() };
+      const user = (await whoAmI(port, { pair })) as { username?: string; groups?: string[] } | number;
+      const shown = typeof user === 'number' ? user : `${user.username} of ${user.groups?.join()}`;
+      expect(shown, title).toBe(typeof expected === 'number' ? expected : `${expected}system:authenticated`);
+    }
   });
 
   it('is judged by the authorities that the file has now', async () => {

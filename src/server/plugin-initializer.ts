@@ -65,7 +65,7 @@ export function pluginInitializer({
     reviewImages:
       imagePolicy === undefined
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))
-        : retriedCall({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook), clock, random }),
+        : retriedCall({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook, maxReviews), clock, random }),
     objects: {
       get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
       getAs: (as, namespace, name) => registry().objects.getAs(as, namespace, name),

@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:https';
 import type { GetDocument } from '../access/index.ts';
-import { ReceivedBytes } from '../meta/index.ts';
+import { wholeResponse } from './whole-response.ts';
 
 /** The largest document (bytes), and how long it may take (ms). */
 const maxDocument = 1024 * 1024;
@@ -15,30 +15,27 @@ export interface ProviderDocuments {
 
 /** Documents of an identity provider, whose certificate is verified by authorities in PEM, or by those that Node trusts. */
 export function providerDocuments(ca: string | undefined): ProviderDocuments {
-  const agent = new Agent({ minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }) });
+  const agent = new Agent({
+    minVersion: 'TLSv1.2',
+    // Also where the environment says otherwise.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+  });
   const closing = new AbortController();
   return {
-    get: (url) =>
-      new Promise((resolve, reject) => {
-        const ends = AbortSignal.timeout(timeoutMs);
-        const signal = AbortSignal.any([closing.signal, ends]);
-        const fail = (error: Error) => {
-          const why = ends.aborted ? 'context deadline exceeded' : error.message;
-          reject(new Error(`Get ${JSON.stringify(url)}: ${why}`, { cause: error }));
-        };
-        get(url, { agent, signal, headers: { accept: 'application/json' } }, (response) => {
-          const received = new ReceivedBytes();
-          response.on('data', (piece: Buffer) => {
-            if (received.size + piece.length <= maxDocument) received.add(piece);
-            else response.destroy(new Error(`the response has more than ${maxDocument} bytes`));
-          });
-          response.on('error', fail);
-          response.on('end', () => {
-            const { statusCode: status = 0, statusMessage: statusText = '' } = response;
-            resolve({ status, statusText, text: received.whole().toString() });
-          });
-        }).on('error', fail);
-      }),
+    get: async (url) => {
+      const ends = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.any([closing.signal, ends]);
+      try {
+        const outgoing = get(url, { agent, signal, headers: { accept: 'application/json' } });
+        const { incoming, body } = await wholeResponse(outgoing, maxDocument);
+        const { statusCode: status = 0, statusMessage: statusText = '' } = incoming;
+        return { status, statusText, text: body.toString() };
+      } catch (error) {
+        const why = ends.aborted ? 'context deadline exceeded' : (error as Error).message;
+        throw new Error(`Get ${JSON.stringify(url)}: ${why}`, { cause: error });
+      }
+    },
     close: () => {
       closing.abort();
       agent.destroy();

@@ -24,6 +24,8 @@ async function hookOf(...given: Parameters<typeof startHook>) {
   return { hook, registration: { url: `${hook.url}/x`, caBundle: hook.caBundle } };
 }
 
+const pemOf = ({ caBundle }: { readonly caBundle: string }) => Buffer.from(caBundle, 'base64').toString();
+
 it('returns the body of the response; the timeout is part of the URL', async () => {
   const { hook, registration } = await hookOf(({ review }) => ({ seen: review }));
   const answer = await webhooks().postTo(registration, 16)(body, 7_000);
@@ -66,6 +68,18 @@ it('refuses responses of one webhook that are more than half of what is received
   expect(await made.postTo(other.registration, 16)(body, 60_000)).toHaveLength(9);
   made.close();
   await Promise.all(posts);
+});
+
+it('sends no more requests at a time than it may, and the others after them', async () => {
+  const { hook, registration } = await hookOf(() => new Promise((resolve) => setImmediate(resolve, {})));
+  const made = webhooks();
+  const user = { cert: undefined, key: undefined, authorization: undefined };
+  const config = { url: new URL(hook.url), ca: pemOf(hook), serverName: undefined, skipVerify: false, ...user };
+  const ways = [made.postTo(registration, 4), made.open(config, 4)];
+  for (const [i, post] of ways.entries()) {
+    await Promise.all(Array.from({ length: 40 }, () => post(body, 30_000)));
+    expect([hook.calls.length, hook.most()]).toEqual([40 * (i + 1), 4]);
+  }
 });
 
 it('aborts its requests when it is closed, and sends no more', async () => {

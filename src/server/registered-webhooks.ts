@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { CallWebhook, RegisteredWebhook } from '../admission/index.ts';
 import { Shares } from '../http/index.ts';
-import { createWebhookClient, type Receiving, type WebhookClient } from './webhook-client.ts';
+import { createWebhookClient, type WebhookClient } from './webhook-client.ts';
 import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 import { post } from './webhook-post.ts';
+import type { Receiving } from './whole-response.ts';
 
 export interface RegisteredWebhooks {
   /**
@@ -11,8 +12,8 @@ export interface RegisteredWebhooks {
    * webhook is called without.
    */
   postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
-  /** The webhook of a kubeconfig; `atOnce` as for the others, any number by default. Throws for certificates that are not PEM. */
-  open(config: WebhookConfig, atOnce?: number): CallWebhook;
+  /** The webhook of a kubeconfig; `atOnce` as for the others. Throws for certificates that are not PEM. */
+  open(config: WebhookConfig, atOnce: number): CallWebhook;
   /** Aborts all requests, and closes all connections. */
   close(): void;
 }
@@ -89,7 +90,7 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
   };
   return {
     open: (config, maxRequests) => {
-      const client = createWebhookClient(config, { ...limitsOf(config.url), ...(maxRequests && { maxRequests }) });
+      const client = createWebhookClient(config, { ...limitsOf(config.url), maxRequests });
       opened.push(client);
       return (body, timeoutMs) =>
         post(client, body, withTimeout(config.url.href, timeoutMs), { timeoutMs }, closing.signal);

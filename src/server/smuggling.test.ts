@@ -15,10 +15,14 @@ const body = '{"kind":"SelfSubjectReview","apiVersion":"authentication.orch.io/v
 let server: OrchServer;
 let port: number;
 beforeAll(async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'orch-')), 'proxies.crt');
+  const folder = mkdtempSync(join(tmpdir(), 'orch-'));
+  const file = join(folder, 'proxies.crt');
   writeFileSync(file, proxies.cert);
+  const tokenAuthFile = join(folder, 'tokens.csv');
+  writeFileSync(tokenAuthFile, 'secret,tom,1\nother,eve,2\n', { mode: 0o600 });
   server = await createServer({
     securePort: 0,
+    tokenAuthFile,
     requestheaderClientCaFile: file,
     requestheaderUsernameHeaders: ['X-Remote-User'],
     requestheaderGroupHeaders: ['X-Remote-Group'],
@@ -172,6 +176,56 @@ describe('headers that name a user over HTTP/1.1', () => {
   });
 });
 
+describe('the Authorization header', () => {
+  const tom = 'tom of system:authenticated';
+
+  it.each([
+    ['of a token', 'Authorization: Bearer secret\r\n', tom],
+    ['in another case', 'AUTHORIZATION: bEARER secret\r\n', tom],
+    ['beside the headers of a proxy', `Authorization: Bearer secret\r\n${ann}`, own],
+    ['twice, of which the first one counts', 'Authorization: Bearer secret\r\nAuthorization: Bearer other\r\n', tom],
+    ['twice, the first one of another scheme', 'Authorization: Basic eDp5\r\nAuthorization: Bearer secret\r\n', '401'],
+    ['twice, the first one empty', 'Authorization:\r\nAuthorization: Bearer secret\r\n', '401'],
+    ['with words behind the token', 'Authorization: Bearer secret other\r\n', tom],
+    ['with two tokens and a comma', 'Authorization: Bearer secret, Bearer other\r\n', '401'],
+    ['with a token in another case', 'Authorization: Bearer SECRET\r\n', '401'],
+    ['with a token in quotes', 'Authorization: Bearer "secret"\r\n', '401'],
+    ['with a tab', 'Authorization: Bearer\tsecret\r\n', '401'],
+    ['without a token', 'Authorization: Bearer\r\n', '401'],
+    ['without a scheme', 'Authorization: secret\r\n', '401'],
+    ['of a password', `Authorization: Basic ${btoa('tom:secret')}\r\n`, '401'],
+    ['of a negotiation', `Authorization: Negotiate ${btoa('secret')}\r\n`, '401'],
+    ['of a digest', 'Authorization: Digest username="tom", response="secret"\r\n', '401'],
+    ['of another name', 'Proxy-Authorization: Bearer secret\r\nX-Authorization: Bearer secret\r\n', '401'],
+    ['__proto__ as token', 'Authorization: Bearer __proto__\r\n', '401'],
+  ])('%s', async (_, lines, expected) => {
+    expect(await over1(lines)).toBe(expected);
+  });
+
+  it.each([
+    'Impersonate-User: system:admin',
+    'Impersonate-User: system:serviceaccount:kube-system:x',
+    'Impersonate-User: tom',
+    'Impersonate-User: tom\r\nImpersonate-Group: system:masters',
+    'Impersonate-User: tom\r\nImpersonate-Uid: 1',
+    'Impersonate-User: tom\r\nImpersonate-Extra-__proto__: x',
+  ])('of a user without rights, with %j, impersonates nobody', async (lines) => {
+    expect(await over1(`Authorization: Bearer secret\r\n${lines}\r\n`)).toBe('403');
+  });
+
+  it.each(['Group: system:masters', 'Uid: 1', 'Extra-Scopes: x'])(
+    'with Impersonate-%s alone is refused: it names no user',
+    async (line) => {
+      expect(await over1(`Authorization: Bearer secret\r\nImpersonate-${line}\r\n`)).toBe('400');
+    },
+  );
+
+  it('after the body counts for nothing', async () => {
+    const chunks = `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
+    expect(await over1('Trailer: Authorization\r\n', `${chunks}Authorization: Bearer secret\r\n\r\n`)).toBe('401');
+  });
+});
+
 describe('headers that name a user over HTTP/2', () => {
   const user: Field = ['x-remote-user', 'ann'];
   const group: Field = ['x-remote-group', 'system:masters'];
@@ -190,6 +244,7 @@ describe('headers that name a user over HTTP/2', () => {
     ['to impersonate', [user, group, ['impersonate-user', 'bob']], 'bob of system:authenticated'],
     ['to impersonate, in upper case', [user, group, ['Impersonate-User', 'bob']], 'refused'],
     ['with another host', [user, group, ['host', 'b']], own],
+    ['with a token too', [user, group, ['authorization', 'Bearer secret']], own],
   ])('%s', async (_, fields, expected) => {
     expect(await over2(fields)).toBe(expected);
   });

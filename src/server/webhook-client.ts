@@ -1,6 +1,7 @@
 import { Agent, type RequestOptions, request } from 'node:https';
-import { type ByteString, bufferOf, ReceivedBytes } from '../meta/index.ts';
+import { type ByteString, bufferOf } from '../meta/index.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
+import { type Receiving, wholeResponse } from './whole-response.ts';
 
 /** The response of a webhook. */
 export interface WebhookAnswer {
@@ -34,17 +35,10 @@ export interface WebhookClientOptions {
   readonly maxAnswer: number;
   /** Is asked before more bytes of a response are held, and told when they no longer arrive. Default: all are held. */
   readonly receiving?: Receiving;
-  /** How many requests it sends at a time; the others wait, within their timeout. Default: any number. */
-  readonly maxRequests?: number;
+  /** How many requests it sends at a time; the others wait, within their timeout. */
+  readonly maxRequests: number;
   /** Where to connect to in place of the host of the URL. */
   readonly locate?: () => Promise<{ readonly host: string; readonly port: string }>;
-}
-
-/** The bytes of responses that are arriving. */
-export interface Receiving {
-  /** Whether so many more fit; they count until they are given back. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
 }
 
 /** How long a connection may be idle (ms). */
@@ -53,7 +47,7 @@ const idleMs = 90_000;
 /** A client of the webhook of a kubeconfig, over TLS connections of its own. Throws for certificates that are not PEM. */
 export function createWebhookClient(
   { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
-  { timeoutMs, maxAnswer, maxRequests = Number.POSITIVE_INFINITY, locate, receiving }: WebhookClientOptions,
+  { timeoutMs, maxAnswer, maxRequests, locate, receiving }: WebhookClientOptions,
 ): WebhookClient {
   const agent = new Agent({
     keepAlive: true,
@@ -115,36 +109,22 @@ async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortS
 }
 
 /** Sends the request, and again when a connection that was idle has been closed meanwhile. */
-function send(
+async function send(
   url: URL,
   options: RequestOptions,
   body: Buffer,
   limits: Pick<WebhookClientOptions, 'maxAnswer' | 'receiving'>,
   again = false,
 ): Promise<WebhookAnswer> {
-  const { maxAnswer, receiving } = limits;
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, options, (incoming) => {
-      const received = new ReceivedBytes();
-      incoming.on('data', (piece: Buffer) => {
-        if (received.size + piece.length > maxAnswer) {
-          incoming.destroy(new Error(`the response has more than ${maxAnswer} bytes`));
-        } else if (receiving?.take(piece.length) === false) {
-          incoming.destroy(new Error('too many bytes of responses of webhooks are arriving'));
-        } else received.add(piece);
-      });
-      incoming.once('close', () => receiving?.give(received.size));
-      incoming.on('error', reject);
-      incoming.on('end', () => {
-        const { statusCode: status = 0, headers } = incoming;
-        resolve({ status, contentType: headers['content-type'] ?? '', body: received.whole() });
-      });
-    });
-    outgoing.on('error', (error) => {
-      const closed = outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
-      if (closed && !again) resolve(send(url, options, body, limits, true));
-      else reject(error);
-    });
-    outgoing.end(body);
-  });
+  const outgoing = request(url, options);
+  outgoing.end(body);
+  try {
+    const { incoming, body: received } = await wholeResponse(outgoing, limits.maxAnswer, limits.receiving);
+    const { statusCode: status = 0, headers } = incoming;
+    return { status, contentType: headers['content-type'] ?? '', body: received };
+  } catch (error) {
+    const closed = outgoing.reusedSocket && error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+    if (closed && !again) return send(url, options, body, limits, true);
+    throw error;
+  }
 }

@@ -107,9 +107,11 @@ async function verify(token: string, parsed: ParsedToken, keys: OpenIdOptions['k
 
 async function isSignedByAny(
   token: string,
-  { algorithm, keyId }: ParsedToken,
+  { algorithm, keyId, signature }: ParsedToken,
   keys: readonly ProviderKey[],
 ): Promise<boolean> {
+  // The library would also read one that is not canonical base64url.
+  if (signature.length === 0) return false;
   // Loaded when it is needed: most servers have no identity provider.
   const { compactVerify } = await import('jose');
   for (const { id, forAlgorithm } of keys) {

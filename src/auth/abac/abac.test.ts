@@ -168,6 +168,7 @@ describe('parsePolicyFile', () => {
       '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","spec":{"user":"a"}}',
       'has the kind "" of "abac.authorization.kubernetes.io/v1beta1": it must be "Policy" of "abac.authorization.kubernetes.io/v1beta1"',
     ],
+    [Buffer.from('{"user":"j\xf6rg"}', 'latin1').toString(), 'has a NUL or bytes that are not UTF-8'],
   ])('names the line of %s', (line, problem) => {
     expect(() => parsePolicyFile(`${policy({ user: 'a' })}\n# b\n${line}\n`, names)).toThrow(`line 3 ${problem}`);
   });

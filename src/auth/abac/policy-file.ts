@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, type Names, readJsonText, statusError } from '../../meta/index.ts';
 import { systemAuthenticated } from '../groups.ts';
+import { isUnreadable, notText } from '../token-file.ts';
 
 /**
  * What a user, or a group, may do. An empty text matches what is empty, `*` matches everything. A policy with both a user
@@ -38,6 +39,7 @@ export function parsePolicyFile(text: string, names: Names): Policy[] {
 
 /** Throws an Error whose message is the rest of a sentence about the line. */
 function policyOf(line: string, names: Names): Policy {
+  if (isUnreadable(line)) throw new Error(notText);
   const object = readJsonText(line);
   if (object === undefined || !isJsonObject(object)) throw new Error('must be one JSON object');
   const version = `abac.authorization.${names.labels}/v1beta1`;

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { atOnce, formatPath, inTurns, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import { struct } from '../../schema/index.ts';
-import { structuralOf } from '../structural.ts';
 import { customType } from './decode.ts';
+import { readSchema } from './read-schema.ts';
 
 const names = namesFor('k8s.io');
 const unused = struct('test/v1.Unused', {});
 const typeOf = (properties: JsonObject, more: JsonObject = {}) =>
-  customType(() => structuralOf({ type: 'object', properties, ...more }, names), unused, names);
+  customType(readSchema({ type: 'object', properties, ...more }, names).form, unused, names);
 
 const keep = { 'x-kubernetes-preserve-unknown-fields': true };
 const text = { type: 'string' };

@@ -1,4 +1,14 @@
-import { type Json, type JsonObject, jsonCopy, jsonEqual, type Names, StatusError, setKey } from '../../meta/index.ts';
+import {
+  isLarge,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  jsonEqual,
+  type Names,
+  StatusError,
+  type Steps,
+  setKey,
+} from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
 import type { Structural } from '../structural.ts';
@@ -103,20 +113,43 @@ export function normalForms(names: Names): ReadNormalForm {
   return read;
 }
 
+/** The normal form of a large schema, in steps: {@link normalForms} has read what is below a schema before it. */
+export function* normalFormInSteps(schema: Structural, names: Names): Steps<NormalForm> {
+  const read = normalForms(names);
+  function* readFromBelow(schema: Structural, keeps: Keeps): Steps<NormalForm> {
+    yield;
+    if (!isLarge(schema.schema)) return read(schema, keeps);
+    const { properties, additionalProperties: additional, items } = schema;
+    const below = keepsBelow(schema, keeps);
+    for (const [name, property] of properties) yield* readFromBelow(property, below.property(name));
+    if (typeof additional === 'object') yield* readFromBelow(additional, below.values);
+    if (items !== undefined) yield* readFromBelow(items, below.items);
+    return read(schema, keeps);
+  }
+  return yield* readFromBelow(schema, 'declared');
+}
+
+/** Whether a schema keeps unknown fields, and where those below it do. */
+function keepsBelow({ preserveUnknownFields, embeddedResource }: Structural, keeps: Keeps) {
+  const keepsUnknown = preserveUnknownFields || keeps !== 'declared';
+  const values: Keeps = keeps === 'all' ? 'all' : 'declared';
+  const items: Keeps = keepsUnknown && values === 'declared' ? 'items' : values;
+  const property = (name: string): Keeps => (embeddedResource && name === 'metadata' ? 'all' : values);
+  return { keepsUnknown, values, items, property };
+}
+
 function readForm(schema: Structural, keeps: Keeps, read: ReadNormalForm): NormalForm {
   const { embeddedResource: embedded, additionalProperties: additional } = schema;
-  const keepsUnknown = schema.preserveUnknownFields || keeps !== 'declared';
-  const below = keeps === 'all' ? 'all' : 'declared';
+  const below = keepsBelow(schema, keeps);
+  const { keepsUnknown } = below;
   if (isScalar(schema) && !keepsUnknown) return scalarForms[schema.nullable ? 1 : 0];
-  const formOf = ([name, property]: [string, Structural]) =>
-    [name, read(property, embedded && name === 'metadata' ? 'all' : below)] as const;
+  const formOf = ([name, property]: [string, Structural]) => [name, read(property, below.property(name))] as const;
   const properties =
     schema.properties.size === 0 ? withoutSchema.properties : new Map([...schema.properties].map(formOf));
-  const inItems = keepsUnknown && below === 'declared' ? 'items' : below;
   return {
     properties,
-    additional: additional === true ? withoutSchema : additional && read(additional, below),
-    items: schema.items ? read(schema.items, inItems) : keepsUnknown ? undefined : withoutSchema,
+    additional: additional === true ? withoutSchema : additional && read(additional, below.values),
+    items: schema.items ? read(schema.items, below.items) : keepsUnknown ? undefined : withoutSchema,
     keepsUnknown,
     embedded,
     nullable: schema.nullable,

@@ -90,6 +90,7 @@ export function customResources(
       storage: { group, resource: plural, version },
       subresources: subresourcesOf(kind, subresources),
       prepare: schemaOf(declared).readInSteps,
+      defaultsLargely: () => schemaOf(declared).form().defaultsLargely,
       columns: columnsOf(declared.additionalPrinterColumns),
       selectableFields: selects ? selectableFieldsOf(declared.selectableFields) : [],
       strategy: strategyOf({ ...schemaOf(declared), names: options.names, subresources, ratcheting }),

@@ -235,3 +235,20 @@ describe('decoding of custom objects', () => {
     );
   });
 });
+
+it('a small object gets large defaults in steps, wherever they are, as at once', async () => {
+  const value = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 'v']));
+  const large = { type: 'object', additionalProperties: { type: 'string' }, default: value };
+  const type = typeOf({
+    direct: large,
+    below: { type: 'object', properties: { a: large } },
+    items: { type: 'array', items: large },
+    free: { ...large, nullable: true },
+  });
+  const given = { metadata: {}, direct: null, below: {}, items: [null], free: null };
+  const turns = new EveryStep();
+  const inSteps = await inTurns(type.decodeInSteps(given), turns);
+  expect(inSteps.value).toEqual({ metadata: {}, direct: value, below: { a: value }, items: [value], free: null });
+  expect(inSteps).toEqual(type.decode(given));
+  expect(turns.count).toBeGreaterThan(10);
+});

@@ -30,6 +30,8 @@ export interface NormalForm {
   readonly default: Default | undefined;
   /** The properties that have a default. */
   readonly defaulted: readonly (readonly [name: string, value: Default])[];
+  /** A small value may get large defaults, itself or below: it is normalized in steps. */
+  readonly defaultsLargely: boolean;
 }
 
 /** A default in its normal form. */
@@ -44,6 +46,9 @@ export interface Default {
 export const maxDefaulted = 2 * 1024 * 1024;
 /** What the defaults that are set in the defaults of one schema may take (bytes). */
 export const maxDefaultedInSchema = 512 * 1024;
+
+/** From this size on, defaults are set in steps (bytes). */
+const largeDefaults = 8 * 1024;
 
 /** The state of one normalization. */
 export interface Walk {
@@ -78,6 +83,7 @@ const withoutSchema: NormalForm = {
   nullable: true,
   default: undefined,
   defaulted: [],
+  defaultsLargely: false,
 };
 
 /** The forms of scalars: those that are not nullable, and those that are. */
@@ -146,17 +152,26 @@ function readForm(schema: Structural, keeps: Keeps, read: ReadNormalForm): Norma
   const formOf = ([name, property]: [string, Structural]) => [name, read(property, below.property(name))] as const;
   const properties =
     schema.properties.size === 0 ? withoutSchema.properties : new Map([...schema.properties].map(formOf));
+  const values = additional === true ? withoutSchema : additional && read(additional, below.values);
+  const items = schema.items ? read(schema.items, below.items) : keepsUnknown ? undefined : withoutSchema;
+  const defaulted = defaultsOf(properties);
+  const size = defaulted.reduce((sum, [, value]) => sum + value.size, 0);
   return {
     properties,
-    additional: additional === true ? withoutSchema : additional && read(additional, below.values),
-    items: schema.items ? read(schema.items, below.items) : keepsUnknown ? undefined : withoutSchema,
+    additional: values,
+    items,
     keepsUnknown,
     embedded,
     nullable: schema.nullable,
     default: undefined,
-    defaulted: defaultsOf(properties),
+    defaulted,
+    defaultsLargely: size > largeDefaults || isAnyLarge(properties, values, items),
   };
 }
+
+const isAnyLarge = (properties: NormalForm['properties'], ...others: readonly (NormalForm | undefined)[]): boolean =>
+  others.some((form) => form?.defaultsLargely === true) ||
+  [...properties.values()].some((form) => form.defaultsLargely);
 
 function withDefault(form: NormalForm, given: Json | undefined, walk: Walk): NormalForm {
   if (given === undefined || given === null) return form;
@@ -166,7 +181,8 @@ function withDefault(form: NormalForm, given: Json | undefined, walk: Walk): Nor
   } catch (error) {
     if (!(error instanceof DefaultsTooLarge)) throw error;
   }
-  return { ...form, default: { value, size: jsonSize(value) } };
+  const size = jsonSize(value);
+  return { ...form, default: { value, size }, defaultsLargely: form.defaultsLargely || size > largeDefaults };
 }
 
 /** The size of the JSON of a value (bytes). */

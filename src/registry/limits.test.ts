@@ -175,17 +175,6 @@ describe('the size of an object', () => {
   });
 });
 
-it('a list that is short in every honest object has at most 2,000 items', async () => {
-  const { change } = bench({ definitions: [boxes] });
-  const finalizers = Array.from({ length: 2_001 }, (_, i) => `example.com/f${i}`);
-  expect(await failure(change('boxes', {}, create(box(1, { finalizers }))))).toMatchObject({
-    code: 413,
-    message: 'Request entity too large: the object has too many items in one list, limit is 2000',
-  });
-  const { metadata } = await change('boxes', {}, create(box(1, { finalizers: finalizers.slice(1) })));
-  expect(metadata.finalizers).toHaveLength(2_000);
-});
-
 describe('the message of an error', () => {
   const sizeOf = (error: unknown): number => {
     if (!(error instanceof StatusError)) throw error;

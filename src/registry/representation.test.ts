@@ -35,7 +35,7 @@ async function made(
 }
 
 describe('a large object', () => {
-  const data = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 'v']));
+  const data = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 'v']));
   const table: Representation = { as: 'table', version: 'v1', includeObject: 'None', now: 0 };
 
   it('is parsed in steps for the row of a table, once', async () => {

@@ -33,8 +33,8 @@ describe('the write of a large object yields to the event loop', () => {
   it.each([
     ['Endpoints subsets[].addresses', 20_000],
     ['Service spec.ports', 10_000],
-    ['ConfigMap data', 30_000],
-    ['ConfigMap metadata.labels', 30_000],
+    ['ConfigMap data', 16_000],
+    ['ConfigMap metadata.labels', 16_000],
   ])('%s', async (name, count) => {
     const { url, make } = growingObjects.find((growing) => growing.name === name) as Growing;
     const object = make(count);

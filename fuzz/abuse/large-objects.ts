@@ -63,17 +63,19 @@ function largest(size: number): { readonly [name: string]: Large } {
     content: { spec },
     custom: true,
   });
+  // No map may have more than 16,384 fields.
+  const fields = Math.min(size, 16_000);
   const volumes = range(size / 8).map((i) => ({ name: `v${i}`, emptyDir: {} }));
   const containers = [{ name: 'c', image: 'i' }];
   return {
-    'config-map': core('ConfigMap', 'configmaps', { data: members(size, 'v') }),
-    secret: core('Secret', 'secrets', { stringData: members(size, 'v') }),
+    'config-map': core('ConfigMap', 'configmaps', { data: members(fields, 'v') }),
+    secret: core('Secret', 'secrets', { stringData: members(fields, 'v') }),
     labelled: core('ConfigMap', 'configmaps', { metadata: { name: 'labelled', annotations: members(size / 6, 'v') } }),
     pod: core('Pod', 'pods', { spec: { automountServiceAccountToken: false, containers, volumes } }),
     'struct-list': wide({ list: range(size / 2).map(() => ({ a: 'x' })) }),
-    'struct-map': wide({ map: members(size / 2, {}) }),
-    texts: wide({ texts: members(size, 'v') }),
-    unknown: { ...wide(members(size, 'v')), undeclared: true },
+    'struct-map': wide({ map: members(fields, {}) }),
+    texts: wide({ texts: members(fields, 'v') }),
+    unknown: { ...wide(members(fields, 'v')), undeclared: true },
   };
 }
 

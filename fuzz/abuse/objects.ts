@@ -161,7 +161,7 @@ const largest: { readonly [name: string]: Large } = {
   },
   'config-map': {
     collection: configMaps,
-    object: { data: Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`k${i}`, 'v'])) },
+    object: { data: Object.fromEntries(Array.from({ length: 16_000 }, (_, i) => [`k${i}`, 'v'])) },
     patch: { data: { k1: 'w' } },
   },
   deployment: {

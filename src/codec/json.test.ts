@@ -39,9 +39,9 @@ describe('parseJson', () => {
   it('rejects a body with too many entries by counting its commas, before it is parsed', () => {
     const entries = (count: number) => bytes(`[${Array(count).fill('{}').join(',')}]`);
     const why =
-      'Request entity too large: the object has too many fields and entries, limit is 65536 in one list or map';
+      'Request entity too large: the object has too many fields and items, limit is 16384 fields in one map, 65536 items in one list';
     // The text is also invalid: a parser would have reported a syntax error.
-    expect(fault(Buffer.concat([entries(400_002), bytes(']')]))).toBe(`${why}, 400000 in all`);
+    expect(fault(Buffer.concat([entries(400_002), bytes(']')]))).toBe(`${why}, 400000 of both in all`);
     expect(fault(Buffer.concat([bytes('["'), Buffer.alloc(500_000, ','), bytes('"]')]))).toBe('accepted');
     expect(readOwnJson(`[1234567890123456${',1'.repeat(400_001)}]`)).toHaveLength(400_002);
   });

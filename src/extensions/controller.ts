@@ -110,8 +110,9 @@ export class CustomResources {
     const object = given as Definition;
     const same = known?.object.metadata.uid === object.metadata.uid ? known : undefined;
     if (known !== undefined && same === undefined) this.#tell(name, undefined);
-    const spec = same?.object.spec;
-    if (spec !== undefined && jsonEqual(spec, object.spec)) object.spec = spec;
+    // The generation tells whether the spec, which may be large, has changed.
+    const { spec, metadata: { generation } = {} } = same?.object ?? {};
+    if (spec !== undefined && generation === object.metadata.generation) object.spec = spec;
     const next = same ?? { object, accepted: noNames, claimed: [], naming: noNaming, served: undefined };
     next.object = object;
     this.#known.set(name, next);
@@ -271,8 +272,9 @@ export class CustomResources {
       const known = this.#known.get(name);
       // A later state arrives with the next event.
       if (known === undefined) return;
-      const { metadata, spec } = known.object;
-      if (metadata.uid === found.metadata.uid && jsonEqual(spec, found.spec)) this.#updateStatus(found, known);
+      const { uid, generation } = known.object.metadata;
+      const isSame = uid === found.metadata.uid && generation === found.metadata.generation;
+      if (isSame) this.#updateStatus(found, known);
     };
     try {
       await registry.objects.guaranteedUpdate(CustomResourceDefinition, '', name, change, 'status');

@@ -1,4 +1,12 @@
-import { type CachedObject, largeBytes, type Representation, representObject, type Target } from '../registry/index.ts';
+import { type ApiObject, inTurns } from '../meta/index.ts';
+import {
+  type CachedObject,
+  largeBytes,
+  type Representation,
+  readForRepresentation,
+  representObject,
+  type Target,
+} from '../registry/index.ts';
 import type { Call } from './call.ts';
 import type { Negotiated } from './media.ts';
 import type { Chunk } from './types.ts';
@@ -11,10 +19,11 @@ export function encodedObject(
   view: Representation,
   { codec }: Pick<Negotiated, 'codec'>,
 ): Chunk | Promise<Chunk> {
-  const encode = () => {
-    const json = representObject(target, object, view);
+  const encode = (read?: ApiObject) => {
+    const json = representObject(target, object, view, read);
     const encoded = () => codec.encodeObject(json, turns);
     return audit?.recordsResponse === true ? audit.responseObject(json, turns).then(encoded) : encoded();
   };
-  return object.bytes.length >= largeBytes && turns.over ? turns.next().then(encode) : encode();
+  if (object.bytes.length < largeBytes) return encode();
+  return inTurns(readForRepresentation(target, object, view), turns).then(encode);
 }

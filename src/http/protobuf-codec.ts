@@ -28,6 +28,7 @@ import {
   listFields,
   type ObjectList,
   type Representation,
+  readForRepresentation,
   representEvent,
   representObject,
   type StreamEvent,
@@ -76,8 +77,8 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
       const schema = schemaOf({ apiVersion, kind: kind.replace(/List$/, '') });
       const written = new ProtobufList(schema, schemaOf({ apiVersion: 'v1', kind: 'ListMeta' }), names);
       const write = (object: CachedObject): ByteString | Promise<ByteString> => {
-        const json = representObject(target, object, view);
-        return json.length < largeBytes ? written.item(readOwnBytes(json)) : inTurns(itemInSteps(written, json), turns);
+        if (object.bytes.length >= largeBytes) return inTurns(itemInSteps(written, target, object, view), turns);
+        return written.item(readOwnBytes(representObject(target, object, view)));
       };
       const head = (size: number) => written.head({ apiVersion, kind }, metadata, size);
       return encodeItems(list, schema, { write, head, tail: written.tail }, turns);
@@ -85,7 +86,14 @@ export function protobufCodec(findType: FindType, names: Names): StreamingCodec 
   };
 }
 
-function* itemInSteps(written: ProtobufList, json: ByteString): Steps<ByteString> {
+function* itemInSteps(
+  written: ProtobufList,
+  target: Target,
+  object: CachedObject,
+  view: Representation,
+): Steps<ByteString> {
+  const json = representObject(target, object, view, yield* readForRepresentation(target, object, view));
+  yield;
   const value = (yield* readOwnJsonInSteps(decodeText(json))) as JsonObject;
   return yield* written.itemInSteps(value);
 }

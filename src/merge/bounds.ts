@@ -3,7 +3,8 @@ import {
   isLarge,
   type Json,
   MAX_DEPTH,
-  MAX_ENTRIES,
+  MAX_FIELDS,
+  MAX_ITEMS,
   MAX_MEMBERS,
   Pace,
   StatusError,
@@ -18,23 +19,27 @@ const managedFieldsLevels = 8;
 interface Count {
   /** How many more there may be. */
   left: number;
+  /** How many fields one object may have. */
+  readonly fields: number;
   /** A value that is not counted. */
   readonly except?: Json | undefined;
 }
 
 /** Bounds the work of a write. @throws StatusError 413 for a body with more members than the limit */
 export const checkMembers = (body: Json): Steps<void> =>
-  countInSteps(body, Number.POSITIVE_INFINITY, { left: MAX_MEMBERS }, new Pace());
+  countInSteps(body, Number.POSITIVE_INFINITY, { left: MAX_MEMBERS, fields: MAX_FIELDS }, new Pace());
 
 /** The same for a patched object. @throws StatusError 413, 422 when it nests deeper than a request body may */
 export function* checkPatched(document: Json): Steps<void> {
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
   const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
-  const members: Count = { left: MAX_MEMBERS, except: managedFields };
+  const members: Count = { left: MAX_MEMBERS, fields: MAX_FIELDS, except: managedFields };
   const pace = new Pace();
   yield* countInSteps(document, MAX_DEPTH, members, pace);
   if (managedFields === undefined) return;
-  yield* countInSteps(managedFields, MAX_DEPTH + managedFieldsLevels, { left: members.left }, pace);
+  // Managed fields list the fields of an object, and the object itself.
+  const owned: Count = { left: members.left, fields: MAX_FIELDS + 1 };
+  yield* countInSteps(managedFields, MAX_DEPTH + managedFieldsLevels, owned, pace);
 }
 
 export const nestsTooDeep = (): StatusError =>
@@ -47,7 +52,7 @@ function* countInSteps(value: Json, levels: number, members: Count, pace: Pace):
   if (levels === 0) throw nestsTooDeep();
   yield;
   const entries: readonly (Json | string)[] = Array.isArray(value) ? value : Object.keys(value);
-  if (entries.length > MAX_ENTRIES) throw statusError.tooManyMembers();
+  if (entries.length > (Array.isArray(value) ? MAX_ITEMS : members.fields)) throw statusError.tooManyMembers();
   for (const entry of entries) {
     if (pace.over()) yield;
     const item = Array.isArray(value) ? entry : (value[entry as string] as Json);

@@ -5,7 +5,7 @@ import { compare } from './compare.ts';
 import { pathsOf } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import { pathText } from './path.ts';
-import { objectShape } from './shape.ts';
+import { objectShape, prepareShapes } from './shape.ts';
 import { names } from './testing/thing.ts';
 
 // Forms that the schemas of custom types have, and those of built-in types do not.
@@ -29,6 +29,15 @@ const custom = struct('test/v1.Custom', {
 });
 const shape = objectShape(custom, names);
 const owned = (object: JsonObject) => [...pathsOf(fieldsOf(shape, object))].map(pathText).sort();
+
+it('the shapes of a type with very many fields are prepared in steps, once', () => {
+  const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`f${i}`, field(1, string)]));
+  const nested = struct('test/v1.Nested', fields);
+  const type = struct('test/v1.Many', { direct: field(1, nested), listed: field(2, list(map(nested))) });
+  const stepsOf = () => [...prepareShapes(type, names)].length;
+  expect(stepsOf()).toBeGreaterThanOrEqual(5);
+  expect(stepsOf()).toBe(0);
+});
 
 describe('field sets of custom types', () => {
   it('undeclared fields of an open struct are untyped, declared ones have their type', () => {

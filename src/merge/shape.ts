@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
+import { atOnce, type Json, type JsonObject, type Names, Pace, type Steps, setKey } from '../meta/index.ts';
 import {
   type Field,
   type FieldOptions,
@@ -106,9 +106,13 @@ class Shapes {
 
   /** The shape of whole objects of a type. */
   object(schema: StructSchema): StructShape {
+    return atOnce(this.objectInSteps(schema));
+  }
+
+  *objectInSteps(schema: StructSchema): Steps<StructShape> {
     let shape = this.#objects.get(schema);
     if (shape === undefined) {
-      const fields = new Map(this.#fields(schema));
+      const fields = new Map(yield* this.#fieldsInSteps(schema));
       for (const name of unownedRoot) fields.set(name, unownedField(name));
       const metadata = fields.get('metadata');
       if (metadata?.shape.kind === 'struct') {
@@ -123,9 +127,15 @@ class Shapes {
     return shape;
   }
 
-  #fields(schema: StructSchema): ReadonlyMap<string, FieldShape> {
+  *#fieldsInSteps(schema: StructSchema): Steps<ReadonlyMap<string, FieldShape>> {
     const fields = new Map<string, FieldShape>();
-    for (const [name, field] of fieldsOfStruct(schema, this.#names)) {
+    const pace = new Pace();
+    // The schema makes its own fields on first use.
+    if (pace.over(Object.keys(schema.fields).length)) yield;
+    const declared = fieldsOfStruct(schema, this.#names);
+    if (pace.over(declared.size)) yield;
+    for (const [name, field] of declared) {
+      if (pace.over()) yield;
       fields.set(name, { element: fieldElement(name), shape: this.#field(field) });
     }
     return fields;
@@ -185,7 +195,7 @@ class Shapes {
       known = {};
       this.#structs.set(schema, known);
     }
-    const make = () => new LazyStruct(atomic, schema.open === true, () => this.#fields(schema));
+    const make = () => new LazyStruct(atomic, schema.open === true, () => this.#fieldsInSteps(schema));
     if (atomic) {
       known.atomic ??= make();
       return known.atomic;
@@ -266,21 +276,26 @@ class LazyStruct implements StructShape {
   readonly atomic: boolean;
   readonly bare = false;
   readonly open: boolean;
-  #make: (() => ReadonlyMap<string, FieldShape>) | undefined;
+  readonly #compile: () => Steps<ReadonlyMap<string, FieldShape>>;
   #fields: ReadonlyMap<string, FieldShape> | undefined;
 
-  constructor(atomic: boolean, open: boolean, make: () => ReadonlyMap<string, FieldShape>) {
+  constructor(atomic: boolean, open: boolean, compile: () => Steps<ReadonlyMap<string, FieldShape>>) {
     this.atomic = atomic;
     this.open = open;
-    this.#make = make;
+    this.#compile = compile;
   }
 
   get fields(): ReadonlyMap<string, FieldShape> {
-    if (this.#fields === undefined) {
-      this.#fields = this.#make?.() ?? new Map();
-      this.#make = undefined;
-    }
+    this.#fields ??= atOnce(this.#compile());
     return this.#fields;
+  }
+
+  /** Compiles the fields; false: they have been compiled. */
+  *prepare(): Steps<boolean> {
+    if (this.#fields !== undefined) return false;
+    const fields = yield* this.#compile();
+    this.#fields ??= fields;
+    return true;
   }
 }
 
@@ -298,6 +313,20 @@ function shapesUnder(names: Names): Shapes {
 /** The shape of the objects of a type; the same one each time. */
 export function objectShape(schema: StructSchema, names: Names): StructShape {
   return shapesUnder(names).object(schema);
+}
+
+/** Compiles all shapes of a type in steps, before they are used: for a type with very many fields. */
+export function* prepareShapes(schema: StructSchema, names: Names): Steps<void> {
+  function* below(shape: Shape): Steps<void> {
+    if (shape.kind === 'list') yield* below(shape.element);
+    else if (shape.kind === 'map') yield* below(shape.value);
+    // A struct may contain itself.
+    else if (shape instanceof LazyStruct && (yield* shape.prepare())) yield* fieldsOf(shape);
+  }
+  function* fieldsOf({ fields }: StructShape): Steps<void> {
+    for (const { shape } of fields.values()) yield* below(shape);
+  }
+  yield* fieldsOf(yield* shapesUnder(names).objectInSteps(schema));
 }
 
 /** The zero object of a type, which a new object is compared with. Not to be changed. */

@@ -9,8 +9,9 @@ export interface JsonObject {
 /** How deep objects and arrays may nest in a request body, and in a patched object. */
 export const MAX_DEPTH = 512;
 
-/** The maximum number of entries of one list or object, and of all in one body: far more than stored objects have. */
-export const MAX_ENTRIES = 64 * 1024;
+/** The maximum number of items of one list, of fields of one object, and of both in one body. */
+export const MAX_ITEMS = 64 * 1024;
+export const MAX_FIELDS = 16 * 1024;
 export const MAX_MEMBERS = 400_000;
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {

@@ -1,6 +1,6 @@
 import type { FieldError } from './field-error.ts';
 import { formatGroupResource, type GroupResource } from './gvk.ts';
-import { MAX_ENTRIES, MAX_MEMBERS } from './json.ts';
+import { MAX_FIELDS, MAX_ITEMS, MAX_MEMBERS } from './json.ts';
 import { maxShown, quote, shorten } from './quote.ts';
 
 export interface StatusCause {
@@ -109,10 +109,10 @@ const named = (of: GroupResource, name: string): StatusDetails => ({
 
 /** A constructor for each `reason`, with the `code` that the reference server uses for it. */
 export const statusError = {
-  /** An object beyond {@link MAX_ENTRIES} or {@link MAX_MEMBERS}. */
+  /** An object beyond {@link MAX_FIELDS}, {@link MAX_ITEMS} or {@link MAX_MEMBERS}. */
   tooManyMembers: () => {
-    const limits = `${MAX_ENTRIES} in one list or map, ${MAX_MEMBERS} in all`;
-    const why = `Request entity too large: the object has too many fields and entries, limit is ${limits}`;
+    const limits = `${MAX_FIELDS} fields in one map, ${MAX_ITEMS} items in one list, ${MAX_MEMBERS} of both in all`;
+    const why = `Request entity too large: the object has too many fields and items, limit is ${limits}`;
     return new StatusError(413, 'RequestEntityTooLarge', why);
   },
   notFound: (of: GroupResource, name: string) =>

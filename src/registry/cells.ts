@@ -30,15 +30,18 @@ interface RowShape {
   readonly format: ObjectFormat;
 }
 
+/** Whether a row of these columns is kept with the object. */
+export const hasRow = (columns: readonly Column[], { cells, cellsOf }: CachedObject): boolean =>
+  cells !== undefined && cellsOf === columns;
+
 /**
  * The cells and conditions of an object's row at the time `now` (ms since 1970), as members of a JSON object. A cell that
  * fails is empty: tables show corrupt objects too. A row that depends on the time by ages alone is kept with the object,
- * so that the next table need not parse it. Cells for which a row has no room left are empty: columns do not multiply an
+ * so that the next table need not parse it. `read`: the object, if it has been parsed. Cells for which a row has no room left are empty: columns do not multiply an
  * object.
  */
-export function rowText(shape: RowShape, object: CachedObject, now: number): ByteString {
-  const text =
-    object.cells !== undefined && object.cellsOf === shape.columns ? object.cells : makeRow(shape, object, now);
+export function rowText(shape: RowShape, object: CachedObject, now: number, read?: ApiObject): ByteString {
+  const text = hasRow(shape.columns, object) ? (object.cells as ByteString) : makeRow(shape, object, now, read);
   if (!text.includes(mark)) return text;
   const parts = text.split(mark);
   // Every other part is a time.
@@ -50,8 +53,9 @@ function makeRow(
   { columns, projection, completion, names, format }: RowShape,
   object: CachedObject,
   now: number,
+  read: ApiObject | undefined,
 ): ByteString {
-  const stored = isCorrupt(object) ? undefined : readObject(format, object);
+  const stored = isCorrupt(object) ? undefined : (read ?? readObject(format, object));
   const shown = stored === undefined ? undefined : (projection?.read(stored) ?? stored);
   let reusable = true;
   const context = {

@@ -66,10 +66,13 @@ export function* toStorageInSteps(target: Target, object: ApiObject): Steps<ApiO
   return { ...stored, kind: format.kind, apiVersion: format.apiVersion };
 }
 
-/** Encodes an object in the version of the request: the stored bytes where that is the storage version. */
-export function encode(target: Target, object: CachedObject): ByteString {
+/**
+ * Encodes an object in the version of the request: the stored bytes where that is the storage version. `read`: the
+ * object, if it has been parsed.
+ */
+export function encode(target: Target, object: CachedObject, read?: ApiObject): ByteString {
   if (isStorageVersion(target)) return object.bytes;
-  const stored = readObject(target.resource.format, object);
+  const stored = read ?? readObject(target.resource.format, object);
   projectionOf(target)?.checkRead?.(stored);
   return encodeText(stringifyJson(fromStorage(target, stored)));
 }

@@ -65,6 +65,8 @@ export interface ResourceDefinition {
   readonly resetFields?: readonly FieldNames[];
   /** Makes in steps what writes need and what is otherwise made on first use; undefined where that takes no time. */
   readonly prepare?: () => Steps<void> | undefined;
+  /** Whether defaults may make a short object long, so that its writes are long work. */
+  readonly defaultsLargely?: () => boolean;
   /** All columns of its tables, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
   /** The `Completed` condition of a table row; undefined for an object that is not done. */

@@ -40,6 +40,7 @@ export {
   type ListLayout,
   listFields,
   type Representation,
+  readForRepresentation,
   readIncludeObject,
   representEvent,
   representList,

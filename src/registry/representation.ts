@@ -1,6 +1,7 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import {
+  type ApiObject,
   type ByteString,
   encodeText,
   type JsonObject,
@@ -9,10 +10,11 @@ import {
   type Steps,
   statusError,
 } from '../meta/index.ts';
-import { rowText } from './cells.ts';
+import { hasRow, rowText } from './cells.ts';
 import type { Column } from './column.ts';
 import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from './convert.ts';
-import { metadataText, readObject } from './stored/read.ts';
+import { isCorrupt, metadataText, readObject, readObjectInSteps } from './stored/read.ts';
+import { largeBytes } from './turns.ts';
 import type { ObjectList, StreamEvent, Target } from './types.ts';
 
 /** The form in which objects are sent. */
@@ -36,20 +38,38 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
 /** The apiVersion of a Table or PartialObjectMetadata. */
 const metaVersion = (names: Names, version: string): string => `meta.${names.domain}/${version}`;
 
-/** The body of a response with one object. */
-export function representObject(target: Target, object: CachedObject, representation: Representation): ByteString {
+/**
+ * Parses a large object in steps, if its representation needs that: {@link representObject} then takes the result.
+ */
+export function* readForRepresentation(
+  target: Target,
+  object: CachedObject,
+  representation: Representation,
+): Steps<ApiObject | undefined> {
+  const needed = representation.as === 'table' ? !hasRow(columnsOf(target), object) : !isStorageVersion(target);
+  if (!needed || object.bytes.length < largeBytes || isCorrupt(object)) return undefined;
+  return yield* readObjectInSteps(target.resource.format, object);
+}
+
+/** The body of a response with one object. `read`: the object, if it has been parsed. */
+export function representObject(
+  target: Target,
+  object: CachedObject,
+  representation: Representation,
+  read?: ApiObject,
+): ByteString {
   switch (representation.as) {
     case 'object':
-      return encode(target, object);
+      return encode(target, object, read);
     case 'metadata':
-      return partial(target, object, representation.version);
+      return partial(target, object, representation.version, read);
     case 'table':
       return table(
         target,
         representation.version,
         String(object.revision),
         columnsText(target),
-        row(target, object, representation),
+        row(target, object, representation, read),
       );
   }
 }
@@ -92,7 +112,9 @@ export function* representList(
   let rows = 0;
   let parsed = 0;
   for (const object of list.items) {
-    const json = itemText(target, object, representation);
+    const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
+    const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
+    const json = itemText(target, object, representation, read);
     const text = item === undefined ? json : item(json);
     piece += (items === 0 ? first : separator) + (typeof text === 'string' ? text : yield* inEmptyPieces(text));
     size += json.length + (items++ === 0 ? 0 : 1);
@@ -111,7 +133,7 @@ export function* representList(
 }
 
 /** The result of all steps; each of them gives an empty piece. */
-function* inEmptyPieces(steps: Steps<ByteString>): Generator<ByteString, ByteString> {
+function* inEmptyPieces<T>(steps: Steps<T>): Generator<ByteString, T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -146,33 +168,39 @@ export function listFields(target: Target, list: ObjectList, representation: Rep
 const metadataMark = '"metadata":{';
 
 /** The JSON of an item of a list, which has no kind and apiVersion of its own, or of a row of a table. */
-function itemText(target: Target, object: CachedObject, representation: Representation): ByteString {
+function itemText(
+  target: Target,
+  object: CachedObject,
+  representation: Representation,
+  read: ApiObject | undefined,
+): ByteString {
   switch (representation.as) {
     case 'object': {
       // Items of custom resources keep kind and apiVersion.
-      if (target.resource.definition.custom !== undefined) return encode(target, object);
+      if (target.resource.definition.custom !== undefined) return encode(target, object, read);
       const { head } = target.resource.format;
       if (isStorageVersion(target) && object.bytes.startsWith(head)) {
         return `{${object.bytes.slice(head.length - metadataMark.length)}` as ByteString;
       }
-      const { kind: _, apiVersion: __, ...rest } = fromStorage(target, readObject(target.resource.format, object));
+      const stored = read ?? readObject(target.resource.format, object);
+      const { kind: _, apiVersion: __, ...rest } = fromStorage(target, stored);
       return encodeText(stringifyJson(rest));
     }
     case 'metadata':
-      return partial(target, object, representation.version);
+      return partial(target, object, representation.version, read);
     case 'table':
-      return row(target, object, representation);
+      return row(target, object, representation, read);
   }
 }
 
-function partial(target: Target, object: CachedObject, version: string): ByteString {
+function partial(target: Target, object: CachedObject, version: string, read: ApiObject | undefined): ByteString {
   const { names, format } = target.resource;
   const head = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, version)}","metadata":`;
   const projection = projectionOf(target);
   const metadata =
     projection === undefined
       ? metadataText(format, object)
-      : encodeText(stringifyJson(projection.read(readObject(format, object)).metadata));
+      : encodeText(stringifyJson(projection.read(read ?? readObject(format, object)).metadata));
   return `${head}${metadata}}` as ByteString;
 }
 
@@ -219,16 +247,17 @@ function row(
   target: Target,
   object: CachedObject,
   { version, includeObject, now }: Representation & { as: 'table' },
+  read?: ApiObject,
 ): ByteString {
   const { names, definition, format } = target.resource;
   const { completion } = definition;
   const shape = { columns: columnsOf(target), projection: projectionOf(target), completion, names, format };
   const included = {
     None: () => 'null',
-    Metadata: () => partial(target, object, version),
-    Object: () => encode(target, object),
+    Metadata: () => partial(target, object, version, read),
+    Object: () => encode(target, object, read),
   };
-  return `{${rowText(shape, object, now)},"object":${included[includeObject]()}}` as ByteString;
+  return `{${rowText(shape, object, now, read)},"object":${included[includeObject]()}}` as ByteString;
 }
 
 /** A frame of a watch, with its line feed. `first`: the first event, which alone has the column definitions of a table. */

@@ -1,16 +1,18 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
+import { prepareShapes } from '../merge/index.ts';
 import { atOnce, inTurns, StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import { attemptWrite } from './attempt.ts';
 import type { Outcome } from './commit.ts';
 import type { RegistryContext } from './context.ts';
+import { versionOf } from './convert.ts';
 import { refuseReadable } from './delete-options.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { objectKey } from './selection.ts';
 import { converted } from './stored/convert.ts';
 import { describeInSteps } from './stored/describe.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
-import { turnsOf } from './turns.ts';
+import { largeBytes, turnsOf } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { Place } from './write-queue.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
@@ -50,7 +52,12 @@ async function attemptUntilDone(request: WriteRequest): Promise<Written> {
   const { registry, target, change, options } = request;
   const { cache, definition } = target.resource;
   const preparing = definition.prepare?.();
-  if (preparing !== undefined) await inTurns(preparing, options.turns ?? serverTurns());
+  if (preparing !== undefined) {
+    const turns = options.turns ?? serverTurns();
+    await inTurns(preparing, turns);
+    const { schema, names } = versionOf(target).type;
+    await inTurns(prepareShapes(schema, names), turns);
+  }
   // A watch from the resourceVersion of this write on needs the cache to have every later event.
   if (cache.revision === 0) await cache.loaded();
   if (change.verb === 'create') return attemptInOrder(request, undefined);
@@ -100,8 +107,9 @@ async function attemptInOrder(request: WriteRequest, place: Place | undefined): 
 
 /** An attempt, which a webhook converts the object for where it has to. */
 function attemptOn(request: WriteRequest, held: CachedObject | undefined): Promise<Outcome> {
-  const turns = turnsOf(request.options, request.size, held?.bytes.length);
-  const { conversions } = request;
+  const { conversions, target, options, size } = request;
+  const grows = target.resource.definition.defaultsLargely?.() === true;
+  const turns = turnsOf(options, grows ? largeBytes : size, held?.bytes.length);
   return conversions === undefined
     ? attemptWrite(request, held, turns)
     : conversions.during(() => attemptInOwnVersion(request, held, turns));

@@ -10,6 +10,7 @@
  *     export type ContainerPort = Infer<typeof ContainerPort>;
  */
 import type { FeatureName, Json, JsonObject, ObjectMeta } from '../meta/index.ts';
+import { MAX_SHORT_LIST } from './limits.ts';
 
 export type ScalarName =
   | 'string'
@@ -184,6 +185,8 @@ export const list = <E extends Schema>(element: E, options: { readonly most?: nu
   element,
   ...options,
 });
+/** A list that is short in every honest object, such as the containers of a pod: each item costs several checks. */
+export const shortList = <E extends Schema>(element: E): ListSchema<E> => list(element, { most: MAX_SHORT_LIST });
 export const map = <V extends Schema>(value: V): MapSchema<V> => ({ type: 'map', value });
 export const either = <S extends Schema>(name: string, ...options: S[]): EitherSchema<S> => ({
   type: 'either',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { atOnce, type Json, namesFor, StatusError, type Steps } from '../meta/index.ts';
 import { compile } from './compile.ts';
-import { field, int32, lazy, list, map, quantity, type Schema, string, struct } from './declare.ts';
+import { field, int32, lazy, list, map, quantity, type Schema, shortList, string, struct } from './declare.ts';
 
 const names = namesFor('example.com');
 const Item: Schema = lazy(() => struct('test/v1.Item', { name: field(1, string), children: field(2, list(Item)) }));
@@ -77,6 +77,13 @@ it('a list with a limit has at most so many items', () => {
       }),
     );
   }
+});
+
+it('a short list has at most 2,000 items', () => {
+  const limited = compile(struct('test/v1.Short', { texts: field(1, shortList(string)) }), names);
+  const texts = Array.from({ length: 2_001 }, (_, i) => `t${i}`);
+  expect(limited.decode({ texts: texts.slice(1) }).value).toEqual({ texts: texts.slice(1) });
+  expect(() => limited.decode({ texts })).toThrow(expect.objectContaining({ code: 413 }));
 });
 
 describe('a large value', () => {

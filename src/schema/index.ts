@@ -34,6 +34,7 @@ export {
   type ScalarSchema,
   type Schema,
   type StructSchema,
+  shortList,
   string,
   struct,
   time,

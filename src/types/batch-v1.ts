@@ -1,5 +1,5 @@
 /** The types of batch/v1. */
-import { bool, field, type Infer, int32, int64, list, string, struct, time } from '../schema/index.ts';
+import { bool, field, type Infer, int32, int64, list, shortList, string, struct, time } from '../schema/index.ts';
 import { ObjectReference, PodTemplateSpec, podConditionTypes } from './core-v1.ts';
 import { conditionStatuses, LabelSelector, ObjectMeta, typeMeta } from './meta-v1.ts';
 
@@ -8,7 +8,7 @@ import { conditionStatuses, LabelSelector, ObjectMeta, typeMeta } from './meta-v
 export const PodFailurePolicyOnExitCodesRequirement = struct('batch/v1.PodFailurePolicyOnExitCodesRequirement', {
   containerName: field(1, string, { nullable: true }),
   operator: field(2, string, { required: true, emptyOk: true, always: true, known: ['In', 'NotIn'], open: true }),
-  values: field(3, list(int32), { required: true, emptyOk: true, always: true, listType: 'set' }),
+  values: field(3, shortList(int32), { required: true, emptyOk: true, always: true, listType: 'set' }),
 });
 
 export const PodFailurePolicyOnPodConditionsPattern = struct('batch/v1.PodFailurePolicyOnPodConditionsPattern', {
@@ -25,11 +25,11 @@ export const PodFailurePolicyRule = struct('batch/v1.PodFailurePolicyRule', {
     open: true,
   }),
   onExitCodes: field(2, PodFailurePolicyOnExitCodesRequirement, { nullable: true }),
-  onPodConditions: field(3, list(PodFailurePolicyOnPodConditionsPattern), { listType: 'atomic' }),
+  onPodConditions: field(3, shortList(PodFailurePolicyOnPodConditionsPattern), { listType: 'atomic' }),
 });
 
 export const PodFailurePolicy = struct('batch/v1.PodFailurePolicy', {
-  rules: field(1, list(PodFailurePolicyRule), { required: true, emptyOk: true, always: true, listType: 'atomic' }),
+  rules: field(1, shortList(PodFailurePolicyRule), { required: true, emptyOk: true, always: true, listType: 'atomic' }),
 });
 
 export const SuccessPolicyRule = struct('batch/v1.SuccessPolicyRule', {
@@ -38,7 +38,7 @@ export const SuccessPolicyRule = struct('batch/v1.SuccessPolicyRule', {
 });
 
 export const SuccessPolicy = struct('batch/v1.SuccessPolicy', {
-  rules: field(1, list(SuccessPolicyRule), { required: true, emptyOk: true, always: true, listType: 'atomic' }),
+  rules: field(1, shortList(SuccessPolicyRule), { required: true, emptyOk: true, always: true, listType: 'atomic' }),
 });
 
 export const JobSpec = struct('batch/v1.JobSpec', {

@@ -12,6 +12,7 @@ import {
   map,
   microTime,
   quantity,
+  shortList,
   string,
   struct,
   time,
@@ -1274,9 +1275,6 @@ export const PodResourceClaim = struct('core/v1.PodResourceClaim', {
   resourceClaimTemplateName: field(4, string, { nullable: true }),
 });
 
-/** Many rules look at all containers. */
-const maxContainers = 5_000;
-
 export const PodSpec = struct('core/v1.PodSpec', {
   volumes: field(1, list(Volume), {
     listType: 'map',
@@ -1285,14 +1283,14 @@ export const PodSpec = struct('core/v1.PodSpec', {
     patchStrategy: 'merge,retainKeys',
     patchMergeKey: 'name',
   }),
-  initContainers: field(20, list(Container, { most: maxContainers }), {
+  initContainers: field(20, shortList(Container), {
     listType: 'map',
     listMapKeys: ['name'],
     duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
-  containers: field(2, list(Container, { most: maxContainers }), {
+  containers: field(2, shortList(Container), {
     required: true,
     always: true,
     listType: 'map',
@@ -1300,7 +1298,7 @@ export const PodSpec = struct('core/v1.PodSpec', {
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
-  ephemeralContainers: field(34, list(EphemeralContainer, { most: maxContainers }), {
+  ephemeralContainers: field(34, shortList(EphemeralContainer), {
     listType: 'map',
     listMapKeys: ['name'],
     duplicates: true,
@@ -2231,13 +2229,13 @@ export type RangeAllocation = Infer<typeof RangeAllocation>;
 
 export const TopologySelectorLabelRequirement = struct('core/v1.TopologySelectorLabelRequirement', {
   key: field(1, string, { required: true, emptyOk: true, always: true }),
-  values: field(2, list(string), { required: true, always: true, listType: 'atomic' }),
+  values: field(2, shortList(string), { required: true, always: true, listType: 'atomic' }),
 });
 
 export const TopologySelectorTerm = struct(
   'core/v1.TopologySelectorTerm',
   {
-    matchLabelExpressions: field(1, list(TopologySelectorLabelRequirement), { listType: 'atomic' }),
+    matchLabelExpressions: field(1, shortList(TopologySelectorLabelRequirement), { listType: 'atomic' }),
   },
   { structType: 'atomic' },
 );

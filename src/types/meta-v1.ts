@@ -9,6 +9,7 @@ import {
   int64,
   list,
   map,
+  shortList,
   string,
   struct,
   time,
@@ -67,14 +68,14 @@ export const ObjectMeta = struct('meta/v1.ObjectMeta', {
   deletionGracePeriodSeconds: field(10, int64, { nullable: true }),
   labels: field(11, map(string)),
   annotations: field(12, map(string)),
-  ownerReferences: field(13, list(OwnerReference), {
+  ownerReferences: field(13, shortList(OwnerReference), {
     listType: 'map',
     listMapKeys: ['uid'],
     duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'uid',
   }),
-  finalizers: field(14, list(string), { listType: 'set', duplicates: true, patchStrategy: 'merge' }),
+  finalizers: field(14, shortList(string), { listType: 'set', duplicates: true, patchStrategy: 'merge' }),
   managedFields: field(17, list(ManagedFieldsEntry), { listType: 'atomic' }),
 });
 export type ObjectMeta = Infer<typeof ObjectMeta>;

@@ -1,5 +1,18 @@
 /** The types of storage/v1. */
-import { bool, field, type Infer, int32, int64, list, map, quantity, string, struct, time } from '../schema/index.ts';
+import {
+  bool,
+  field,
+  type Infer,
+  int32,
+  int64,
+  list,
+  map,
+  quantity,
+  shortList,
+  string,
+  struct,
+  time,
+} from '../schema/index.ts';
 import { PersistentVolumeSpec, TopologySelectorTerm } from './core-v1.ts';
 import { LabelSelector, ObjectMeta, typeMeta } from './meta-v1.ts';
 
@@ -14,7 +27,7 @@ export const StorageClass = struct('storage/v1.StorageClass', {
   mountOptions: field(5, list(string), { listType: 'atomic' }),
   allowVolumeExpansion: field(6, bool, { nullable: true }),
   volumeBindingMode: field(7, string, { nullable: true, known: ['Immediate', 'WaitForFirstConsumer'] }),
-  allowedTopologies: field(8, list(TopologySelectorTerm), { listType: 'atomic' }),
+  allowedTopologies: field(8, shortList(TopologySelectorTerm), { listType: 'atomic' }),
 });
 export type StorageClass = Infer<typeof StorageClass>;
 

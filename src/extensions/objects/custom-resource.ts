@@ -3,7 +3,6 @@ import {
   atOnce,
   compareVersions,
   type Features,
-  isLarge,
   type JsonObject,
   type Names,
   type ObjectMeta,
@@ -23,10 +22,11 @@ import type {
   WebhookClientConfig,
 } from '../../types/apiextensions-v1.ts';
 import { type PostReview, type WebhookConverterOptions, webhookConverter } from '../conversion/webhook-converter.ts';
-import { type Structural, structuralInSteps, structuralOf } from '../structural.ts';
+import { structuralInSteps } from '../structural.ts';
 import { columnsOf, selectableFieldsOf } from './columns.ts';
 import { type CustomType, customType } from './decode.ts';
 import { openApiOf } from './open-api.ts';
+import { type ReadSchema, readSchema } from './read-schema.ts';
 import { scaleOf } from './scale.ts';
 import { strategyOf } from './strategy.ts';
 import { structSchemaOf } from './struct-schema.ts';
@@ -58,11 +58,10 @@ export function customResources(
   const { plural = '', kind = '' } = names;
   const stored = versions.find(({ storage }) => storage === true)?.name ?? '';
   const best = bestOf(versions);
-  const schemas = new Map(versions.map((declared) => [declared, readOnce(schemaIn(declared), options.names)]));
-  const schemaOf = (declared: CustomResourceDefinitionVersion) => schemas.get(declared) as ReadOnce;
-  const structuralFor = (declared: CustomResourceDefinitionVersion) => schemaOf(declared).read;
+  const schemas = new Map(versions.map((declared) => [declared, readSchema(schemaIn(declared), options.names)]));
+  const schemaOf = (declared: CustomResourceDefinitionVersion) => schemas.get(declared) as ReadSchema;
   const compiled = versions.map((declared) =>
-    versionOf(declared, structuralFor(declared), { ...options, group, kind, best }),
+    versionOf(declared, schemaOf(declared), { ...options, group, kind, best }),
   );
   const types = new Map(compiled.map((one) => [`${group}/${one.version}`, one.type]));
   const typeOf: TypeOf = (apiVersion) => types.get(apiVersion);
@@ -91,9 +90,10 @@ export function customResources(
       storage: { group, resource: plural, version },
       subresources: subresourcesOf(kind, subresources),
       prepare: schemaOf(declared).readInSteps,
+      defaultsLargely: () => schemaOf(declared).form().defaultsLargely,
       columns: columnsOf(declared.additionalPrinterColumns),
       selectableFields: selects ? selectableFieldsOf(declared.selectableFields) : [],
-      strategy: strategyOf({ names: options.names, structural: structuralFor(declared), subresources, ratcheting }),
+      strategy: strategyOf({ ...schemaOf(declared), names: options.names, subresources, ratcheting }),
     };
   };
   const used = versions.filter(({ served, storage }) => served === true || storage === true);
@@ -138,7 +138,7 @@ const bestOf = (versions: readonly CustomResourceDefinitionVersion[]): string | 
 
 function versionOf(
   declared: CustomResourceDefinitionVersion,
-  structural: () => Structural,
+  { structural, form }: ReadSchema,
   { names, group, kind, best }: VersionOptions,
 ): ResourceVersion & { readonly type: CustomType } {
   const { name = '', deprecated, deprecationWarning } = declared;
@@ -148,7 +148,7 @@ function versionOf(
   return {
     version: name,
     schema,
-    type: customType(structural, schema, names),
+    type: customType(form, schema, names),
     // Documents are made once: what they are made from is not kept for them.
     *openApi(dialect) {
       const structural = yield* structuralInSteps(schemaIn(declared), names);
@@ -188,27 +188,4 @@ function subresourcesOf(
   }
   if (scale !== undefined) found.push({ ...scaleOf(scale), verbs: partVerbs });
   return found;
-}
-
-/** A schema that is read on first use, or before that in steps. */
-interface ReadOnce {
-  readonly read: () => Structural;
-  /** Undefined where there is nothing left that takes long. */
-  readonly readInSteps: () => Steps<void> | undefined;
-}
-
-function readOnce(schema: JsonObject, names: Names): ReadOnce {
-  let known: Structural | undefined;
-  function* steps(): Steps<void> {
-    const found = yield* structuralInSteps(schema, names);
-    // Others may have read it meanwhile, and made more of it.
-    known ??= found;
-  }
-  return {
-    read: () => {
-      known ??= structuralOf(schema, names);
-      return known;
-    },
-    readInSteps: () => (known !== undefined || !isLarge(schema) ? undefined : steps()),
-  };
 }

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { atOnce, formatPath, inTurns, type Json, type JsonObject, namesFor } from '../../meta/index.ts';
 import { EveryStep } from '../../meta/testing/every-step.ts';
 import { struct } from '../../schema/index.ts';
-import { structuralOf } from '../structural.ts';
 import { customType } from './decode.ts';
+import { readSchema } from './read-schema.ts';
 
 const names = namesFor('k8s.io');
 const unused = struct('test/v1.Unused', {});
 const typeOf = (properties: JsonObject, more: JsonObject = {}) =>
-  customType(() => structuralOf({ type: 'object', properties, ...more }, names), unused, names);
+  customType(readSchema({ type: 'object', properties, ...more }, names).form, unused, names);
 
 const keep = { 'x-kubernetes-preserve-unknown-fields': true };
 const text = { type: 'string' };
@@ -234,4 +234,21 @@ describe('decoding of custom objects', () => {
       }),
     );
   });
+});
+
+it('a small object gets large defaults in steps, wherever they are, as at once', async () => {
+  const value = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 'v']));
+  const large = { type: 'object', additionalProperties: { type: 'string' }, default: value };
+  const type = typeOf({
+    direct: large,
+    below: { type: 'object', properties: { a: large } },
+    items: { type: 'array', items: large },
+    free: { ...large, nullable: true },
+  });
+  const given = { metadata: {}, direct: null, below: {}, items: [null], free: null };
+  const turns = new EveryStep();
+  const inSteps = await inTurns(type.decodeInSteps(given), turns);
+  expect(inSteps.value).toEqual({ metadata: {}, direct: value, below: { a: value }, items: [value], free: null });
+  expect(inSteps).toEqual(type.decode(given));
+  expect(turns.count).toBeGreaterThan(10);
 });

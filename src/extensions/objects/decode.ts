@@ -16,7 +16,6 @@ import {
 } from '../../meta/index.ts';
 import { type CompiledType, compile, type Decoded, type StructSchema } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
-import type { Structural } from '../structural.ts';
 import { inspect } from './inspect.ts';
 import {
   DefaultsTooLarge,
@@ -25,7 +24,6 @@ import {
   Malformed,
   maxDefaulted,
   type NormalForm,
-  normalForms,
   normalMember,
   type Walk,
 } from './normal-form.ts';
@@ -44,13 +42,8 @@ export interface CustomType extends CompiledType {
   prune(object: JsonObject): Steps<void>;
 }
 
-/** The schema is read on first use. */
-export function customType(structural: () => Structural, schema: StructSchema, names: Names): CustomType {
-  let form: NormalForm | undefined;
-  const formOf = () => {
-    form ??= normalForms(names)(structural());
-    return form;
-  };
+/** The form is read on first use. */
+export function customType(formOf: () => NormalForm, schema: StructSchema, names: Names): CustomType {
   return {
     schema,
     names,

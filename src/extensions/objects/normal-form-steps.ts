@@ -28,7 +28,8 @@ import {
 function* normalizeInSteps(form: NormalForm, value: Json, walk: Walk, pace: Pace): Steps<Json> {
   const weight = weigh(value);
   if (pace.over(weight)) yield;
-  if (weight < largeWeight || typeof value !== 'object' || value === null) return normalize(form, value, walk);
+  if (typeof value !== 'object' || value === null) return value;
+  if (weight < largeWeight && !form.defaultsLargely) return normalize(form, value, walk);
   return yield* Array.isArray(value)
     ? normalListInSteps(form, value, walk, pace)
     : normalObjectInSteps(form, value, walk, pace);
@@ -90,9 +91,16 @@ export function* normalMemberInSteps(
   if (pace.over(weight)) yield;
   const isMetadata = form.embedded && key === 'metadata';
   const member = memberForm(form, key);
-  if (weight < largeWeight || (member === undefined && !isMetadata)) return normalMember(form, key, item, walk);
+  const isLong = weight >= largeWeight || member?.defaultsLargely === true;
+  const hasForm = isMetadata ? item !== null : member !== undefined;
+  if (!isLong || !hasForm) return normalMember(form, key, item, walk);
   const given = isMetadata ? yield* metadataInSteps(item, walk, pace) : item;
   if (member === undefined) return given;
+  if (given === null) {
+    const { nullable, default: value } = member;
+    if (nullable || (value !== undefined && walk.prunesOnly === true)) return null;
+    return value && (yield* freshInSteps(value, walk, pace));
+  }
   const normal = yield* normalizeInSteps(member, given, walk, pace);
   return normal !== given && isMetadata ? yield* metadataInSteps(normal, inDefault(walk), pace) : normal;
 }

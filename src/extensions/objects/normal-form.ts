@@ -1,4 +1,14 @@
-import { type Json, type JsonObject, jsonCopy, jsonEqual, type Names, StatusError, setKey } from '../../meta/index.ts';
+import {
+  isLarge,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  jsonEqual,
+  type Names,
+  StatusError,
+  type Steps,
+  setKey,
+} from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { ObjectMeta } from '../../types/meta-v1.ts';
 import type { Structural } from '../structural.ts';
@@ -20,6 +30,8 @@ export interface NormalForm {
   readonly default: Default | undefined;
   /** The properties that have a default. */
   readonly defaulted: readonly (readonly [name: string, value: Default])[];
+  /** A small value may get large defaults, itself or below: it is normalized in steps. */
+  readonly defaultsLargely: boolean;
 }
 
 /** A default in its normal form. */
@@ -34,6 +46,9 @@ export interface Default {
 export const maxDefaulted = 2 * 1024 * 1024;
 /** What the defaults that are set in the defaults of one schema may take (bytes). */
 export const maxDefaultedInSchema = 512 * 1024;
+
+/** From this size on, defaults are set in steps (bytes). */
+const largeDefaults = 8 * 1024;
 
 /** The state of one normalization. */
 export interface Walk {
@@ -68,6 +83,7 @@ const withoutSchema: NormalForm = {
   nullable: true,
   default: undefined,
   defaulted: [],
+  defaultsLargely: false,
 };
 
 /** The forms of scalars: those that are not nullable, and those that are. */
@@ -103,27 +119,59 @@ export function normalForms(names: Names): ReadNormalForm {
   return read;
 }
 
+/** The normal form of a large schema, in steps: {@link normalForms} has read what is below a schema before it. */
+export function* normalFormInSteps(schema: Structural, names: Names): Steps<NormalForm> {
+  const read = normalForms(names);
+  function* readFromBelow(schema: Structural, keeps: Keeps): Steps<NormalForm> {
+    yield;
+    if (!isLarge(schema.schema)) return read(schema, keeps);
+    const { properties, additionalProperties: additional, items } = schema;
+    const below = keepsBelow(schema, keeps);
+    for (const [name, property] of properties) yield* readFromBelow(property, below.property(name));
+    if (typeof additional === 'object') yield* readFromBelow(additional, below.values);
+    if (items !== undefined) yield* readFromBelow(items, below.items);
+    return read(schema, keeps);
+  }
+  return yield* readFromBelow(schema, 'declared');
+}
+
+/** Whether a schema keeps unknown fields, and where those below it do. */
+function keepsBelow({ preserveUnknownFields, embeddedResource }: Structural, keeps: Keeps) {
+  const keepsUnknown = preserveUnknownFields || keeps !== 'declared';
+  const values: Keeps = keeps === 'all' ? 'all' : 'declared';
+  const items: Keeps = keepsUnknown && values === 'declared' ? 'items' : values;
+  const property = (name: string): Keeps => (embeddedResource && name === 'metadata' ? 'all' : values);
+  return { keepsUnknown, values, items, property };
+}
+
 function readForm(schema: Structural, keeps: Keeps, read: ReadNormalForm): NormalForm {
   const { embeddedResource: embedded, additionalProperties: additional } = schema;
-  const keepsUnknown = schema.preserveUnknownFields || keeps !== 'declared';
-  const below = keeps === 'all' ? 'all' : 'declared';
+  const below = keepsBelow(schema, keeps);
+  const { keepsUnknown } = below;
   if (isScalar(schema) && !keepsUnknown) return scalarForms[schema.nullable ? 1 : 0];
-  const formOf = ([name, property]: [string, Structural]) =>
-    [name, read(property, embedded && name === 'metadata' ? 'all' : below)] as const;
+  const formOf = ([name, property]: [string, Structural]) => [name, read(property, below.property(name))] as const;
   const properties =
     schema.properties.size === 0 ? withoutSchema.properties : new Map([...schema.properties].map(formOf));
-  const inItems = keepsUnknown && below === 'declared' ? 'items' : below;
+  const values = additional === true ? withoutSchema : additional && read(additional, below.values);
+  const items = schema.items ? read(schema.items, below.items) : keepsUnknown ? undefined : withoutSchema;
+  const defaulted = defaultsOf(properties);
+  const size = defaulted.reduce((sum, [, value]) => sum + value.size, 0);
   return {
     properties,
-    additional: additional === true ? withoutSchema : additional && read(additional, below),
-    items: schema.items ? read(schema.items, inItems) : keepsUnknown ? undefined : withoutSchema,
+    additional: values,
+    items,
     keepsUnknown,
     embedded,
     nullable: schema.nullable,
     default: undefined,
-    defaulted: defaultsOf(properties),
+    defaulted,
+    defaultsLargely: size > largeDefaults || isAnyLarge(properties, values, items),
   };
 }
+
+const isAnyLarge = (properties: NormalForm['properties'], ...others: readonly (NormalForm | undefined)[]): boolean =>
+  others.some((form) => form?.defaultsLargely === true) ||
+  [...properties.values()].some((form) => form.defaultsLargely);
 
 function withDefault(form: NormalForm, given: Json | undefined, walk: Walk): NormalForm {
   if (given === undefined || given === null) return form;
@@ -133,7 +181,8 @@ function withDefault(form: NormalForm, given: Json | undefined, walk: Walk): Nor
   } catch (error) {
     if (!(error instanceof DefaultsTooLarge)) throw error;
   }
-  return { ...form, default: { value, size: jsonSize(value) } };
+  const size = jsonSize(value);
+  return { ...form, default: { value, size }, defaultsLargely: form.defaultsLargely || size > largeDefaults };
 }
 
 /** The size of the JSON of a value (bytes). */

@@ -17,12 +17,13 @@ import { Correlation } from './correlation.ts';
 import { validateEmbedded } from './embedded.ts';
 import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 import { validateLists, validateValue } from './validate.ts';
-import { type ValueSchema, valueSchemaOf } from './value-schema.ts';
+import type { ValueSchema } from './value-schema.ts';
 
 export interface StrategyOptions {
   readonly names: Names;
   /** The schema of the version. */
   readonly structural: () => Structural;
+  readonly values: () => ValueSchema;
   readonly subresources: Infer<typeof CustomResourceSubresources>;
   /** What an update leaves unchanged is not rejected (CRDValidationRatcheting). */
   readonly ratcheting: boolean;
@@ -30,13 +31,8 @@ export interface StrategyOptions {
 
 /** The strategy of the objects of a version of a definition. */
 export function strategyOf(options: StrategyOptions): Strategy {
-  const { names, structural, subresources, ratcheting } = options;
+  const { names, structural, values, subresources, ratcheting } = options;
   const { scale } = subresources;
-  let read: ValueSchema | undefined;
-  const values = () => {
-    read ??= valueSchemaOf(structural().schema, names);
-    return read;
-  };
   const correlate = (object: ApiObject, old: ApiObject) =>
     ratcheting ? new Correlation(object, old, structural()) : undefined;
   function* validateWhole(object: ApiObject, old: ApiObject | undefined): Steps<FieldError[]> {

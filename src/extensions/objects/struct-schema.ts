@@ -47,6 +47,22 @@ function fieldsOf(schema: Structural, name: string): { [name: string]: Field } {
   return { ...fields, ...typeMeta, metadata: field(1, ObjectMeta) };
 }
 
+/** The fields are read on first use. */
+function nestedStruct(schema: Structural, name: string, structType: 'atomic' | undefined): StructSchema {
+  let fields: StructSchema['fields'] | undefined;
+  return {
+    type: 'struct',
+    name,
+    literal: true,
+    open: schema.preserveUnknownFields,
+    get fields() {
+      fields ??= fieldsOf(schema, name);
+      return fields;
+    },
+    ...(structType && { structType }),
+  };
+}
+
 function schemaOf(schema: Structural, name: string): Schema {
   const { type, items, additionalProperties: values, listType, listMapKeys, mapType } = schema;
   switch (type) {
@@ -69,14 +85,7 @@ function schemaOf(schema: Structural, name: string): Schema {
       const hasFields = schema.properties.size > 0 || schema.embeddedResource;
       const atomic = mapType === 'atomic' ? mapType : undefined;
       if (hasFields) {
-        const struct = {
-          type,
-          name,
-          literal: true,
-          open: schema.preserveUnknownFields,
-          fields: fieldsOf(schema, name),
-        };
-        return { ...struct, type: 'struct', ...(atomic && { structType: atomic }) };
+        return nestedStruct(schema, name, atomic);
       }
       const value = values === undefined || values === true ? anyValue : schemaOf(values, name);
       return { ...map(value), ...(atomic && { mapType: atomic }) };

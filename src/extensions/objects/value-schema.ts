@@ -3,6 +3,7 @@ import {
   getKey,
   identityInSteps,
   isJsonObject,
+  isLarge,
   type Json,
   type JsonObject,
   type Names,
@@ -94,6 +95,27 @@ export type ReadValueSchema = (schema: JsonObject) => ValueSchema;
 
 /** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
 export const valueSchemaOf = (schema: JsonObject, names: Names): ValueSchema => valueSchemas(names)(schema);
+
+/** The same in steps, where the schema is large: {@link valueSchemas} has read what is below a schema before it. */
+export function* valueSchemaInSteps(schema: JsonObject, names: Names): Steps<ValueSchema> {
+  const read = valueSchemas(names);
+  function* readFromBelow(schema: JsonObject): Steps<ValueSchema> {
+    yield;
+    if (isLarge(schema)) for (const below of schemasBelow(schema)) yield* readFromBelow(below);
+    return read(schema);
+  }
+  return yield* readFromBelow(schema);
+}
+
+/** The schemas that a schema consists of. */
+function schemasBelow(schema: JsonObject): JsonObject[] {
+  const properties = getKey(schema, 'properties');
+  return [
+    ...['items', 'additionalProperties', 'not'].map((key) => getKey(schema, key)),
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((key) => listOf(getKey(schema, key))),
+    ...(isJsonObject(properties) ? Object.values(properties) : none),
+  ].filter(isJsonObject);
+}
 
 /** Reads schemas, and those below them, each once. */
 export function valueSchemas(names: Names): ReadValueSchema {

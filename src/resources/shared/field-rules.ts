@@ -28,7 +28,7 @@ export interface PodSpecContext extends PodValidationContext {
 export const MAX_WARNINGS = 1000;
 
 /** How many entries of a list warnings look at. */
-const maxWarned = 5_000;
+const maxWarned = 2_000;
 
 /** The entries of a list that warnings look at: a response has room for few of them. */
 export const warned = <T>(entries: readonly T[] | undefined): readonly T[] => (entries ?? []).slice(0, maxWarned);

@@ -1,0 +1,44 @@
+import { isLarge, type JsonObject, type Names, type Steps } from '../../meta/index.ts';
+import { type Structural, structuralInSteps, structuralOf } from '../structural.ts';
+import { type NormalForm, normalFormInSteps, normalForms } from './normal-form.ts';
+import { type ValueSchema, valueSchemaInSteps, valueSchemaOf } from './value-schema.ts';
+
+/** What the schema of a version is read into: on first use, or before that in steps. */
+export interface ReadSchema {
+  readonly structural: () => Structural;
+  readonly form: () => NormalForm;
+  readonly values: () => ValueSchema;
+  /** Reads all of it; undefined where nothing is left that takes long. */
+  readonly readInSteps: () => Steps<void> | undefined;
+}
+
+export function readSchema(schema: JsonObject, names: Names): ReadSchema {
+  let known: Structural | undefined;
+  let form: NormalForm | undefined;
+  let values: ValueSchema | undefined;
+  const structural = () => {
+    known ??= structuralOf(schema, names);
+    return known;
+  };
+  // Others may read the same between two steps: what is known first stays.
+  function* steps(): Steps<void> {
+    const read = known ?? (yield* structuralInSteps(schema, names));
+    known ??= read;
+    const made = form ?? (yield* normalFormInSteps(known, names));
+    form ??= made;
+    const valid = values ?? (yield* valueSchemaInSteps(schema, names));
+    values ??= valid;
+  }
+  return {
+    structural,
+    form: () => {
+      form ??= normalForms(names)(structural());
+      return form;
+    },
+    values: () => {
+      values ??= valueSchemaOf(schema, names);
+      return values;
+    },
+    readInSteps: () => (values !== undefined || !isLarge(schema) ? undefined : steps()),
+  };
+}

@@ -1,4 +1,5 @@
 import { accessScenarios } from './access.ts';
+import { backendScenarios } from './backends.ts';
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
 import { controllerScenarios } from './controllers.ts';
@@ -38,4 +39,5 @@ export const scenarios: readonly Scenario[] = [
   ...documentScenarios,
   ...relayScenarios,
   ...tokenScenarios,
+  ...backendScenarios,
 ];

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer, type TLSSocket } from 'node:tls';
+import { openSocket, shown } from '../client.ts';
+import { authorization, type TestedServer } from '../server.ts';
+import { asAdmin, hold, makePod, pods, type Scenario, succeeded } from './scenario.ts';
+
+/** Attacks by kubelets, whose answers are passed on. */
+
+/** Serves every connection with raw bytes, once a request has begun to arrive. */
+async function withBackend<T>(
+  { folder }: TestedServer,
+  serve: (socket: TLSSocket) => void,
+  use: (port: number) => Promise<T>,
+): Promise<T> {
+  const open = new Set<TLSSocket>();
+  const cert = readFileSync(join(folder, 'server.crt'));
+  const key = readFileSync(join(folder, 'server.key'));
+  const backend = createServer({ cert, key }, (socket) => {
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => open.delete(socket));
+    socket.once('data', () => serve(socket));
+    socket.on('end', () => socket.end());
+  });
+  await new Promise<void>((listening) => backend.listen(0, '127.0.0.1', listening));
+  try {
+    return await use((backend.address() as AddressInfo).port);
+  } finally {
+    for (const socket of open) socket.destroy();
+    backend.close();
+  }
+}
+
+/** Sends a head, and a block again and again as fast as it is taken. */
+function sendForever(socket: TLSSocket, [head, block]: Endless): void {
+  const bytes = Buffer.from(block);
+  const more = () => {
+    while (socket.writable && socket.write(bytes));
+    socket.once('drain', more);
+  };
+  socket.write(head);
+  more();
+}
+
+type Endless = readonly [head: string, block: string];
+
+const ok = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
+
+/** Responses without an end. */
+const endless: { readonly [what: string]: Endless } = {
+  'tiny-chunks': [chunked, '1\r\n \r\n'.repeat(10_000)],
+  'informational-responses': ['', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2_000)],
+  trailers: [`${chunked}0\r\n`, 'a: b\r\n'.repeat(2_000)],
+  'chunk-extensions': [chunked, `1;${'a=b;'.repeat(1_000)}\r\n \r\n`],
+  headers: [ok, 'a: b\r\n'.repeat(2_000)],
+  'large-chunks': [chunked, `10000\r\n${' '.repeat(65_536)}\r\n`],
+  nothing: [chunked, ''],
+};
+
+const kubelets = Object.entries(endless).map(
+  ([what, answer]): Scenario => ({
+    name: `kubelet-${what}`,
+    title: `responses of kubelets without an end (${what}) keep nobody waiting`,
+    attack: ({ server, client, full }) =>
+      withBackend(
+        server,
+        (socket) => sendForever(socket, answer),
+        async (port) => {
+          await makePod(client, port, '192.0.2.1');
+          const token = authorization('admin').authorization;
+          const path = `${pods}/web/log?follow=true`;
+          const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token}\r\n\r\n`;
+          const open = Array.from({ length: full ? 20 : 5 }, () => openSocket(server, 'http/1.1'));
+          for (const socket of await Promise.all(open)) {
+            socket.resume();
+            socket.write(request);
+          }
+          await sleep(full ? 8_000 : 1_000);
+          for (const socket of await Promise.all(open)) socket.destroy();
+        },
+      ),
+  }),
+);
+
+const secrets = '/api/v1/namespaces/default/secrets';
+const webhooks = '/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations';
+
+const admissionWebhooks = Object.entries(endless).map(
+  ([what, answer]): Scenario => ({
+    name: `webhook-${what}`,
+    title: `responses of webhooks without an end (${what}) keep nobody waiting`,
+    attack: ({ server, client, full }) =>
+      withBackend(
+        server,
+        (socket) => sendForever(socket, answer),
+        async (port) => {
+          const clientConfig = {
+            url: `https://127.0.0.1:${port}/`,
+            caBundle: Buffer.from(server.ca).toString('base64'),
+          };
+          const rules = [{ apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'], operations: ['CREATE'] }];
+          const webhook = { name: 'a.example.com', clientConfig, rules, sideEffects: 'None', timeoutSeconds: 5 };
+          const configuration = {
+            metadata: { name: 'a' },
+            webhooks: [{ ...webhook, admissionReviewVersions: ['v1'] }],
+          };
+          succeeded('a webhook', await client.http1(asAdmin('POST', webhooks, configuration)));
+          const ask = asAdmin('POST', secrets, { metadata: { generateName: 's' } });
+          const asked = Array.from({ length: full ? 60 : 10 }, () => client.http2(ask));
+          for (const { status, body } of await Promise.all(asked)) {
+            hold(status === 500, `a write whose webhook has no answer is answered with ${status}: ${shown(body)}`);
+          }
+          succeeded('deleting it', await client.http1(asAdmin('DELETE', `${webhooks}/a`)));
+        },
+      ),
+  }),
+);
+
+export const backendScenarios: readonly Scenario[] = [...kubelets, ...admissionWebhooks];

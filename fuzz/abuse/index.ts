@@ -9,7 +9,9 @@ import { documentScenarios } from './documents.ts';
 import { encodingScenarios } from './encodings.ts';
 import { floodScenarios } from './floods.ts';
 import { largeObjectScenarios } from './large-objects.ts';
+import { massScenarios } from './masses.ts';
 import { objectScenarios } from './objects.ts';
+import { policyScenarios } from './policies.ts';
 import { relayScenarios } from './relays.ts';
 import { otherScenarios } from './rest.ts';
 import { roleScenarios } from './roles.ts';
@@ -40,4 +42,6 @@ export const scenarios: readonly Scenario[] = [
   ...relayScenarios,
   ...tokenScenarios,
   ...backendScenarios,
+  ...massScenarios,
+  ...policyScenarios,
 ];

@@ -8,6 +8,8 @@ export interface Scenario {
   /** What holds during and after the attack. */
   readonly title: string;
   readonly options?: ServerOptions;
+  /** Its number makes it an attack: there is no short version. */
+  readonly fullOnly?: boolean;
   /** How much memory what the attack leaves may take, where that is meant to stay (bytes). */
   readonly mostLeft?: { readonly full: number; readonly short: number };
   /** Throws when the title does not hold. */
@@ -89,6 +91,20 @@ export async function makePod(client: Client, port: number, podIp: string): Prom
   const status = { podIP: podIp, podIPs: [{ ip: podIp }], phase: 'Running' };
   const patch = asAdmin('PATCH', `${pods}/web/status`, { status }, 'application/strategic-merge-patch+json');
   succeeded('the status of the pod', await client.http1(patch));
+}
+
+/** Makes config maps, a few at a time. A busy server may refuse one for now. */
+export async function makeConfigMaps(client: Client, count: number, object: (i: number) => object): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    while (next < count) {
+      const ask = asAdmin('POST', configMaps, object(next++));
+      let made = await client.http2(ask);
+      while (made.status === 429) made = await client.http2(ask);
+      succeeded('an object', made);
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, work));
 }
 
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default';

@@ -45,6 +45,24 @@ export class PacedSocket extends Duplex {
     return this.#below;
   }
 
+  // What an agent that keeps connections alive calls.
+
+  setKeepAlive(enable: boolean, delay: number): void {
+    this.#below.setKeepAlive(enable, delay);
+  }
+
+  setTimeout(ms: number): void {
+    this.#below.setTimeout(ms);
+  }
+
+  ref(): void {
+    this.#below.ref();
+  }
+
+  unref(): void {
+    this.#below.unref();
+  }
+
   /** Closes the connection once what was written has been sent. */
   destroySoon(): void {
     this.end(() => this.destroy());

@@ -103,7 +103,8 @@ async function verify(token: string, parsed: ParsedToken, keys: OpenIdOptions['k
   const fetched = await keys.fetch().catch((error: unknown) => {
     throw refused(`${failed}: fetching keys ${error instanceof Error ? error.message : String(error)}`);
   });
-  if (fetched === known || !(await isSignedByAny(token, parsed, fetched))) throw refused(`${failed}: failed to verify id token signature`);
+  if (fetched === known || !(await isSignedByAny(token, parsed, fetched)))
+    throw refused(`${failed}: failed to verify id token signature`);
 }
 
 async function isSignedByAny(

@@ -23,9 +23,9 @@ const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('
 /** A token in the form of those of the server, whose signature nobody made. */
 const forged = (i: number) => {
   const claims = {
-    iss: 'https://orch.default.svc',
+    iss: 'https://orch.default.svc.cluster.local',
     sub: `system:serviceaccount:a:${i}`,
-    aud: ['https://orch.default.svc'],
+    aud: ['https://orch.default.svc.cluster.local'],
   };
   return `${encoded({ alg: 'RS256' })}.${encoded(claims)}.${randomBytes(256).toString('base64url')}`;
 };

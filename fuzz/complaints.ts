@@ -6,9 +6,11 @@ export function complaintsOf(server: TestedServer): string[] {
   return [...new Set(unexpected.map(textOf))];
 }
 
-/** Expected: requests are slow, and proxied backends are unreachable or close the connection. */
+/** Expected: requests are slow, proxied backends are unreachable or close the connection, and webhooks do not answer. */
 const isExpected = (line: string): boolean =>
-  /"msg":"(?:slow request|error dialing backend|error trying to reach service)/.test(line) ||
+  /"msg":"(?:slow request|an admission webhook has failed|error dialing backend|error trying to reach service)/.test(
+    line,
+  ) ||
   (line.includes('"msg":"response aborted"') && /"code":"(?:ECONNRESET|HPE_[A-Z_]+)"/.test(line));
 
 /** A log line, with the first lines of the stack of its error. */

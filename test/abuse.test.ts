@@ -8,7 +8,9 @@ import { play } from '../fuzz/abuse/play.ts';
 // Where several versions of Node run the tests, each has its share of the scenarios.
 const [turn = 0, turns = 1] = (process.env['TEST_TURN'] ?? '0/1').split('/').map(Number);
 
-describe.each(scenarios.filter((_, i) => i % turns === turn))('$name', (scenario) => {
+const short = scenarios.filter(({ fullOnly }) => fullOnly !== true);
+
+describe.each(short.filter((_, i) => i % turns === turn))('$name', (scenario) => {
   it(scenario.title, async () => {
     expect((await play(scenario, false)).faults).toEqual([]);
   }, 120_000);

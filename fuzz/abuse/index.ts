@@ -1,4 +1,5 @@
 import { accessScenarios } from './access.ts';
+import { backendScenarios } from './backends.ts';
 import { bodyScenarios } from './bodies.ts';
 import { connectionScenarios } from './connections.ts';
 import { controllerScenarios } from './controllers.ts';
@@ -8,6 +9,7 @@ import { documentScenarios } from './documents.ts';
 import { encodingScenarios } from './encodings.ts';
 import { floodScenarios } from './floods.ts';
 import { largeObjectScenarios } from './large-objects.ts';
+import { massScenarios } from './masses.ts';
 import { objectScenarios } from './objects.ts';
 import { relayScenarios } from './relays.ts';
 import { otherScenarios } from './rest.ts';
@@ -38,4 +40,6 @@ export const scenarios: readonly Scenario[] = [
   ...documentScenarios,
   ...relayScenarios,
   ...tokenScenarios,
+  ...backendScenarios,
+  ...massScenarios,
 ];

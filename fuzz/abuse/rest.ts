@@ -7,7 +7,7 @@ import { startNodeAgent } from '../../test/support/node-agent.ts';
 import { type Client, openSocket } from '../client.ts';
 import { flag, frame, frameType, preface, requestFrame, settings, uint32 } from '../requests/frames.ts';
 import { authorization, startServer, type TestedServer } from '../server.ts';
-import { asAdmin, heldPlaces, hold, type Scenario, succeeded } from './scenario.ts';
+import { asAdmin, heldPlaces, hold, makePod, pods, type Scenario, succeeded } from './scenario.ts';
 
 /** Attacks on discovery and metrics, on proxied requests, and on the disk. */
 
@@ -41,23 +41,6 @@ const madeUpMetrics: Scenario = {
     }
   },
 };
-
-const pods = '/api/v1/namespaces/default/pods';
-
-/** A pod on a node whose kubelet listens on this host. */
-async function makePod(client: Client, port: number, podIp: string): Promise<void> {
-  const make = async (path: string, object: object) =>
-    succeeded(path, await client.http1(asAdmin('POST', path, object)));
-  await make('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
-  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
-  const daemonEndpoints = { kubeletEndpoint: { Port: port } };
-  await make('/api/v1/nodes', { metadata: { name: 'here' }, status: { addresses, daemonEndpoints } });
-  const containers = [{ name: 'main', image: 'i' }];
-  await make(pods, { metadata: { name: 'web' }, spec: { nodeName: 'here', containers } });
-  const status = { podIP: podIp, podIPs: [{ ip: podIp }], phase: 'Running' };
-  const patch = asAdmin('PATCH', `${pods}/web/status`, { status }, 'application/strategic-merge-patch+json');
-  succeeded('the status of the pod', await client.http1(patch));
-}
 
 const pair = ({ folder }: TestedServer) => ({
   cert: readFileSync(join(folder, 'server.crt'), 'utf8'),

@@ -8,6 +8,8 @@ export interface Scenario {
   /** What holds during and after the attack. */
   readonly title: string;
   readonly options?: ServerOptions;
+  /** Its number makes it an attack: there is no short version. */
+  readonly fullOnly?: boolean;
   /** How much memory what the attack leaves may take, where that is meant to stay (bytes). */
   readonly mostLeft?: { readonly full: number; readonly short: number };
   /** Throws when the title does not hold. */
@@ -73,6 +75,23 @@ export const asAdmin = (method: string, path: string, body?: unknown, type?: str
     ? {}
     : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
 });
+
+export const pods = '/api/v1/namespaces/default/pods';
+
+/** A pod on a node whose kubelet listens on this host. */
+export async function makePod(client: Client, port: number, podIp: string): Promise<void> {
+  const make = async (path: string, object: object) =>
+    succeeded(path, await client.http1(asAdmin('POST', path, object)));
+  await make('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
+  const daemonEndpoints = { kubeletEndpoint: { Port: port } };
+  await make('/api/v1/nodes', { metadata: { name: 'here' }, status: { addresses, daemonEndpoints } });
+  const containers = [{ name: 'main', image: 'i' }];
+  await make(pods, { metadata: { name: 'web' }, spec: { nodeName: 'here', containers } });
+  const status = { podIP: podIp, podIPs: [{ ip: podIp }], phase: 'Running' };
+  const patch = asAdmin('PATCH', `${pods}/web/status`, { status }, 'application/strategic-merge-patch+json');
+  succeeded('the status of the pod', await client.http1(patch));
+}
 
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default';
 

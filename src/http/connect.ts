@@ -16,7 +16,7 @@ export async function connectAnswer(
   call: Call,
   target: Target,
 ): Promise<ApiResponse> {
-  const { request, info, user, warnings, audit } = call;
+  const { request, info, user, warnings, audit, turns } = call;
   const answers = connectionOf(target)?.answers;
   // It may change what runs in the pod, also with GET: `create` is required.
   if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
@@ -30,11 +30,11 @@ export async function connectAnswer(
   });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
   if (answers === 'text') {
-    const text = () => nodeProxy.text(request, endpoint, target.name);
+    const text = () => nodeProxy.text(request, endpoint, target.name, turns);
     return isWebSocket(request) ? textMessages(request, names, text) : text();
   }
   if (answers === 'proxy') return proxied(nodeProxy, call, endpoint);
-  if (request.upgrades) return nodeProxy.upgrade(request, endpoint, endpoint.path, false);
+  if (request.upgrades) return nodeProxy.upgrade(request, endpoint, endpoint.path, false, turns);
   throw statusError.badRequest('Upgrade request required');
 }
 
@@ -48,15 +48,19 @@ async function textMessages(request: ApiRequest, names: Names, text: () => Promi
   return { ...opening, body: new MessageBody(body as AsyncIterable<Chunk>, form, true), waits: true };
 }
 
-async function proxied(relay: Serving['nodeProxy'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {
+async function proxied(
+  relay: Serving['nodeProxy'],
+  { request, info, turns }: Call,
+  endpoint: Endpoint,
+): Promise<ApiResponse> {
   const { method, url } = request;
   const { before: prefix, rest } = splitAtRest(url, info);
   // HTTP/2 allows characters in a path that HTTP/1.1 does not.
   const there = (rest.startsWith('/') ? rest : `/${rest}`).replace(/[^!-\u00ff]/g, encodeURIComponent);
-  if (request.upgrades) return relay.upgrade(request, endpoint, there, true);
+  if (request.upgrades) return relay.upgrade(request, endpoint, there, true, turns);
   // Relative links of a page need the trailing slash.
   if (!rest.startsWith('/') && (method === 'GET' || method === 'HEAD')) {
     return { status: 301, headers: { location: prefix + there }, body: emptyBody };
   }
-  return relay.proxy(request, endpoint, { prefix, there });
+  return relay.proxy(request, endpoint, { prefix, there }, turns);
 }

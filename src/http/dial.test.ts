@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { serverTurns } from '../meta/index.ts';
 import { dial } from './dial.ts';
 
 /** Begins a request to a host, and takes it back before anything is sent. */
 function begin(host: string, guarded: boolean): void {
   const endpoint = { scheme: 'http', host, port: '80', path: '', peer: 'anyone' } as const;
   const { signal } = new AbortController();
-  const request = dial(endpoint, {}, { method: 'GET', path: '/', headers: {}, signal, guarded });
+  const request = dial(endpoint, {}, { method: 'GET', path: '/', headers: {}, signal, guarded, turns: serverTurns() });
   request.on('error', () => {});
   request.destroy();
 }

@@ -1,9 +1,11 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { type ClientRequest, type OutgoingHttpHeaders, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { addressBytes, statusError } from '../meta/index.ts';
+import { BlockList, connect, isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { addressBytes, statusError, type Turns } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
+import { PacedSocket } from './paced-socket.ts';
 
 /** The authorities that kubelet certificates are verified with, and the client certificate shown to kubelets. PEM. */
 export interface KubeletTrust {
@@ -23,29 +25,41 @@ export interface DialOptions {
   readonly guarded: boolean;
   /** Timeout for the response headers (ms). */
   readonly timeout?: number;
+  /** The turns in which the response is parsed. */
+  readonly turns: Turns;
 }
 
 /**
- * A request to an endpoint over its own connection. The caller ends it.
+ * A request to an endpoint over its own connection, a {@link PacedSocket}. The caller ends it.
  * @throws StatusError 400 for a forbidden address; a forbidden address behind a name is an error of the request
  */
 export function dial({ scheme, host, port, peer }: Endpoint, trust: KubeletTrust, options: DialOptions): ClientRequest {
-  const { guarded, ...rest } = options;
+  const { guarded, turns, ...rest } = options;
   const family = isIP(host);
   if (guarded && (host === '' || (family !== 0 && isRefused(host, family)))) throw notAllowed();
   const common = {
     ...rest,
     host,
     ...(port === '' ? {} : { port }),
-    agent: false,
     ...(guarded ? { lookup: guardedLookup } : {}),
   } as const;
-  if (scheme === 'http') return plainRequest(common);
+  if (scheme === 'http') {
+    return plainRequest({
+      ...common,
+      createConnection: (to) => new PacedSocket(connect(to as TcpNetConnectOpts), turns),
+    });
+  }
   const { cert, key, ca } = trust;
   const shown = peer !== 'anyone' && cert !== undefined && key !== undefined ? { cert, key } : {};
   const known = peer === 'kubelet' && ca !== undefined ? { ca } : { rejectUnauthorized: false };
   // The server name is that of the endpoint, whatever the `host` header.
-  return secureRequest({ ...common, ...shown, ...known, servername: family === 0 ? host : '' });
+  return secureRequest({
+    ...common,
+    ...shown,
+    ...known,
+    servername: family === 0 ? host : '',
+    createConnection: (to) => new PacedSocket(connectTls(to as ConnectionOptions), turns),
+  });
 }
 
 const notAllowed = () => statusError.badRequest('address not allowed');

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
 import { type DialOptions, dial, type KubeletTrust } from './dial.ts';
+import type { PacedSocket } from './paced-socket.ts';
 
 export interface ExchangeOptions {
   readonly clock: Clock;
@@ -56,11 +57,11 @@ export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Ex
           incoming.destroy();
           reject(new Error(`malformed HTTP status code "${statusCode}"`));
         });
-        const agreed = (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+        const agreed = (incoming: IncomingMessage, paced: PacedSocket, head: Buffer) => {
+          const socket = paced.release(head);
           track(socket);
           socket.on('error', ignore);
           socket.setTimeout(0);
-          if (head.length > 0) socket.unshift(head);
           resolve({ incoming, socket });
         };
         // An unsolicited upgrade is rejected.

@@ -6,6 +6,7 @@ import {
   Stages,
   StatusError,
   scheduler,
+  shorten,
   statusError,
   type Turns,
   type User,
@@ -27,7 +28,7 @@ import { isSlow, slowRequestLog } from './slow-requests.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
-import { withWarnings } from './warnings.ts';
+import { Warnings, withWarnings } from './warnings.ts';
 import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
@@ -51,7 +52,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const id = given !== undefined && auditId.test(given) ? given : random.uuid();
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
     const progress = beginning(started, id, options);
-    const warnings = new Set<string>();
+    const warnings = new Warnings();
     let audit: AuditContext | undefined;
     let seat: Seat | undefined;
     let response: ApiResponse;
@@ -322,7 +323,7 @@ function createConclusion({ clock, metrics, log, isStarting }: HandlerOptions): 
     if (progress.terminated) countTermination(series, status);
     if (error !== undefined) {
       series.all.aborted++;
-      log.error('response aborted', { auditID, method: request.method, path: info.path, error });
+      log.error('response aborted', { auditID, method: request.method, path: shorten(info.path), error });
     }
     const slow = info.resource !== undefined && progress.lasting === undefined && isSlow(milliseconds, size);
     if (slow || log.request !== undefined) {
@@ -356,18 +357,23 @@ function failed(
 ): ApiResponse {
   if (error instanceof StatusError) {
     if (error.code >= 500 && error.cause !== undefined) {
-      log.error(error.message, { auditID, method: request.method, path: info.path, error: error.cause });
+      log.error(error.message, { auditID, method: request.method, path: shorten(info.path), error: error.cause });
     }
     audit?.responseStatus(error.toStatus());
     return answerFailure(error, request.headers);
   }
   if (error instanceof AuthorizationFailure) {
-    log.error('authorization failed', { auditID, method: request.method, path: info.path, why: error.message });
+    log.error('authorization failed', {
+      auditID,
+      method: request.method,
+      path: shorten(info.path),
+      why: error.message,
+    });
     return authorizationFailed(request.url, error);
   }
   failures += 1;
   const id = failures;
-  log.error('request failed', { id, auditID, method: request.method, path: info.path, error });
+  log.error('request failed', { id, auditID, method: request.method, path: shorten(info.path), error });
   audit?.panicked(error);
   return answerFailure(statusError.internal(`unexpected failure ${id}`), request.headers);
 }

@@ -13,6 +13,7 @@ export type { Log, RequestEntry } from './log.ts';
 export { type ConnectionCounts, commitObserver, createMetrics, emptyCounts, type Metrics } from './metrics.ts';
 export { createNodeProxy, type NodeProxy } from './node-proxy.ts';
 export { createNonResourceHandler } from './non-resource.ts';
+export { PacedSocket } from './paced-socket.ts';
 export {
   type CollectionKind,
   type EventLoopLag,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { ReceivedBytes, StatusError, statusError } from '../meta/index.ts';
+import { ReceivedBytes, StatusError, serverTurns, statusError, type Turns } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import { dialFailure } from './dial.ts';
@@ -15,14 +15,17 @@ import {
 } from './proxy-headers.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
-/** Forwards requests to kubelets, pods, services and nodes. Every call throws StatusError. */
+/**
+ * Forwards requests to kubelets, pods, services and nodes. Responses are parsed in the turns of the request, by default
+ * those of the server. Every call throws StatusError.
+ */
 export interface NodeProxy {
   /** The text body of a GET; `name` is the pod's. */
-  text(request: ApiRequest, endpoint: Endpoint, name: string): Promise<ApiResponse>;
+  text(request: ApiRequest, endpoint: Endpoint, name: string, turns?: Turns): Promise<ApiResponse>;
   /** The response of a proxied backend. */
-  proxy(request: ApiRequest, endpoint: Endpoint, path: ProxiedPath): Promise<ApiResponse>;
+  proxy(request: ApiRequest, endpoint: Endpoint, path: ProxiedPath, turns?: Turns): Promise<ApiResponse>;
   /** An upgraded connection in the protocol of the request, or the refusal of the backend. */
-  upgrade(request: ApiRequest, endpoint: Endpoint, path: string, guarded: boolean): Promise<ApiResponse>;
+  upgrade(request: ApiRequest, endpoint: Endpoint, path: string, guarded: boolean, turns?: Turns): Promise<ApiResponse>;
   /** Aborts all requests. */
   close(): void;
 }
@@ -39,9 +42,9 @@ export interface NodeProxyOptions extends ExchangeOptions {
 export function createNodeProxy({ isIdentity, ...made }: NodeProxyOptions): NodeProxy {
   const exchange = createExchange(made);
   return {
-    async text({ signal }, endpoint, name) {
+    async text({ signal }, endpoint, name, turns = serverTurns()) {
       const { scheme, host, port, path } = endpoint;
-      const options = { method: 'GET', path, headers: {}, signal, guarded: false };
+      const options = { method: 'GET', path, headers: {}, signal, guarded: false, turns };
       const { incoming } = await exchange.begin(endpoint, options).catch((error: Error) => {
         throw failed(error, `Get "${scheme}://${host}:${port}${path}": ${dialFailure(error, endpoint)}`);
       });
@@ -50,11 +53,11 @@ export function createNodeProxy({ isIdentity, ...made }: NodeProxyOptions): Node
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: incoming, waits: true };
     },
 
-    async proxy(request, endpoint, path) {
+    async proxy(request, endpoint, path, turns = serverTurns()) {
       const { method, signal } = request;
       const body = request.stream();
       const headers = proxiedHeaders(request, path, body !== undefined, isIdentity);
-      const options = { method, path: path.there, headers, signal, guarded: true };
+      const options = { method, path: path.there, headers, signal, guarded: true, turns };
       const { incoming } = await exchange.begin(endpoint, options, body).catch((error: Error) => {
         if (error instanceof StatusError) throw error;
         throw statusError.unavailable(`error trying to reach service: ${dialFailure(error, endpoint)}`);
@@ -67,10 +70,10 @@ export function createNodeProxy({ isIdentity, ...made }: NodeProxyOptions): Node
       };
     },
 
-    async upgrade(request, endpoint, path, guarded) {
+    async upgrade(request, endpoint, path, guarded, turns = serverTurns()) {
       const { method, signal } = request;
       const headers: OutgoingHttpHeaders = upgradeHeaders(request, isIdentity);
-      const options = { method, path, headers, signal, guarded, timeout: upgradeMs };
+      const options = { method, path, headers, signal, guarded, timeout: upgradeMs, turns };
       const { incoming, socket } = await exchange.begin(endpoint, options).catch((error: Error) => {
         throw failed(error, `error dialing backend: ${dialFailure(error, endpoint)}`);
       });

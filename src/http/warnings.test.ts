@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { textAnswer } from './answers.ts';
-import { withWarnings } from './warnings.ts';
+import { Warnings, withWarnings } from './warnings.ts';
 
 const warningsOf = (texts: string[]) => withWarnings(textAnswer(200, ''), new Set(texts)).headers['warning'];
 
@@ -56,4 +56,10 @@ it('reads no more texts than could fit', () => {
   });
   expect(withWarnings(textAnswer(200, ''), counting).headers['warning']).toHaveLength(1_302);
   expect(asked).toBe(4_097);
+});
+
+it('keeps no more distinct warnings of a request than 65,536 characters, of which each counts 256 at most', () => {
+  const warnings = new Warnings();
+  for (let i = 0; i < 10_000; i++) warnings.add(`${i} ${'x'.repeat(5_000)}`).add('0');
+  expect(warnings.size).toBe(257);
 });

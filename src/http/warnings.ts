@@ -5,6 +5,20 @@ import type { ApiResponse } from './types.ts';
 const maxWarnings = 4096;
 const maxWarning = 256;
 
+/**
+ * The distinct warnings of a request. A few more are kept than a response can show, so that a policy that warns once for
+ * each of its parameters takes no memory for them.
+ */
+export class Warnings extends Set<string> {
+  #room = 16 * maxWarnings;
+
+  override add(text: string): this {
+    if (this.#room <= 0 || this.has(text)) return this;
+    this.#room -= Math.max(1, Math.min(text.length, maxWarning));
+    return super.add(text);
+  }
+}
+
 /** The response with a `Warning` header for each text (RFC 7234, 5.5). */
 export function withWarnings(answer: ApiResponse, warnings: ReadonlySet<string>): ApiResponse {
   if (warnings.size === 0) return answer;

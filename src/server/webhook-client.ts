@@ -1,5 +1,7 @@
 import { Agent, type RequestOptions, request } from 'node:https';
-import { type ByteString, bufferOf } from '../meta/index.ts';
+import type { Socket } from 'node:net';
+import { PacedSocket } from '../http/index.ts';
+import { type ByteString, bufferOf, serverTurns } from '../meta/index.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
 import { type Receiving, wholeResponse } from './whole-response.ts';
 
@@ -44,12 +46,19 @@ export interface WebhookClientOptions {
 /** How long a connection may be idle (ms). */
 const idleMs = 90_000;
 
+/** Its connections are parsed in the turns of the server. */
+class PacedAgent extends Agent {
+  override createConnection(options: RequestOptions): PacedSocket {
+    return new PacedSocket(super.createConnection(options) as Socket, serverTurns());
+  }
+}
+
 /** A client of the webhook of a kubeconfig, over TLS connections of its own. Throws for certificates that are not PEM. */
 export function createWebhookClient(
   { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
   { timeoutMs, maxAnswer, maxRequests, locate, receiving }: WebhookClientOptions,
 ): WebhookClient {
-  const agent = new Agent({
+  const agent = new PacedAgent({
     keepAlive: true,
     timeout: idleMs,
     maxSockets: maxRequests,

@@ -208,6 +208,26 @@ describe('a token that stands for nobody', () => {
     await expect(authenticate(await sign(), server)).rejects.toThrow('oidc: authenticator not initialized');
   });
 
+  it('without trying each key a second time when the provider has no others', async () => {
+    let tried = 0;
+    const forAlgorithm = async () => {
+      tried++;
+      return undefined;
+    };
+    const known = Array.from({ length: 100 }, () => ({ id: '', forAlgorithm }));
+    const authenticate = openIdAuthenticator({
+      provider,
+      keys: { ready: true, known, fetch: async () => known },
+      names: namesFor('k8s.io'),
+      clock: { now: () => now * 1_000 },
+      audiences: server,
+    });
+    await expect(authenticate(await sign(claims, { header: { kid: '' } }), server)).rejects.toThrow(
+      'failed to verify id token signature',
+    );
+    expect(tried).toBe(100);
+  });
+
   it('for other audiences than those of the server', async () => {
     expect(await authenticatorOf()(await sign(), ['orch'])).toBeUndefined();
   });

@@ -97,12 +97,14 @@ const textOf = (seconds: number | undefined): string =>
 
 /** Verifies the signature by a known key, and otherwise by those that the provider has now. */
 async function verify(token: string, parsed: ParsedToken, keys: OpenIdOptions['keys']): Promise<void> {
-  if (await isSignedByAny(token, parsed, keys.known)) return;
+  const { known } = keys;
+  if (await isSignedByAny(token, parsed, known)) return;
   const failed = 'verify token: failed to verify signature';
   const fetched = await keys.fetch().catch((error: unknown) => {
     throw refused(`${failed}: fetching keys ${error instanceof Error ? error.message : String(error)}`);
   });
-  if (!(await isSignedByAny(token, parsed, fetched))) throw refused(`${failed}: failed to verify id token signature`);
+  if (fetched === known || !(await isSignedByAny(token, parsed, fetched)))
+    throw refused(`${failed}: failed to verify id token signature`);
 }
 
 async function isSignedByAny(

@@ -5,7 +5,7 @@ import type { AdmissionRequest, Awaitable, KindPlace, PluginInitializer, ServedK
 import type { BoundPolicy, CompiledBinding, CompiledPolicy } from './bound-policies.ts';
 import { ConfigurationError, collectParameters } from './parameters.ts';
 
-/** A policy to be evaluated, or why it cannot be. */
+/** A policy to be evaluated with a binding, once for each parameter; or why it cannot be. */
 export type Application<Program> = {
   readonly policy: CompiledPolicy<Program>;
 } & (
@@ -13,7 +13,7 @@ export type Application<Program> = {
       readonly binding: CompiledBinding;
       /** The version in which the request matched. */
       readonly matched: ServedKind;
-      readonly params: JsonObject | undefined;
+      readonly parameters: readonly (JsonObject | undefined)[];
       readonly failure?: never;
     }
   | {
@@ -33,13 +33,19 @@ const tooMany = () =>
 
 type Lookups = Pick<PluginInitializer, 'objects' | 'findKind'>;
 
-/** All applications of policies to a request, in the order of policies and bindings. */
+/** All applications of policies to a request, in the order of policies and bindings. Parameters are held as references only. */
 export async function applicationsOf<Program>(
   bound: readonly BoundPolicy<Program>[],
   request: AdmissionRequest,
   lookups: Lookups,
 ): Promise<readonly Application<Program>[]> {
   const found: Application<Program>[] = [];
+  let count = 0;
+  const add = (application: Application<Program>) => {
+    found.push(application);
+    count += application.failure === undefined ? application.parameters.length : 1;
+    if (count > maxApplications) throw tooMany();
+  };
   const turns = request.turns ?? serverTurns();
   for (const { policy, bindings } of bound) {
     if (turns.over) await turns.next();
@@ -52,13 +58,12 @@ export async function applicationsOf<Program>(
         if (turns.over) await turns.next();
         const collecting = applyBinding(binding, place, request, lookups);
         const applied = collecting instanceof Promise ? await collecting : collecting;
-        if (typeof applied === 'string') found.push({ policy, binding, failure: applied });
-        else for (const params of applied) found.push({ policy, binding, matched, params });
-        if (found.length > maxApplications) throw tooMany();
+        if (typeof applied === 'string') add({ policy, binding, failure: applied });
+        else if (applied.length > 0) add({ policy, binding, matched, parameters: applied });
       }
     } catch (thrown) {
-      if (found.length > maxApplications) throw thrown;
-      found.push({ policy, binding: undefined, failure: failureOf(thrown) });
+      if (count > maxApplications) throw thrown;
+      add({ policy, binding: undefined, failure: failureOf(thrown) });
     }
   }
   return found;

@@ -42,7 +42,9 @@ export function mutatingPolicies(initializer: PluginInitializer): AdmissionPlugi
 }
 
 type Bound = BoundPolicy<MutatingProgram>;
-type Applied = Extract<Application<MutatingProgram>, { readonly failure?: never }>;
+type Evaluated = Extract<Application<MutatingProgram>, { readonly failure?: never }>;
+/** A policy with a binding and one parameter. */
+type Applied = Omit<Evaluated, 'parameters'> & { readonly params: JsonObject | undefined };
 
 /** What rejects a request: its policy, its binding and why. */
 interface Failure {
@@ -76,8 +78,12 @@ class Run {
     }
     const turns = this.#request.turns ?? serverTurns();
     for (const application of applications) {
-      if (turns.over) await turns.next();
-      if (application.failure === undefined && (await this.#applyPolicy(application))) applied = true;
+      if (application.failure !== undefined) continue;
+      const { parameters, ...policy } = application;
+      for (const params of parameters) {
+        if (turns.over) await turns.next();
+        if (await this.#applyPolicy({ ...policy, params })) applied = true;
+      }
     }
     // As in the reference server, also when the mutations have changed nothing.
     if (applied) this.#invocations.changed();
@@ -158,7 +164,7 @@ class Run {
     this.#failures.push({ policy: policy.name, binding: binding.name, why, reason: 'Invalid' });
   }
 
-  #configurationFailed({ policy, binding, failure }: Exclude<Application<MutatingProgram>, Applied>): void {
+  #configurationFailed({ policy, binding, failure }: Exclude<Application<MutatingProgram>, Evaluated>): void {
     if (policy.failurePolicy === 'Ignore') return;
     const why = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${failure}`;
     this.#failures.push({ policy: policy.name, binding: binding?.name, why, reason: undefined });

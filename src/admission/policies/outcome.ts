@@ -10,6 +10,8 @@ import type { Decision, PolicyProgram, PolicyResult } from './evaluate.ts';
 const maxFailures = 50;
 /** Of an audit annotation of one binding, in bytes. */
 const maxAnnotation = 10 * 1024;
+/** Values of one key beyond so many characters are left out: an audit event shows fewer. */
+const maxValues = 16 * 1024;
 
 const codes: { readonly [reason: string]: number } = {
   Forbidden: 403,
@@ -37,8 +39,8 @@ export class Outcome {
   /** Of the first denial. */
   #rejection: StatusError | undefined;
   readonly #failures: Failure[] = [];
-  /** The distinct values of audit annotations, by key. */
-  readonly #annotations = new Map<string, Set<string>>();
+  /** The distinct values of audit annotations, and their characters, by key. */
+  readonly #annotations = new Map<string, { readonly values: Set<string>; length: number }>();
 
   constructor(request: AdmissionRequest, initializer: Pick<PluginInitializer, 'names' | 'policyChecked'>) {
     this.#request = request;
@@ -56,7 +58,11 @@ export class Outcome {
     for (const decision of decisions) this.#addDecision(applied, decision);
     for (const { key, value } of annotations) {
       const id = `${applied.policy.name}/${key}`;
-      this.#annotations.set(id, (this.#annotations.get(id) ?? new Set()).add(cut(value)));
+      const annotation = this.#annotations.get(id) ?? { values: new Set(), length: 0 };
+      this.#annotations.set(id, annotation);
+      if (annotation.length > maxValues || annotation.values.has(value)) continue;
+      annotation.values.add(cut(value));
+      annotation.length += value.length;
     }
     for (const decision of annotationFailures) {
       this.#deny(applied, decision.message);
@@ -77,7 +83,7 @@ export class Outcome {
         this.#count(applied, decision, 'deny');
       } else if (action === 'Audit') {
         const failure = { message, policy: policy.name, binding: name, expressionIndex: index };
-        this.#failures.push({ ...failure, validationActions: actions });
+        if (this.#failures.length < maxFailures) this.#failures.push({ ...failure, validationActions: actions });
         this.#count(applied, decision, 'audit');
       } else if (action === 'Warn') {
         const who = `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}'`;
@@ -105,10 +111,10 @@ export class Outcome {
   finish(): void {
     const { annotate } = this.#request;
     if (annotate !== undefined) {
-      for (const [key, values] of this.#annotations) annotate(key, [...values].join(', '));
+      for (const [key, { values }] of this.#annotations) annotate(key, [...values].join(', '));
       if (this.#failures.length > 0) {
         const key = `validation.policy.admission.${this.#initializer.names.domain}/validation_failure`;
-        annotate(key, escapeHtml(JSON.stringify(this.#failures.slice(0, maxFailures))));
+        annotate(key, escapeHtml(JSON.stringify(this.#failures)));
       }
     }
     if (this.#rejection !== undefined) throw this.#rejection;

@@ -346,6 +346,14 @@ describe('audit annotations', () => {
     expect(annotations).toEqual({ 'p/k0': '1, 2' });
   });
 
+  it('of very many parameters are joined up to the value that exceeds 16,384 characters', async () => {
+    const spec = { ...annotating('string(params.data.text)'), paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } };
+    const texts = Array.from({ length: 10 }, (_, i) => String(i).repeat(5_000));
+    const configs = texts.map((text, i) => stored('configmaps', `c${i}`, { data: { text } }, 'n'));
+    const { annotations } = await admit([policy(spec), binding({ paramRef: { selector: {} } }), ...configs]);
+    expect(annotations).toEqual({ 'p/k0': texts.slice(0, 4).join(', ') });
+  });
+
   it('that fail deny whatever the binding says, or are ignored', async () => {
     const spec = annotating('string(object.nope)');
     const warning = binding({ validationActions: ['Warn'] });

@@ -1,5 +1,5 @@
 /** The plugin ValidatingAdmissionPolicy: what follows from the decisions of policies. */
-import { serverTurns } from '../../meta/index.ts';
+import { type JsonObject, serverTurns } from '../../meta/index.ts';
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { RequestValues } from '../expressions/activation.ts';
@@ -42,19 +42,26 @@ async function enforce(
   const known = new Map<ServedKind, RequestValues>();
   const turns = request.turns ?? serverTurns();
   for (const application of applications) {
-    if (turns.over) await turns.next();
-    const inputs = application.failure ?? inputsOf(application, seen, known, initializer.clock);
-    const read = inputs instanceof Promise ? await inputs : inputs;
-    if (typeof read === 'string') {
-      outcome.addFailure(application, read);
+    if (application.failure !== undefined) {
+      outcome.addFailure(application, application.failure);
       continue;
     }
-    outcome.add(application, await evaluatePolicy(read));
+    const { policy, matched, parameters } = application;
+    for (const params of parameters) {
+      if (turns.over) await turns.next();
+      const inputs = inputsOf({ policy, matched, params }, seen, known, initializer.clock);
+      const read = inputs instanceof Promise ? await inputs : inputs;
+      if (typeof read === 'string') outcome.addFailure(application, read);
+      else outcome.add(application, await evaluatePolicy(read));
+    }
   }
   outcome.finish();
 }
 
-type Evaluated = Extract<Application<PolicyProgram>, { readonly failure?: never }>;
+/** A policy, the version in which the request matched it, and one parameter. */
+type Evaluated = Pick<Extract<Application<PolicyProgram>, { readonly failure?: never }>, 'policy' | 'matched'> & {
+  readonly params: JsonObject | undefined;
+};
 
 /** What a policy is evaluated for, or why it cannot be applied. `known`: the request in the versions that were read. */
 function inputsOf(
@@ -72,7 +79,7 @@ function inputsOf(
 }
 
 async function readInputs(
-  { policy, matched, params }: Pick<Evaluated, 'policy' | 'matched' | 'params'>,
+  { policy, matched, params }: Evaluated,
   seen: PolicyRequest,
   known: Map<ServedKind, RequestValues>,
   clock: PolicyInputs['clock'],

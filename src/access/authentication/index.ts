@@ -1,4 +1,12 @@
-export { type OpenIdProvider, openIdAuthenticator, signingAlgorithms } from './openid.ts';
+export {
+  type AnonymousAuthConfig,
+  type AuthenticationConfiguration,
+  type AuthenticationRules,
+  authenticationFormat,
+  checkAuthentication,
+} from './configuration.ts';
+export { type ConfiguredProvider, configuredProviders } from './configured-providers.ts';
+export { openIdAuthenticator, signingAlgorithms } from './openid.ts';
 export { type GetDocument, ProviderKeys } from './provider-keys.ts';
 export {
   type TokenReviewVersion,

@@ -39,13 +39,16 @@ const PrefixedClaimOrExpression = struct('apiserver/v1beta1.PrefixedClaimOrExpre
 });
 export type PrefixedClaimOrExpression = Infer<typeof PrefixedClaimOrExpression>;
 
+const ClaimOrExpression = struct('apiserver/v1beta1.ClaimOrExpression', {
+  claim: field(1, string),
+  expression: field(2, string),
+});
+export type ClaimOrExpression = Infer<typeof ClaimOrExpression>;
+
 const ClaimMappings = struct('apiserver/v1beta1.ClaimMappings', {
   username: field(1, PrefixedClaimOrExpression),
   groups: field(2, PrefixedClaimOrExpression),
-  uid: field(
-    3,
-    struct('apiserver/v1beta1.ClaimOrExpression', { claim: field(1, string), expression: field(2, string) }),
-  ),
+  uid: field(3, ClaimOrExpression),
   extra: field(
     4,
     list(struct('apiserver/v1beta1.ExtraMapping', { key: field(1, string), valueExpression: field(2, string) })),

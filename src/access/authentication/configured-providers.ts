@@ -1,7 +1,12 @@
 /** The identity providers of an authentication configuration. */
 import type { Expression } from '../expressions.ts';
 import { compileClaims, compileUser } from './claim-expressions.ts';
-import type { AuthenticationConfiguration, JWTAuthenticator, PrefixedClaimOrExpression } from './configuration.ts';
+import type {
+  AuthenticationConfiguration,
+  ClaimOrExpression,
+  JWTAuthenticator,
+  PrefixedClaimOrExpression,
+} from './configuration.ts';
 import type { OpenIdProvider } from './openid.ts';
 import type { UserMapping } from './user-mapping.ts';
 
@@ -39,7 +44,7 @@ function mappingOf({
   return {
     username: prefixedOf(username) ?? { claim: '', prefix: '' },
     groups: groups && prefixedOf(groups),
-    uid: uid && prefixedOf(uid),
+    uid: uid && uidOf(uid),
     extra: extra.map(({ key = '', valueExpression = '' }) => ({ key, expression: compiled(valueExpression) })),
     requiredClaims: new Map(required.map(({ claim = '', requiredValue = '' }) => [claim, requiredValue])),
     claimRules: claimValidationRules
@@ -56,6 +61,11 @@ function mappingOf({
 function prefixedOf({ claim = '', prefix, expression = '' }: PrefixedClaimOrExpression): UserMapping['groups'] {
   if (expression !== '') return { expression: compiled(expression) };
   return claim === '' ? undefined : { claim, prefix: prefix ?? '' };
+}
+
+function uidOf({ claim = '', expression = '' }: ClaimOrExpression): UserMapping['uid'] {
+  if (expression !== '') return { expression: compiled(expression) };
+  return claim === '' ? undefined : { claim };
 }
 
 function compiled(source: string, compile: typeof compileClaims = compileClaims): Expression {

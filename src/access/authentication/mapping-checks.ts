@@ -2,7 +2,7 @@
 import { boolType, type CheckedExpression, readsField } from '../../cel/index.ts';
 import { domainPath, type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { compileClaims, compileUser } from './claim-expressions.ts';
-import type { JWTAuthenticator, PrefixedClaimOrExpression } from './configuration.ts';
+import type { ClaimOrExpression, JWTAuthenticator, PrefixedClaimOrExpression } from './configuration.ts';
 
 type Mappings = NonNullable<JWTAuthenticator['claimMappings']>;
 type ClaimRule = NonNullable<JWTAuthenticator['claimValidationRules']>[number];
@@ -116,11 +116,7 @@ function checkPrefixed(
   return undefined;
 }
 
-function checkUid(
-  { claim = '', expression = '' }: NonNullable<Mappings['uid']>,
-  at: string,
-  found: FieldError[],
-): void {
+function checkUid({ claim = '', expression = '' }: ClaimOrExpression, at: string, found: FieldError[]): void {
   if (claim !== '' && expression !== '') found.push(fieldError.invalid(at, '', notBoth));
   else if (expression !== '') checkExpression(expression, `${at}.expression`, found);
 }

@@ -205,7 +205,7 @@ describe('the limits of expressions', () => {
   });
 
   it('refuse a user of more than 262,144 characters', () => {
-    const groups = by("dyn(claims.l).map(a, claims.long + a)");
+    const groups = by('dyn(claims.l).map(a, claims.long + a)');
     expect(() => map({ long: 'x'.repeat(1_000), ...many }, { groups })).toThrow(
       'oidc: the user has more than 262144 characters',
     );

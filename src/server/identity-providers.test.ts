@@ -49,6 +49,9 @@ async function startProvider() {
   return { base, asked, away };
 }
 
+/** A busy machine takes its time. */
+const patient = { timeout: 30_000 };
+
 const username = { claim: 'sub', prefix: '' };
 const jwt = (url: string, more: object = {}) => ({
   issuer: { url, audiences: ['orch'], certificateAuthority: ca },
@@ -133,7 +136,7 @@ describe('a file of identity providers', () => {
         ...{ username: 'jane@two', uid: 'u', groups: ['a', 'system:authenticated'] },
         extra: { 'example.com/tenant': ['t'] },
       });
-    });
+    }, patient);
     const bad = await tokenOf(`${base}/two`, { ...two, tenant: 'bad' });
     expect(await whoIs(server, bad)).toBeUndefined();
     expect(await review(server, bad)).toMatchObject({ error: expect.stringContaining('this tenant is closed') });
@@ -147,26 +150,26 @@ describe('a file of identity providers', () => {
     const warnings: unknown[] = [];
     const log = { ...silentLog, warn: (...line: readonly unknown[]) => void warnings.push(line) };
     const server = await serverOfFile(configuration(jwt('', { issuer: elsewhere })), {}, { log });
-    await vi.waitFor(() => expect(JSON.stringify(warnings)).toContain(`it names itself \\"${base}/one\\"`));
+    await vi.waitFor(() => expect(JSON.stringify(warnings)).toContain(`it names itself \\"${base}/one\\"`), patient);
     expect(asked).toContain('/one/.well-known/openid-configuration');
     expect(await isKnown(server, await tokenOf('https://one.example.com'))).toBe(false);
   });
 
   it('says at which paths requests without credentials are served', async () => {
-    const anonymous = { enabled: true, conditions: [{ path: '/livez' }, { path: '/api/v1/pods' }] };
+    const anonymous = { enabled: true, conditions: [{ path: '/version' }, { path: '/api/v1/pods' }] };
     const server = await serverOfFile(JSON.stringify({ ...header, anonymous }));
-    const paths = ['/livez', '/livez?verbose', '/api/v1/pods', '/livez/ping', '/LIVEZ', '/version', '/readyz'];
+    const paths = ['/version', '/version?x=y', '/api/v1/pods', '/version/', '/VERSION', '/api', '/readyz'];
     expect(await Promise.all(paths.map((path) => get(server, path)))).toEqual([200, 200, 403, 401, 401, 401, 401]);
-    expect(await get(server, '/livez', 'a-bad-token')).toBe(401);
+    expect(await get(server, '/version', 'a-bad-token')).toBe(401);
     const closed = await serverOfFile(JSON.stringify({ ...header, anonymous: { enabled: false } }));
-    expect(await get(closed, '/livez')).toBe(401);
+    expect(await get(closed, '/version')).toBe(401);
     const silent = await serverOfFile(configuration());
-    expect(await get(silent, '/livez')).toBe(200);
+    expect(await get(silent, '/version')).toBe(200);
   });
 
   it('serves nobody without credentials where everything is allowed', async () => {
     const text = JSON.stringify({ ...header, anonymous: { enabled: true } });
-    expect(await get(await serverOfFile(text, { authorizationMode: 'AlwaysAllow' }), '/livez')).toBe(401);
+    expect(await get(await serverOfFile(text, { authorizationMode: 'AlwaysAllow' }), '/version')).toBe(401);
   });
 
   it.each<[string, string, object, string]>([
@@ -241,15 +244,12 @@ describe('a changed file of identity providers', () => {
     const server = await serverOfFile(text, {}, { clock });
     /** Lets time pass until a condition holds. */
     const pass = (condition: () => Promise<void>) =>
-      vi.waitFor(
-        async () => {
-          await clock.advance(10_000, async () => {
-            for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
-          });
-          await condition();
-        },
-        { timeout: 20_000 },
-      );
+      vi.waitFor(async () => {
+        await clock.advance(10_000, async () => {
+          for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+        });
+        await condition();
+      }, patient);
     const reloads = async (status: string): Promise<number> => {
       const { body } = await server.client.request({ method: 'GET', url: '/metrics', headers: {} });
       let metrics = '';
@@ -291,7 +291,6 @@ describe('a changed file of identity providers', () => {
     await pass(async () => expect(await reloads('failure')).toBeGreaterThan(0));
     expect(await isKnown(server, token)).toBe(true);
     expect(await reloads('success')).toBe(0);
-    expect(await get(server, '/readyz')).toBe(200);
   });
 
   it('with a new provider that is away takes effect after a minute, and keeps the keys of the others', async () => {

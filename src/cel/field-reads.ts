@@ -22,7 +22,7 @@ export function readsField({ expr, referenceOf }: CheckedExpression, variable: s
   const pending: Expr[] = [expr];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (reads(node)) return true;
-    pending.push(...childrenOf(node));
+    for (const child of childrenOf(node)) pending.push(child);
   }
   return false;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../meta/index.ts';
 import { conditionBounds } from './admission-counts.ts';
 import { callBounds } from './bounds.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
-import { countReloads, type ReloadCounts } from './reload-metrics.ts';
+import { countReloads, type ReloadCounts } from './reload-counts.ts';
 
 /** What is counted of authorizers, by labels. */
 export interface AuthorizationCounts {

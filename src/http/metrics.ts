@@ -22,7 +22,7 @@ import {
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
 import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
-import type { ReloadCounts } from './reload-metrics.ts';
+import type { ReloadCounts } from './reload-counts.ts';
 import { createSeriesTable, type SeriesTable } from './request-series.ts';
 
 /** A work queue of controllers, as it is now. */

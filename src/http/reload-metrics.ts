@@ -1,19 +1,9 @@
 /** The metrics of configuration files that are read again when they change. */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../meta/index.ts';
 import { labelText } from './distribution.ts';
 import { line, type Metric } from './metric.ts';
 import type { Counted } from './metrics.ts';
-
-/** Reloads by status, and when the last one was (seconds since 1970). */
-export type ReloadCounts = Map<string, { readonly count: number; readonly seconds: number }>;
-
-/** Counts reloads. */
-export const countReloads =
-  (counts: ReloadCounts, clock: Pick<Clock, 'now'>) =>
-  (status: 'success' | 'failure'): void => {
-    counts.set(status, { count: (counts.get(status)?.count ?? 0) + 1, seconds: clock.now() / 1_000 });
-  };
+import type { ReloadCounts } from './reload-counts.ts';
 
 /** The metrics of the reloads of a configuration. */
 export function reloadMetrics(

@@ -125,19 +125,22 @@ async function followed(
 }
 
 /** Resolves when all new providers are discovered; after a minute, or when the server closes, in any case. */
-function discovered(opened: readonly Opened[], clock: Dependencies['clock'], closing: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (closing.aborted) return resolve();
-    const done = () => {
-      cancel();
-      closing.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = clock.after(discoveryMs, done);
-    closing.addEventListener('abort', done);
-    const added = opened.filter(({ isNew }) => isNew);
-    void Promise.all(added.map(({ connection }) => connection.keys.discovered)).then(done);
+async function discovered(
+  opened: readonly Opened[],
+  clock: Dependencies['clock'],
+  closing: AbortSignal,
+): Promise<void> {
+  const added = opened.filter(({ isNew }) => isNew);
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
   });
+  const cancel = clock.after(discoveryMs, () => end());
+  closing.addEventListener('abort', end);
+  if (closing.aborted) end();
+  await Promise.race([Promise.all(added.map(({ connection }) => connection.keys.discovered)), ended]);
+  cancel();
+  closing.removeEventListener('abort', end);
 }
 
 /** The connection to a provider, which it keeps for as long as it is configured. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFeatures, type Json, namesFor } from '../../meta/index.ts';
 import { decodeConfiguration } from '../../schema/index.ts';
-import { type AuthenticationRules, authenticationFormat, checkAuthentication } from './configuration.ts';
+import { type AuthenticationRules, checkAuthentication } from './configuration.ts';
+import { authenticationFormat } from './configuration-kind.ts';
 import { configuredProviders } from './configured-providers.ts';
 
 const account = 'https://kubernetes.default.svc.cluster.local';

@@ -6,7 +6,7 @@ import type {
   ClaimOrExpression,
   JWTAuthenticator,
   PrefixedClaimOrExpression,
-} from './configuration.ts';
+} from './configuration-kind.ts';
 import type { OpenIdProvider } from './openid.ts';
 import type { UserMapping } from './user-mapping.ts';
 

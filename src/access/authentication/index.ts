@@ -1,10 +1,9 @@
+export { type AuthenticationRules, checkAuthentication } from './configuration.ts';
 export {
   type AnonymousAuthConfig,
   type AuthenticationConfiguration,
-  type AuthenticationRules,
   authenticationFormat,
-  checkAuthentication,
-} from './configuration.ts';
+} from './configuration-kind.ts';
 export { type ConfiguredProvider, configuredProviders } from './configured-providers.ts';
 export { openIdAuthenticator, signingAlgorithms } from './openid.ts';
 export { type GetDocument, ProviderKeys } from './provider-keys.ts';

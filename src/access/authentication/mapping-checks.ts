@@ -2,7 +2,7 @@
 import { boolType, type CheckedExpression, readsField } from '../../cel/index.ts';
 import { domainPath, type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { compileClaims, compileUser } from './claim-expressions.ts';
-import type { ClaimOrExpression, JWTAuthenticator, PrefixedClaimOrExpression } from './configuration.ts';
+import type { ClaimOrExpression, JWTAuthenticator, PrefixedClaimOrExpression } from './configuration-kind.ts';
 
 type Mappings = NonNullable<JWTAuthenticator['claimMappings']>;
 type ClaimRule = NonNullable<JWTAuthenticator['claimValidationRules']>[number];
@@ -131,7 +131,7 @@ function checkExtra(
   const seen = new Set<string>();
   return extra.flatMap(({ key = '', valueExpression = '' }, i) => {
     const at = `${list}[${i}]`;
-    found.push(...checkKey(key, `${at}.key`, names));
+    for (const error of checkKey(key, `${at}.key`, names)) found.push(error);
     if (key !== '' && seen.has(key)) found.push(fieldError.duplicate(`${at}.key`, key));
     seen.add(key);
     if (valueExpression === '') {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { anonymous, unionAuthenticator } from './authenticate.ts';
+import { anonymousAuthenticator, unionAuthenticator } from './authenticate.ts';
 import { certificateAuthenticator } from './client-certificates.ts';
 import { bearerAuthenticator, staticTokenAuthenticator } from './tokens/bearer.ts';
 import type { Credentials } from './types.ts';
@@ -13,7 +13,7 @@ const certificates = certificateAuthenticator(names, { pool: () => undefined, cl
 const tokens = bearerAuthenticator(staticTokenAuthenticator([ada], ['here']), ['here']);
 
 describe('unionAuthenticator', () => {
-  const authenticate = unionAuthenticator([tokens, certificates], anonymous);
+  const authenticate = unionAuthenticator([tokens, certificates], anonymousAuthenticator());
   const certificate = { commonName: 'bob', organizations: [] };
 
   it('uses the first authenticator that recognises the credentials', async () => {
@@ -36,7 +36,7 @@ describe('unionAuthenticator', () => {
   it('follows the same rules with asynchronous authenticators', async () => {
     const slow = unionAuthenticator(
       [async (credentials) => tokens(credentials), async () => undefined, certificates],
-      anonymous,
+      anonymousAuthenticator(),
     );
     expect((await slow({ authorization: 'Bearer abc', certificate }))?.name).toBe('ada');
     expect((await slow({ authorization: 'Bearer wrong', certificate }))?.name).toBe('bob');
@@ -51,5 +51,14 @@ describe('unionAuthenticator', () => {
   it('passes on errors that are no 401', async () => {
     const broken = () => Promise.reject(new Error('down'));
     await expect(unionAuthenticator([broken, certificates])(nothing)).rejects.toThrow('down');
+  });
+});
+
+describe('anonymousAuthenticator', () => {
+  it('serves requests to the exact paths alone, if there are any', () => {
+    const authenticate = anonymousAuthenticator(['/livez', '/healthz']);
+    const isServed = (path?: string) => authenticate(path === undefined ? nothing : { ...nothing, path }) !== undefined;
+    expect(['/livez', '/healthz'].map(isServed)).toEqual([true, true]);
+    expect(['/livez/', '/livez/ping', '/LIVEZ', '/', '', '__proto__', undefined].filter(isServed)).toEqual([]);
   });
 });

@@ -4,8 +4,12 @@ import type { Authenticator, Credentials } from './types.ts';
 
 const anonymousUser: User = { name: systemAnonymous, groups: [systemUnauthenticated] };
 
-/** The anonymous user for every request; for use as the fallback. */
-export const anonymous: Authenticator = () => anonymousUser;
+/** The anonymous user for every request, or for those to one of the paths, exactly; for use as the fallback. */
+export function anonymousAuthenticator(paths: readonly string[] = []): Authenticator {
+  if (paths.length === 0) return () => anonymousUser;
+  const served = new Set(paths);
+  return ({ path }) => (path !== undefined && served.has(path) ? anonymousUser : undefined);
+}
 
 /**
  * The user of the first authenticator that recognises the credentials. A 401 of one authenticator is thrown only if no

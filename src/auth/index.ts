@@ -1,7 +1,7 @@
 /** Authenticators, authorizers, and the handlers of authentication and authorization reviews. */
 export { abacAuthorizer } from './abac/abac-authorizer.ts';
 export { parsePolicyFile } from './abac/policy-file.ts';
-export { anonymous, unionAuthenticator } from './authenticate.ts';
+export { anonymousAuthenticator, unionAuthenticator } from './authenticate.ts';
 export {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,

@@ -33,6 +33,8 @@ export interface Credentials {
   readonly authorization: string | undefined;
   /** One value for all requests of a connection; undefined when the client presented none. */
   readonly certificate: ClientCertificate | undefined;
+  /** The path of the URL, without query. Absent: it is not known. */
+  readonly path?: string;
   /** Absent: no identifying headers. */
   readonly sent?: SentHeaders;
   /** Texts for `Warning` headers are added here. */

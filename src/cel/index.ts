@@ -10,8 +10,9 @@ export type { CheckedExpression, Environment } from './environment.ts';
 export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
+export { readsField } from './field-reads.ts';
 export { identifierOf, propertyOf } from './identifiers.ts';
-export { JsonLimit, jsonOf } from './json.ts';
+export { JsonLimit, jsonOf, readDyn } from './json.ts';
 export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './library/authorizer.ts';
 export {
   type AccessAttributes,
@@ -24,6 +25,7 @@ export { jsonPatchType, literalTypeMismatches, mutationLibrary, objectType } fro
 export type { Library } from './library.ts';
 export { compileRegex, maxKeptPatterns, type Regex, sizeOfPattern } from './regex.ts';
 export {
+  anyType,
   boolType,
   bytesType,
   type CelType,

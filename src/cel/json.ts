@@ -1,4 +1,4 @@
-/** Values as JSON. */
+/** JSON as values, and values as JSON. */
 import { isJsonObject, type Json, type JsonObject, setKey } from '../meta/index.ts';
 import { typeNameOf } from './evaluate/type-values.ts';
 import { formatSeconds, formatTimestamp } from './library/times.ts';
@@ -8,13 +8,23 @@ import {
   Double,
   Duration,
   intOf,
+  JsonMapValue,
   ListValue,
   MapValue,
   ObjectValue,
+  type ReadJson,
   Timestamp,
   Uint,
   type Value,
 } from './values.ts';
+
+/** Reads JSON of any type. Integers of 64 bits are ints. */
+export const readDyn: ReadJson = (json) => {
+  if (typeof json === 'number') return Number.isSafeInteger(json) ? json + 0 : new Double(json);
+  if (typeof json === 'bigint') return BigInt.asIntN(64, json) === json ? intOf(json) : new Double(Number(json));
+  if (Array.isArray(json)) return new ListValue(json, readDyn);
+  return isJsonObject(json) ? new JsonMapValue(json, readDyn) : json;
+};
 
 /** The deepest nesting of values that are written as JSON. */
 const MAX_DEPTH = 500;

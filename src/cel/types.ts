@@ -110,6 +110,8 @@ export interface NullableType {
 
 const simple = (kind: SimpleKind): SimpleType => ({ kind });
 export const dynType = simple('dyn');
+/** As dyn, but what has it is no range of a macro before it is converted: `dyn(x)`. Known by its identity. */
+export const anyType = simple('dyn');
 export const nullType = simple('null');
 export const boolType = simple('bool');
 export const intType = simple('int');

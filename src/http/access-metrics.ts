@@ -4,6 +4,7 @@ import { authenticationBounds, expiryBounds } from './bounds.ts';
 import { labelText, totalOf } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
 import type { Counted } from './metrics.ts';
+import { reloadMetrics } from './reload-metrics.ts';
 
 /** The metrics of authentication, certificates, authorization and audit. */
 export const accessMetrics: readonly Metric[] = [
@@ -93,6 +94,7 @@ export const accessMetrics: readonly Metric[] = [
     lines: ({ certificates }, name) =>
       [...certificates()].map(([certificate, time]) => line(name, labelText({ certificate }), time)),
   },
+  ...reloadMetrics('authentication', ({ authenticationReloads }) => authenticationReloads),
   ...authorizationMetrics,
   {
     name: 'apiserver_audit_event_total',

@@ -3,6 +3,7 @@ import type { Clock } from '../meta/index.ts';
 import { conditionBounds } from './admission-counts.ts';
 import { callBounds } from './bounds.ts';
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
+import { countReloads, type ReloadCounts } from './reload-counts.ts';
 
 /** What is counted of authorizers, by labels. */
 export interface AuthorizationCounts {
@@ -13,8 +14,7 @@ export interface AuthorizationCounts {
   readonly evaluations: Map<string, number>;
   readonly durations: Map<string, Distribution>;
   readonly failedOpen: Map<string, number>;
-  /** Reloads of the configuration by status, and when the last one was (seconds since 1970). */
-  readonly reloads: Map<string, { count: number; seconds: number }>;
+  readonly reloads: ReloadCounts;
 }
 
 export const emptyAuthorizationCounts = (): AuthorizationCounts => ({
@@ -61,10 +61,7 @@ export function authorizationObserver(counts: AuthorizationCounts, clock: Pick<C
         failedOpen: (result) => add(counts.failedOpen, labelText({ name, result })),
       };
     },
-    reloaded(status) {
-      const count = (counts.reloads.get(status)?.count ?? 0) + 1;
-      counts.reloads.set(status, { count, seconds: clock.now() / 1_000 });
-    },
+    reloaded: countReloads(counts.reloads, clock),
   };
 }
 

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { conditionBounds } from './admission-counts.ts';
-import type { AuthorizationCounts } from './authorization-counts.ts';
 import { callBounds } from './bounds.ts';
 import { labelText } from './distribution.ts';
 import { histogram, line, type Metric } from './metric.ts';
-import type { Counted } from './metrics.ts';
+import { reloadMetrics } from './reload-metrics.ts';
 
 type Counters = 'decisions' | 'conditionErrors' | 'conditionExclusions' | 'evaluations' | 'failedOpen';
 
@@ -25,17 +23,6 @@ const times = (
   lines: ({ authorizers }, metric) =>
     [...authorizers[counts]].map(([ofLabels, values]) => histogram(metric, ofLabels, values, bounds)),
 });
-
-type Reload = AuthorizationCounts['reloads'] extends Map<string, infer R> ? R : never;
-
-const reloads = ({ authorizers, identity }: Counted, name: string, read: (reload: Reload) => number): string[] => {
-  const hash = `sha256:${createHash('sha256').update(identity).digest('hex')}`;
-  return [...authorizers.reloads]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([status, reload]) => line(name, labelText({ apiserver_id_hash: hash, status }), read(reload)));
-};
-
-const reloadLabels = ['apiserver_id_hash', 'status'];
 
 /** The metrics of authorizers and of their configuration. */
 export const authorizationMetrics: readonly Metric[] = [
@@ -92,20 +79,5 @@ export const authorizationMetrics: readonly Metric[] = [
     'conditionTimes',
     conditionBounds,
   ),
-  {
-    name: 'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds',
-    stability: 'ALPHA',
-    help: 'When the authorization configuration was last reloaded, by outcome and hash of the identity of the server.',
-    type: 'gauge',
-    labels: reloadLabels,
-    lines: (scrape, name) => reloads(scrape, name, ({ seconds }) => seconds),
-  },
-  {
-    name: 'apiserver_authorization_config_controller_automatic_reloads_total',
-    stability: 'ALPHA',
-    help: 'Reloads of the authorization configuration, by outcome and hash of the identity of the server.',
-    type: 'counter',
-    labels: reloadLabels,
-    lines: (scrape, name) => reloads(scrape, name, ({ count }) => count),
-  },
+  ...reloadMetrics('authorization', ({ authorizers }) => authorizers.reloads),
 ];

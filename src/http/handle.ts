@@ -274,7 +274,9 @@ async function authenticated(
   try {
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
     const annotate = annotations && ((key: string, value: string) => void annotations.set(key, value));
-    const found = authenticate({ authorization, certificate: peer.certificate, sent: request, warnings, annotate });
+    const { path } = info;
+    const { certificate } = peer;
+    const found = authenticate({ authorization, certificate, path, sent: request, warnings, annotate });
     user = found instanceof Promise ? await found : found;
   } catch (error) {
     metrics.authenticated('error', (clock.now() - started) / 1000);

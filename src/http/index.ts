@@ -22,6 +22,7 @@ export {
   type ProcessUsage,
 } from './process-usage.ts';
 export { createProfiler } from './profiling.ts';
+export { countReloads } from './reload-counts.ts';
 export { identify, type RequestInfo } from './request-info.ts';
 export { Shares } from './shares.ts';
 export type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';

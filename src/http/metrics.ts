@@ -22,6 +22,7 @@ import {
 import { type Distribution, distribution, labelText, observe } from './distribution.ts';
 import type { InFlight } from './in-flight.ts';
 import { type BuildInfo, noUsage, type ProcessUsage } from './process-usage.ts';
+import type { ReloadCounts } from './reload-counts.ts';
 import { createSeriesTable, type SeriesTable } from './request-series.ts';
 
 /** A work queue of controllers, as it is now. */
@@ -71,6 +72,8 @@ export interface Counted extends Omit<SeriesTable, 'find'> {
   /** Requests by the result of their authorization. */
   readonly authorization: ReadonlyMap<string, number>;
   readonly authorizers: AuthorizationCounts;
+  /** Of the authentication configuration. */
+  readonly authenticationReloads: ReloadCounts;
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** The durations of conversions by webhooks, by labels. */
   readonly conversions: ReadonlyMap<string, Distribution>;
@@ -182,6 +185,7 @@ type Given =
   | 'audit'
   | 'tokens'
   | 'authorizers'
+  | 'authenticationReloads'
   | 'encryption'
   | 'build'
   | 'readUsage'
@@ -202,6 +206,7 @@ export const emptyCounts = (): Pick<Counted, Given> => ({
   audit: emptyAuditCounts(),
   tokens: emptyTokenCounts(),
   authorizers: emptyAuthorizationCounts(),
+  authenticationReloads: new Map(),
   encryption: emptyEncryptionCounts(),
   storeSize: async () => undefined,
   checkWritable: async () => undefined,

@@ -24,6 +24,9 @@ export const featureGates = {
     'a stored object that cannot be decoded may be deleted with `ignoreStoreReadErrorWithClusterBreakingPotential`',
   ),
   AllowParsingUserUIDFromCertAuth: beta('the uid of a user is read from its client certificate'),
+  AnonymousAuthConfigurableEndpoints: beta(
+    'the file of `--authentication-config` decides at which paths requests without credentials are served',
+  ),
   APIServerTracing: beta('requests are traced where `--tracing-config-file` is given'),
   APIResponseCompression: beta('large responses of gets and lists are compressed for clients that accept gzip'),
   AuthorizeNodeWithSelectors: beta(
@@ -91,6 +94,7 @@ export const featureGates = {
   StatefulSetAutoDeletePVC: stable(field('statefulset.spec.persistentVolumeClaimRetentionPolicy')),
   StorageVersionHash: beta('discovery has `storageVersionHash`'),
   StorageVersionMigrator: alpha('StorageVersionMigrations are served in the versions that `--runtime-config` enables'),
+  StructuredAuthenticationConfiguration: beta('identity providers are configured by `--authentication-config`'),
   SupplementalGroupsPolicy: beta(field('pod.spec.securityContext.supplementalGroupsPolicy')),
   TopologyAwareHints: stable(field('endpointslice.endpoints[].hints')),
   UserNamespacesSupport: beta(field('pod.spec.hostUsers')),

@@ -2,6 +2,7 @@
 export { type Annotate, accessDenied, nodeOf, nodePrefix, type ResourcePlace, type User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
 export { countCodePoints } from './code-points.ts';
+export { domainPath } from './domain-path.ts';
 export type { FeatureGate } from './feature-gate.ts';
 export {
   defaultFeatures,

@@ -24,7 +24,7 @@ const rows: readonly Row[] = [
     'beta',
     true,
     false,
-    `AnonymousAuthConfigurableEndpoints APIServerIdentity
+    `APIServerIdentity
      ConsistentListFromCache ContainerCheckpoint ContextualLogging CPUManagerPolicyBetaOptions
      DisableCPUQuotaWithExclusiveCPUs GracefulNodeShutdown
      GracefulNodeShutdownBasedOnPodPriority ImageMaximumGCAge InOrderInformers KubeletCgroupDriverFromCRI
@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
      ResilientWatchCacheInitialization RotateKubeletServerCertificate SchedulerAsyncPreemption
      SchedulerPopFromBackoffQ SchedulerQueueingHints SeparateTaintEvictionController
      StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
-     StructuredAuthenticationConfiguration SystemdWatchdog TopologyManagerPolicyBetaOptions
+     SystemdWatchdog TopologyManagerPolicyBetaOptions
      TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation WinDSR WinOverlay`,
   ],
   [

@@ -1,6 +1,6 @@
 import {
   type Authenticator,
-  anonymous,
+  anonymousAuthenticator,
   bearerAuthenticator,
   certificateAuthenticator,
   type ExpiryObserver,
@@ -11,28 +11,31 @@ import {
   unionAuthenticator,
 } from '../auth/index.ts';
 import type { Features, Names } from '../meta/index.ts';
+import type { ProviderSettings } from './authentication-configuration.ts';
 import { allowsAnonymous } from './authorization-modes.ts';
 import type { Log } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import { exposureOf } from './files.ts';
 import type { Settings } from './flags.ts';
+import { type IdentityProviders, openProviders, type ProviderDependencies } from './identity-providers.ts';
 import { ofOthers, readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
-import { type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
+import { ownIssuers, type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 
 /** How requests and tokens are authenticated. */
 export interface Authentication extends Tokens {
   readonly authenticate: Authenticator;
+  /** Ends requests to identity providers. */
+  readonly close: () => Promise<void>;
 }
 
 export type AuthenticationSettings = TokenSettings &
+  ProviderSettings &
   Pick<
     Settings,
     | 'tokenAuthFile'
-    | 'anonymousAuth'
     | 'authorizationMode'
-    | 'featureGates'
     | 'requestheaderAllowedNames'
     | 'requestheaderUsernameHeaders'
     | 'requestheaderUidHeaders'
@@ -52,10 +55,12 @@ export async function authenticationOf(
     trusted,
     expiring,
     ...dependencies
-  }: TokenDependencies & { readonly trusted: TrustedAuthorities; readonly expiring: ExpiryObserver },
+  }: TokenDependencies &
+    ProviderDependencies & { readonly trusted: TrustedAuthorities; readonly expiring: ExpiryObserver },
 ): Promise<Authentication> {
   const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
-  const tokens = await tokensOf(settings, names, entries, dependencies);
+  const providers = await openProviders(settings, names, ownIssuers(settings, names), dependencies);
+  const tokens = await tokensOf(settings, names, entries, providers, dependencies);
   const features = resolveFeatures(settings.featureGates);
   checkUidHeaders(settings, features);
   const { clock } = dependencies;
@@ -73,7 +78,19 @@ export async function authenticationOf(
     }),
     bearerAuthenticator(tokens.authenticateToken, tokens.audiences),
   ];
-  return { ...tokens, authenticate: unionAuthenticator(methods, allowsAnonymous(settings) ? anonymous : undefined) };
+  const authenticate = unionAuthenticator(methods, anonymousOf(settings, providers.anonymous));
+  return { ...tokens, authenticate, close: providers.close };
+}
+
+/** Who makes requests without credentials, by the flag or by the file; undefined: nobody. */
+function anonymousOf(
+  settings: AuthenticationSettings,
+  configured: IdentityProviders['anonymous'],
+): Authenticator | undefined {
+  if (!allowsAnonymous(settings)) return undefined;
+  if (configured === undefined) return anonymousAuthenticator();
+  if (configured.enabled !== true) return undefined;
+  return anonymousAuthenticator(configured.conditions?.map(({ path = '' }) => path));
 }
 
 /** The headers of authenticating proxies, in lower case. */

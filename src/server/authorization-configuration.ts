@@ -9,12 +9,12 @@ import {
   type ReviewVersion,
   type WebhookConfiguration,
 } from '../access/index.ts';
-import { aggregateMessages, type FieldError, type Names, parseDuration } from '../meta/index.ts';
+import { type Names, parseDuration } from '../meta/index.ts';
 import { decodeConfiguration } from '../schema/index.ts';
 import type { AuthorizationSettings } from './authorization-flags.ts';
 import { type AuthorizationMode, isMode, modesOf } from './authorization-modes.ts';
 import { checkKubeconfigPath, type Kubeconfig } from './authorization-webhook.ts';
-import { accessTypeProblem, parseFound } from './configuration-file.ts';
+import { accessTypeProblem, decodingFault, parseFound, refuseFields } from './configuration-file.ts';
 import { StartError } from './start-error.ts';
 
 /** A webhook as it is configured. */
@@ -66,33 +66,26 @@ export async function configuredByText(path: string, text: string, names: Names)
   const found = parseFound('--authorization-config', path, text);
   const errorsOf = (configuration: AuthorizationConfiguration) =>
     authorizationFormat.check?.(configuration, names) ?? [];
-  if (found.value === null) refuse(found.where, errorsOf({}));
+  if (found.value === null) refuseFields(found.where, errorsOf({}));
   const { kinds, schema } = authorizationFormat;
   const failed = `${found.where}: failed to load AuthorizationConfiguration from file`;
   const wrongType = accessTypeProblem('AuthorizationConfiguration', { kinds, schema }, found.value, text);
   if (wrongType !== undefined) throw new StartError(`${failed}: ${wrongType}`);
   const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, found.value, names);
   if ('problems' in decoded) {
-    const strict = decoded.problems.every((problem) => problem.startsWith('unknown field'));
-    const why = `${strict ? 'strict decoding error: ' : ''}${aggregateMessages(decoded.problems)}`;
-    throw new StartError(`${failed}: ${why}`);
+    throw new StartError(`${failed}: ${decodingFault(decoded.problems)}`);
   }
   const configuration = decoded.value;
-  refuse(found.where, errorsOf(configuration));
+  refuseFields(found.where, errorsOf(configuration));
   const { authorizers = [] } = configuration;
   const checked = authorizers.map(async ({ webhook }, i) => {
     const file = webhook?.connectionInfo?.kubeConfigFile ?? undefined;
     return file === undefined ? [] : checkKubeconfigPath(`authorizers[${i}].connectionInfo.kubeConfigFile`, file);
   });
-  refuse(found.where, (await Promise.all(checked)).flat());
+  refuseFields(found.where, (await Promise.all(checked)).flat());
   const wrong = misnamed(configuration);
   if (wrong !== undefined) throw new StartError(`${found.where}: ${wrong}`);
   return authorizers.map(configured);
-}
-
-function refuse(where: string, errors: readonly FieldError[]): void {
-  if (errors.length === 0) return;
-  throw new StartError(`${where}: ${aggregateMessages(errors.map(({ field, message }) => `${field}: ${message}`))}`);
 }
 
 type Checked = NonNullable<AuthorizationConfiguration['authorizers']>[number];

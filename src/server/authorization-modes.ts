@@ -30,7 +30,8 @@ export function modesProblem(given: readonly string[]): string | undefined {
 }
 
 interface AccessSettings {
-  readonly anonymousAuth: boolean;
+  /** Undefined: they are served. */
+  readonly anonymousAuth: boolean | undefined;
   readonly authorizationMode: readonly string[] | undefined;
 }
 
@@ -42,12 +43,12 @@ export const modesOf = ({ authorizationMode }: Pick<AccessSettings, 'authorizati
 
 /** Whether requests without credentials are served: never where everything is allowed. */
 export const allowsAnonymous = (settings: AccessSettings): boolean =>
-  settings.anonymousAuth && !modesOf(settings).includes('AlwaysAllow');
+  settings.anonymousAuth !== false && !modesOf(settings).includes('AlwaysAllow');
 
 /** What is logged at the start. */
 export function modeWarnings(settings: AccessSettings): string[] {
   const warnings: string[] = [];
-  if (settings.anonymousAuth && !allowsAnonymous(settings)) {
+  if (settings.anonymousAuth !== false && !allowsAnonymous(settings)) {
     warnings.push(
       'the authorization mode AlwaysAllow turns --anonymous-auth off: requests without credentials get 401. Use another mode to serve them',
     );

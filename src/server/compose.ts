@@ -8,6 +8,7 @@ import {
   authorizationObserver,
   type ConnectionCounts,
   commitObserver,
+  countReloads,
   createHandler,
   createInFlight,
   createMetrics,
@@ -90,7 +91,7 @@ export interface ServerComponents {
   readonly handler: Handler;
   readonly signSecretToken: Tokens['signSecretToken'];
   /** See {@link Tokens}. */
-  readonly closeTokens: () => void;
+  readonly closeAuthentication: () => Promise<void>;
   /** See {@link createRevisionMemory}. */
   readonly noteRevision: () => Promise<void>;
   /** Resolves when requests can be authorized by roles and for nodes. */
@@ -131,7 +132,8 @@ export async function compose(
   const places = { names, clock, random, ...later };
   const webhooks = webhooksOf(settings, places, interceptWebhooks);
   const auth = { clock, random, log: logOf(log, 'auth'), trusted, expiring, webhooks, ...later };
-  const access = await authenticationOf(settings, names, { ...auth, tokenCounts: counts.tokens });
+  const reloaded = countReloads(counts.authenticationReloads, clock);
+  const access = await authenticationOf(settings, names, { ...auth, reloaded, tokenCounts: counts.tokens });
   const roles = new RbacIndex();
   const nodes = new NodeGraph();
   const observer = authorizationObserver(counts.authorizers, clock);
@@ -169,14 +171,14 @@ export async function compose(
   const handling = { registry, names, clock, random, log, metrics, access, authorize, auditor, nodeProxy, tracer };
   const { yaml, handler } = createHandlers(settings, state, { ...handling, store: usable, checks });
   const opened = { store, registry, inFlight, nodeProxy, yaml, webhooks, metrics, auditor, tracer, handler, usage };
-  const { signSecretToken, close: closeTokens } = access;
+  const { signSecretToken, close: closeAuthentication } = access;
   const rightsLoaded = Promise.all([
     followRoles(registry, roles, names),
     authorization.usesNodes ? followNodes(registry, nodes, names) : undefined,
   ]);
   // Also when nobody waits for it.
   rightsLoaded.catch(() => {});
-  return { ...opened, authorization, rightsLoaded, signSecretToken, closeTokens, noteRevision };
+  return { ...opened, authorization, rightsLoaded, signSecretToken, closeAuthentication, noteRevision };
 }
 
 /** What requests are handled with. */

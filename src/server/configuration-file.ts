@@ -1,6 +1,6 @@
 /** Files that hold a configuration of a kind and a version of its own. */
 import { parseYaml } from '../codec/index.ts';
-import { isJsonObject, type Json, type Names, StatusError } from '../meta/index.ts';
+import { aggregateMessages, type FieldError, isJsonObject, type Json, type Names, StatusError } from '../meta/index.ts';
 import { type ConfigurationFormat, decodeConfiguration } from '../schema/index.ts';
 import { readFileOf } from './read-file.ts';
 import { StartError } from './start-error.ts';
@@ -60,4 +60,16 @@ export function accessTypeProblem(
   const { fields } = format.schema;
   const shown = text.length <= longestText && Object.keys(value).every((field) => Object.hasOwn(fields, field));
   return `Object '${found === '' ? 'Kind' : 'apiVersion'}' is missing${shown ? ` in '${text}'` : ''}`;
+}
+
+/** The problems of a configuration that cannot be decoded, as one text. */
+export function decodingFault(problems: readonly string[]): string {
+  const strict = problems.every((problem) => problem.startsWith('unknown field'));
+  return `${strict ? 'strict decoding error: ' : ''}${aggregateMessages(problems)}`;
+}
+
+/** @throws StartError that names every field, if there are errors */
+export function refuseFields(where: string, errors: readonly FieldError[]): void {
+  if (errors.length === 0) return;
+  throw new StartError(`${where}: ${aggregateMessages(errors.map(({ field, message }) => `${field}: ${message}`))}`);
 }

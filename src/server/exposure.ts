@@ -19,13 +19,16 @@ export function exposureNotice(settings: Settings & { readonly dataDir: string }
         ]
       : []),
     `- whoever can read ${key} can be any user; client certificates of your own authority: --client-ca-file`,
-    ...(allowsAnonymous(settings)
-      ? ['- strangers can read /version and health checks: --anonymous-auth=false refuses them']
-      : []),
+    ...(allowsAnonymous(settings) ? [`- strangers can read /version and health checks: ${refusal(settings)}`] : []),
     ...(modesOf(settings).includes('AlwaysAllow')
       ? ['- every request with credentials is allowed: --authorization-mode=RBAC']
       : []),
   ];
 }
+
+const refusal = ({ authenticationConfig }: Settings): string =>
+  authenticationConfig === undefined
+    ? '--anonymous-auth=false refuses them'
+    : 'the field anonymous in the file of --authentication-config may refuse them';
 
 const isLoopback = (address: string): boolean => /^(?:127\.|::1$|::ffff:127\.)/i.test(address);

@@ -8,7 +8,7 @@ import { controllerFlags, leaseProblems } from './controller-flags.ts';
 import { checkGate } from './feature-gates.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from './flag.ts';
 import * as type from './flag-types.ts';
-import { openIdFlags } from './openid-flags.ts';
+import { authenticationFlags, openIdFlags } from './openid-flags.ts';
 import { processFlags } from './process-flags.ts';
 import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
@@ -70,12 +70,7 @@ const flags = {
   ),
   ...openIdFlags,
   ...tokenWebhookFlags,
-  anonymousAuth: flag(
-    'Identity',
-    type.boolean,
-    true,
-    'Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, instead of refused.',
-  ),
+  ...authenticationFlags,
   ...authorizationFlags,
 
   enableBootstrapTokenAuth: flag(

@@ -8,7 +8,16 @@ const texts = (what: string): FlagType<readonly string[]> => ({
   parse: (value) => ({ value: value === '' ? [] : value.split(',') }),
 });
 
-/** The flags of an identity provider. */
+const algorithms: FlagType<readonly string[] | undefined> = {
+  ...texts('algorithm'),
+  parse: (value) => ({ value: value === '' ? undefined : value.split(',') }),
+  format: (value) => value?.join(',') ?? '',
+};
+
+/** A text that may be empty; undefined when not set. */
+const claimName: FlagType<string | undefined> = { ...type.anyText, format: (value) => value ?? '' };
+
+/** The flags of an identity provider, which the file of `--authentication-config` replaces. */
 export const openIdFlags = {
   oidcIssuerUrl: flag(
     'Identity',
@@ -17,7 +26,7 @@ export const openIdFlags = {
     'The URL, with https, of an identity provider (OpenID Connect) whose ID tokens are accepted as bearer tokens: [access-providers.md](access-providers.md). Needs `--oidc-client-id`.',
   ),
   oidcClientId: flag('Identity', type.anyText, '', 'The audience that a token of the provider must have.'),
-  oidcUsernameClaim: flag('Identity', type.anyText, 'sub', 'The claim with the name of the user.'),
+  oidcUsernameClaim: flag('Identity', claimName, undefined, 'The claim with the name of the user; `sub` by default.'),
   oidcUsernamePrefix: flag(
     'Identity',
     type.anyText,
@@ -45,8 +54,30 @@ export const openIdFlags = {
   ),
   oidcSigningAlgs: flag(
     'Identity',
-    texts('algorithm'),
-    ['RS256'],
-    'Algorithms of which the signature of a token may be: `RS256`, `RS384`, `RS512`, `ES256`, `ES384`, `ES512`, `PS256`, `PS384`, `PS512`.',
+    algorithms,
+    undefined,
+    'Algorithms that may sign a token, `RS256` by default: `RS256`, `RS384`, `RS512`, `ES256`, `ES384`, `ES512`, `PS256`, `PS384`, `PS512`.',
+  ),
+};
+
+/** A path; undefined when not set, or empty. */
+const fileOrNone: FlagType<string | undefined> = {
+  ...type.file,
+  parse: (value) => ({ value: value === '' ? undefined : value }),
+};
+
+/** The flags of an authentication configuration. */
+export const authenticationFlags = {
+  authenticationConfig: flag(
+    'Identity',
+    fileOrNone,
+    undefined,
+    'Identity providers, and the paths at which requests without credentials are served, in a file as in [access-providers.md](access-providers.md), in place of the flags `--oidc-*`. A changed file takes effect within a minute or two; one that is invalid does not.',
+  ),
+  anonymousAuth: flag(
+    'Identity',
+    type.optionalBoolean,
+    undefined,
+    'Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, which is the default; with `false` they are refused. Not together with the field `anonymous` of the file of `--authentication-config`.',
   ),
 };

@@ -148,9 +148,9 @@ export interface ServerOptions {
    */
   readonly oidcClientId?: string | undefined;
   /**
-   * The claim with the name of the user.
+   * The claim with the name of the user; `sub` by default.
    *
-   * A text. `sub` by default. The flag `--oidc-username-claim`.
+   * A text. Nothing by default. The flag `--oidc-username-claim`.
    */
   readonly oidcUsernameClaim?: string | undefined;
   /**
@@ -186,10 +186,10 @@ export interface ServerOptions {
    */
   readonly oidcCaFile?: string | undefined;
   /**
-   * Algorithms of which the signature of a token may be: `RS256`, `RS384`, `RS512`, `ES256`, `ES384`, `ES512`, `PS256`,
-   * `PS384`, `PS512`.
+   * Algorithms that may sign a token, `RS256` by default: `RS256`, `RS384`, `RS512`, `ES256`, `ES384`, `ES512`,
+   * `PS256`, `PS384`, `PS512`.
    *
-   * A list of texts, or a text with commas between them. `RS256` by default. The flag `--oidc-signing-algs`.
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--oidc-signing-algs`.
    */
   readonly oidcSigningAlgs?: string | readonly string[] | undefined;
   /**
@@ -214,10 +214,19 @@ export interface ServerOptions {
    */
   readonly authenticationTokenWebhookCacheTtl?: number | string | undefined;
   /**
-   * Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, instead
-   * of refused.
+   * Identity providers, and the paths at which requests without credentials are served, in a file as in
+   * [access-providers.md](access-providers.md), in place of the flags `--oidc-*`. A changed file takes effect within a
+   * minute or two; one that is invalid does not.
    *
-   * True or false. `true` by default. The flag `--anonymous-auth`.
+   * The path of a file. Nothing by default. The flag `--authentication-config`.
+   */
+  readonly authenticationConfig?: string | undefined;
+  /**
+   * Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, which
+   * is the default; with `false` they are refused. Not together with the field `anonymous` of the file of
+   * `authenticationConfig`.
+   *
+   * True or false. Nothing by default. The flag `--anonymous-auth`.
    */
   readonly anonymousAuth?: boolean | undefined;
   /**

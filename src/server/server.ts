@@ -160,14 +160,14 @@ const administratorOf = (handler: Handler, { product, domain: apiDomain }: Names
 /** Closes what a server has opened that failed to start. */
 async function discard({
   registry,
-  closeTokens,
+  closeAuthentication,
   authorization,
   auditor,
   tracer,
   store,
 }: ServerComponents): Promise<void> {
   registry.close();
-  closeTokens();
+  await closeAuthentication();
   await authorization.close();
   await auditor?.close(0);
   await tracer?.close(0);
@@ -263,7 +263,7 @@ async function shutDown(
     nodeProxy,
     yaml,
     webhooks,
-    closeTokens,
+    closeAuthentication,
     authorization,
     auditor,
     tracer,
@@ -293,7 +293,7 @@ async function shutDown(
     await pause(5);
   }
   webhooks.close();
-  closeTokens();
+  await closeAuthentication();
   await authorization.close();
   await awaitLast(injected, 'work of the server on the store', stopped);
   registry.close();

@@ -19,7 +19,7 @@ describe('readSettings', () => {
     expect(defaultSettings).toMatchObject({
       bindAddress: '127.0.0.1',
       securePort: 6443,
-      anonymousAuth: true,
+      anonymousAuth: undefined,
       serviceClusterIpRange: [{ address: '10.0.0.0', prefix: 24 }],
       apiDomain: 'orch.io',
       store: 'lmdb',

@@ -20,7 +20,7 @@ import type { Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ServerSettings } from './flags.ts';
-import { type OpenIdSettings, openIdOf } from './openid.ts';
+import type { IdentityProviders } from './identity-providers.ts';
 import { serviceAccountKeysOf } from './service-account-keys.ts';
 import { StartError } from './start-error.ts';
 import { openTokenWebhook, type TokenWebhookDependencies, type TokenWebhookSettings } from './token-webhook.ts';
@@ -36,12 +36,9 @@ export interface Tokens {
   readonly signSecretToken: (token: SecretToken) => Promise<string>;
   /** Documents about the issuer, by path. */
   readonly openId: ReadonlyMap<string, OpenIdDocument>;
-  /** Ends requests to identity providers. */
-  readonly close: () => void;
 }
 
-export type TokenSettings = OpenIdSettings &
-  TokenWebhookSettings &
+export type TokenSettings = TokenWebhookSettings &
   Pick<
     ServerSettings,
     | 'apiAudiences'
@@ -64,43 +61,44 @@ export interface TokenDependencies extends TokenWebhookDependencies {
   readonly address: () => string;
 }
 
+/** The issuers of service account tokens, and the audiences of this server, by the settings. */
+export function ownIssuers(settings: Pick<TokenSettings, 'apiAudiences' | 'serviceAccountIssuer'>, names: Names) {
+  const { apiAudiences, serviceAccountIssuer: given } = settings;
+  const issuers = given.length > 0 ? given : [`https://${names.product}.default.svc.cluster.local`];
+  return { issuers, audiences: apiAudiences.length > 0 ? apiAudiences : issuers };
+}
+
 /**
- * Static, service account and bootstrap tokens, those of an identity provider, and those that a webhook knows, by the
+ * Static, service account and bootstrap tokens, those of identity providers, and those that a webhook knows, by the
  * settings. @throws StartError
  */
 export async function tokensOf(
   settings: TokenSettings,
   names: Names,
   staticTokens: readonly TokenUser[],
+  providers: Pick<IdentityProviders, 'within'>,
   dependencies: TokenDependencies,
 ): Promise<Tokens> {
   const { clock, random, store, address, tokenCounts } = dependencies;
-  const given = settings.serviceAccountIssuer;
-  const issuers = given.length > 0 ? given : [`https://${names.product}.default.svc.cluster.local`];
+  const { issuers, audiences } = ownIssuers(settings, names);
   const [issuer = ''] = issuers;
-  const audiences = settings.apiAudiences.length > 0 ? settings.apiAudiences : issuers;
   const keys = await serviceAccountKeysOf(settings, store);
   const objects = tokenObjects(dependencies);
   const shared = { names, clock, random, objects, keys, audiences };
-  const provider = await openIdOf(settings, names, { issuers, audiences }, dependencies);
   const webhook = await openTokenWebhook(settings, names, audiences, dependencies);
+  const serviceAccounts = serviceAccountAuthenticator({
+    ...{ ...shared, issuers },
+    lookup: settings.serviceAccountLookup,
+    counts: tokenCounts.serviceAccount,
+  });
+  const bootstrap = settings.enableBootstrapTokenAuth ? [bootstrapAuthenticator(shared)] : [];
+  const after = webhook === undefined ? [] : [webhook];
   // Static tokens need no lookup that would have to be cached.
   const known = staticTokenAuthenticator(staticTokens, audiences);
-  const others = cachedAuthenticator(
-    unionTokenAuthenticator([
-      serviceAccountAuthenticator({
-        ...shared,
-        issuers,
-        lookup: settings.serviceAccountLookup,
-        counts: tokenCounts.serviceAccount,
-      }),
-      ...(settings.enableBootstrapTokenAuth ? [bootstrapAuthenticator(shared)] : []),
-      ...(provider === undefined ? [] : [provider.authenticate]),
-      ...(webhook === undefined ? [] : [webhook]),
-    ]),
-    clock,
-    tokenCounts.cache,
-  );
+  const others = providers.within((authenticators) => {
+    const all = unionTokenAuthenticator([serviceAccounts, ...bootstrap, ...authenticators, ...after]);
+    return cachedAuthenticator(all, clock, tokenCounts.cache);
+  });
   const keysUri = () =>
     settings.serviceAccountJwksUri ?? `https://${address() || new URL(issuer).host}${openIdKeysPath}`;
   return {
@@ -114,7 +112,6 @@ export async function tokensOf(
     }),
     signSecretToken: async (token) => signSecretToken((await keys()).signing, token, names),
     openId: openIdDocuments({ issuer, keys, keysUri }),
-    close: () => provider?.close(),
   };
 }
 

@@ -1,4 +1,11 @@
-export { type OpenIdProvider, openIdAuthenticator, signingAlgorithms } from './openid.ts';
+export { type AuthenticationRules, checkAuthentication } from './configuration.ts';
+export {
+  type AnonymousAuthConfig,
+  type AuthenticationConfiguration,
+  authenticationFormat,
+} from './configuration-kind.ts';
+export { type ConfiguredProvider, configuredProviders } from './configured-providers.ts';
+export { openIdAuthenticator, signingAlgorithms } from './openid.ts';
 export { type GetDocument, ProviderKeys } from './provider-keys.ts';
 export {
   type TokenReviewVersion,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type JsonObject, namesFor } from '../../meta/index.ts';
 import { type OpenIdProvider, openIdAuthenticator } from './openid.ts';
 import { ProviderKeys } from './provider-keys.ts';
+import type { UserMapping } from './user-mapping.ts';
 
 const issuer = 'https://a.example.com';
 const now = 1_800_000_000;
@@ -28,19 +29,22 @@ const keys = new ProviderKeys({
   failed: () => {},
 });
 
+const mapping: UserMapping = {
+  username: { claim: 'sub', prefix: 'oidc:' },
+  groups: { claim: 'groups', prefix: '' },
+  ...{ uid: undefined, extra: [], requiredClaims: new Map(), claimRules: [], userRules: [] },
+};
 const provider: OpenIdProvider = {
   issuer,
   audiences: ['orch'],
   algorithms: ['RS256'],
-  username: { claim: 'sub', prefix: 'oidc:' },
-  groups: { claim: 'groups', prefix: '' },
-  requiredClaims: new Map(),
+  mapping,
 };
 
 const server = ['https://server'];
-const authenticatorOf = (changes: Partial<OpenIdProvider> = {}) =>
+const authenticatorOf = (changes: Partial<UserMapping> = {}) =>
   openIdAuthenticator({
-    provider: { ...provider, ...changes },
+    provider: { ...provider, mapping: { ...mapping, ...changes } },
     keys,
     names: namesFor('k8s.io'),
     clock: { now: () => now * 1_000 },

@@ -1,13 +1,23 @@
-import { forServer, invalidToken, type ParsedToken, parseToken, type TokenAuthenticator } from '../../auth/index.ts';
-import { type Clock, type Json, type JsonObject, type Names, quote, type User } from '../../meta/index.ts';
+import { forServer, type ParsedToken, parseToken, type TokenAuthenticator } from '../../auth/index.ts';
+import {
+  type Clock,
+  inTurns,
+  type Json,
+  type JsonObject,
+  type Names,
+  quote,
+  scheduler,
+  type User,
+} from '../../meta/index.ts';
 import type { ProviderKey, ProviderKeys } from './provider-keys.ts';
+import { mismatch, refused, type UserMapping, userInSteps } from './user-mapping.ts';
 
-/** The algorithms of which the signature of a token may be (RFC 7518). */
-export const signingAlgorithms = [
-  ...['RS256', 'RS384', 'RS512'],
+/** The algorithms that may sign a token (RFC 7518). */
+export const signingAlgorithms: readonly string[] = [
   ...['ES256', 'ES384', 'ES512'],
   ...['PS256', 'PS384', 'PS512'],
-] as const;
+  ...['RS256', 'RS384', 'RS512'],
+];
 
 /** What the tokens of an identity provider must be, and who they stand for. */
 export interface OpenIdProvider {
@@ -15,15 +25,7 @@ export interface OpenIdProvider {
   /** One of them must be an audience of the token. */
   readonly audiences: readonly string[];
   readonly algorithms: readonly string[];
-  readonly username: PrefixedClaim;
-  readonly groups: PrefixedClaim | undefined;
-  /** The values that claims must have. */
-  readonly requiredClaims: ReadonlyMap<string, string>;
-}
-
-interface PrefixedClaim {
-  readonly claim: string;
-  readonly prefix: string;
+  readonly mapping: UserMapping;
 }
 
 export interface OpenIdOptions {
@@ -50,13 +52,12 @@ export function openIdAuthenticator({ provider, keys, names, clock, audiences }:
       if (!keys.ready) throw refused('authenticator not initialized');
       checkClaims(parsed, provider, clock.now() / 1_000);
       await verify(token, parsed, keys);
-      return forServer(userOf(parsed.claims, provider, names), requested, audiences);
+      return forServer(await userOf(parsed.claims, provider, names), requested, audiences);
     };
     return authenticate();
   };
 }
 
-const refused = (why: string) => invalidToken(`oidc: ${why}`);
 const unverified = (why: string) => refused(`verify token: oidc: ${why}`);
 
 /** The registered claims, and the algorithm. `now` in seconds since 1970. */
@@ -66,7 +67,8 @@ function checkClaims({ algorithm, claims }: ParsedToken, provider: OpenIdProvide
   const audiences = typeof aud === 'string' ? [aud] : aud;
   const named = Array.isArray(audiences) ? audiences.filter((one) => typeof one === 'string') : [];
   if (!named.some((audience) => provider.audiences.includes(audience))) {
-    const expected = provider.audiences.map((audience) => quote(audience)).join(' ');
+    const quoted = provider.audiences.map((audience) => quote(audience)).sort();
+    const expected = quoted.length === 1 ? quoted.join() : `in [${quoted.join(' ')}]`;
     throw unverified(`expected audience ${expected} got [${named.map((one) => quote(one)).join(' ')}]`);
   }
   const expires = secondsOf(exp);
@@ -130,54 +132,9 @@ async function isSignedByAny(
   return false;
 }
 
-function userOf(claims: JsonObject, { username, groups, requiredClaims }: OpenIdProvider, names: Names): User {
-  const user = {
-    name: usernameOf(claims, username),
-    groups: groups === undefined ? [] : groupsOf(claims, groups),
-    ...extraOf(claims, names),
-  };
-  for (const [claim, wanted] of requiredClaims) {
-    const value = claimOf(claims, claim);
-    if (value === undefined) throw refused(`required claim ${claim} not present in ID token`);
-    if (typeof value !== 'string') throw refused(`parse claim ${claim}: ${mismatch(value)}`);
-    if (value !== wanted) {
-      throw refused(`required claim ${claim} value does not match. Got = ${value}, want = ${wanted}`);
-    }
-  }
-  return user;
+/** A promise only where it takes more than a step. */
+function userOf(claims: JsonObject, { issuer, mapping }: OpenIdProvider, names: Names): User | Promise<User> {
+  const steps = userInSteps(claims, mapping, names);
+  const { done, value } = steps.next();
+  return done === true ? value : inTurns(steps, scheduler.turns(issuer));
 }
-
-const claimOf = (claims: JsonObject, name: string): Json | undefined =>
-  Object.hasOwn(claims, name) ? claims[name] : undefined;
-
-function usernameOf(claims: JsonObject, { claim, prefix }: PrefixedClaim): string {
-  const value = claimOf(claims, claim);
-  const parse = `parse username claims ${quote(claim)}`;
-  if (value === undefined) throw refused(`${parse}: claim not present`);
-  if (typeof value !== 'string') throw refused(`${parse}: ${mismatch(value)}`);
-  if (claim === 'email') {
-    const verified = claimOf(claims, 'email_verified') ?? true;
-    if (typeof verified !== 'boolean') throw refused(`parse 'email_verified' claim: ${mismatch(verified)}`);
-    if (!verified) throw refused('email not verified');
-  }
-  return prefix + value;
-}
-
-function groupsOf(claims: JsonObject, { claim, prefix }: PrefixedClaim): string[] {
-  const value = claimOf(claims, claim) ?? [];
-  const groups = typeof value === 'string' ? [value] : value;
-  if (!Array.isArray(groups)) throw refused(`parse groups claim ${quote(claim)}: ${mismatch(groups)}`);
-  return groups.map((group) => {
-    if (typeof group !== 'string') throw refused(`parse groups claim ${quote(claim)}: ${mismatch(group)}`);
-    return prefix + group;
-  });
-}
-
-/** The id of the token. */
-function extraOf({ jti }: JsonObject, { labels }: Names): Pick<User, 'extra'> {
-  if (typeof jti !== 'string' || jti === '') return {};
-  return { extra: { [`authentication.${labels}/credential-id`]: [`JTI=${jti}`] } };
-}
-
-const mismatch = (value: Json): string =>
-  `json: cannot unmarshal ${Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value} into a value of type string`;

@@ -13,8 +13,9 @@ export interface ProviderResponse {
 export type GetDocument = (url: string) => Promise<ProviderResponse>;
 
 export interface ProviderKeysOptions {
-  /** The issuer, whose discovery document is below it. */
   readonly issuer: string;
+  /** Where its discovery document is, when not below the issuer. */
+  readonly discoveryUrl?: string | undefined;
   readonly get: GetDocument;
   readonly clock: Pick<Clock, 'after' | 'monotonic'>;
   /** Is told why the provider could not be discovered. */
@@ -55,10 +56,12 @@ export class ProviderKeys {
   #fetchedAt = 0;
   #cancel = () => {};
   #closed = false;
+  /** Resolves when the provider has been discovered. */
+  readonly discovered: Promise<void>;
 
   constructor(options: ProviderKeysOptions) {
     this.#options = options;
-    void this.#discover();
+    this.discovered = new Promise((resolve) => void this.#discover(resolve));
   }
 
   /** Whether the provider has been discovered. */
@@ -99,19 +102,21 @@ export class ProviderKeys {
     return true;
   }
 
-  async #discover(): Promise<void> {
-    const { issuer, get, clock, failed } = this.#options;
+  async #discover(discovered: () => void): Promise<void> {
+    const { issuer, discoveryUrl, get, clock, failed } = this.#options;
     try {
-      const { status, statusText, text } = await get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+      const url = discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+      const { status, statusText, text } = await get(url);
       if (status !== 200) throw new Error(`${status} ${statusText}`);
       const { issuer: named, jwks_uri: keysUrl } = objectIn(text);
       if (named !== issuer) throw new Error(`it names itself ${JSON.stringify(named)}, not ${quote(issuer)}`);
       if (typeof keysUrl !== 'string' || !isSecure(keysUrl)) throw new Error('its jwks_uri must be a URL with https');
       this.#keysUrl = keysUrl;
+      discovered();
     } catch (error) {
       if (this.#closed) return;
       failed(error instanceof Error ? error.message : String(error));
-      this.#cancel = clock.after(retryMs, () => void this.#discover());
+      this.#cancel = clock.after(retryMs, () => void this.#discover(discovered));
     }
   }
 

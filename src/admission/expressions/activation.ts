@@ -9,6 +9,7 @@ import {
   type KnownDecisions,
   ObjectValue,
   ResourceCheckValue,
+  readDyn,
   type Value,
 } from '../../cel/index.ts';
 import { type JsonObject, quote, type Steps, serverTurns, type Turns } from '../../meta/index.ts';
@@ -22,7 +23,6 @@ import {
   type VariableName,
 } from './compile.ts';
 import { namespaceType, requestType } from './declarations.ts';
-import { readDyn } from './values.ts';
 
 /** What one evaluation of an expression may cost. */
 export const maxCallCost = 1_000_000;

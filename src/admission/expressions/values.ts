@@ -2,26 +2,16 @@
 import {
   CelError,
   type CelType,
-  Double,
-  intOf,
-  JsonMapValue,
   ListValue,
   type ObjectField,
   type ObjectType,
   ObjectValue,
   type ReadJson,
+  readDyn,
   Timestamp,
   type Value,
 } from '../../cel/index.ts';
 import { isJsonObject, type Json, parseTime, StatusError } from '../../meta/index.ts';
-
-/** Reads JSON of any type. Integers of 64 bits are ints. */
-export const readDyn: ReadJson = (json) => {
-  if (typeof json === 'number') return Number.isSafeInteger(json) ? json + 0 : new Double(json);
-  if (typeof json === 'bigint') return BigInt.asIntN(64, json) === json ? intOf(json) : new Double(Number(json));
-  if (Array.isArray(json)) return new ListValue(json, readDyn);
-  return isJsonObject(json) ? new JsonMapValue(json, readDyn) : json;
-};
 
 /** A type with the fields of the given names and types. `UID` is read from the property `uid`. */
 export function objectType(name: string, types: { readonly [field: string]: CelType }): ObjectType {

@@ -14,6 +14,7 @@ import type { Environment, Reference } from '../environment.ts';
 import type { Overload } from '../library.ts';
 import { setAt } from '../node-table.ts';
 import {
+  anyType,
   boolType,
   bytesType,
   type CelType,
@@ -306,6 +307,7 @@ export class Checker {
 
   /** The types of the variable and of the second one. */
   #variableTypes(expr: Comprehension, range: CelType): readonly [CelType, CelType] {
+    if (range === anyType) return this.#notIterable(expr, range);
     switch (range.kind) {
       case 'list':
         return [expr.second === undefined ? range.element : intType, range.element];
@@ -316,12 +318,16 @@ export class Checker {
         this.unifier.assignable(dynType, range);
         return [dynType, dynType];
       default:
-        this.#report(
-          expr.range.offset,
-          `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
-        );
-        return [errorType, errorType];
+        return this.#notIterable(expr, range);
     }
+  }
+
+  #notIterable(expr: Comprehension, range: CelType): readonly [CelType, CelType] {
+    this.#report(
+      expr.range.offset,
+      `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+    );
+    return [errorType, errorType];
   }
 
   #require(expr: Expr, type: CelType): void {

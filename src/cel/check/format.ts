@@ -1,5 +1,5 @@
 /** Types as messages show them: `map(string, list(int))`. */
-import { type CelType, dynType, type MetaType, metaType, nullType, parameterType } from '../types.ts';
+import { anyType, type CelType, dynType, type MetaType, metaType, nullType, parameterType } from '../types.ts';
 
 /** The type of an expression that has no type, after its issue is reported. It is assignable as dyn is. */
 export const errorType: CelType = { kind: 'dyn' };
@@ -39,6 +39,7 @@ function format(type: CelType, budget: { left: number }, names = noNames): strin
   if (--budget.left < 0) return '...';
   if (type === errorType) return '!error!';
   if (type === typeType) return 'type';
+  if (type === anyType) return 'any';
   switch (type.kind) {
     case 'list':
       return `list(${format(type.element, budget, names)})`;

@@ -8,7 +8,7 @@ import { jsonLine } from '../../audit/event.ts';
 import { type AuditCounts, createAuditor, emptyAuditCounts, type Policy } from '../../audit/index.ts';
 import {
   type Authorizer,
-  anonymous,
+  anonymousAuthenticator,
   bearerAuthenticator,
   identityHeaders,
   mastersAuthorizer,
@@ -141,7 +141,7 @@ const authenticateToken: TokenAuthenticator = (token, wanted) =>
         annotations: { 'authentication.k8s.io/stale-token': 'old' },
       }
     : staticTokens(token, wanted);
-const authenticate = unionAuthenticator([bearerAuthenticator(authenticateToken, audiences)], anonymous);
+const authenticate = unionAuthenticator([bearerAuthenticator(authenticateToken, audiences)], anonymousAuthenticator());
 
 /** A whole server without sockets, over a store in memory, with all built-in kinds and the namespace `default`. */
 export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture> {

@@ -1,8 +1,8 @@
-import { dns1123Subdomain, type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { domainPath, type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
 import { type JobSpec, SuccessPolicy } from '../../types/batch-v1.ts';
 import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { podNameWarnings, templateWarnings } from '../pod-template/pod-spec.warnings.ts';
-import { domainPath, oneOf, type PodValidationContext } from '../shared/field-rules.ts';
+import { oneOf, type PodValidationContext } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { validateFailurePolicy, validateSuccessPolicy } from './jobs.policy-validation.ts';
 
@@ -101,7 +101,7 @@ function validateRestart({ template, podFailurePolicy }: JobSpec, path: string):
 
 /** Validates `managedBy`: `example.com/name`. */
 const validateManager = (manager: string, path: string): FieldError[] => [
-  ...domainPath(path, manager, dns1123Subdomain),
+  ...domainPath(path, manager),
   ...(Buffer.byteLength(manager) > MAX_MANAGER ? [fieldError.tooLong(path, MAX_MANAGER)] : []),
 ];
 

@@ -1,9 +1,9 @@
-import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
+import { dns1123Label, domainPath, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { IngressClass, type IngressClassParametersReference } from '../../types/networking-v1.ts';
 import { age, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { byRule, domainPath, oneOf, unchanged } from '../shared/field-rules.ts';
+import { byRule, oneOf, unchanged } from '../shared/field-rules.ts';
 import { validateReference } from './ingresses.validation.ts';
 
 export const ingressClasses = resource({
@@ -34,7 +34,7 @@ export const ingressClasses = resource({
       ...(Buffer.byteLength(controller) > MAX_CONTROLLER
         ? [fieldError.tooLong('spec.controller', MAX_CONTROLLER)]
         : []),
-      ...domainPath('spec.controller', controller, dns1123Subdomain),
+      ...domainPath('spec.controller', controller),
       ...(parameters === undefined ? [] : validateParameters(parameters)),
     ],
     validateUpdate: ({ spec }, old) => unchanged('spec.controller', spec?.controller, old.spec?.controller),

@@ -13,9 +13,6 @@ import { startWith } from './support/start.ts';
  * refuses, with the same text or with that of reference/start-errors.md, and starts with what the reference server takes.
  */
 
-/** Cases whose titles begin like this need a flag that the server does not have yet. */
-const pending: readonly string[] = ['authentication:'];
-
 interface Case {
   readonly title: string;
   readonly flags: readonly string[];
@@ -27,9 +24,7 @@ interface Case {
 }
 
 const read = (name: string) => readFileSync(join(reference, name), 'utf8');
-const cases = (JSON.parse(read('start-errors.json')) as Case[]).filter(
-  ({ title }) => !pending.some((prefix) => title.startsWith(prefix)),
-);
+const cases = JSON.parse(read('start-errors.json')) as Case[];
 /** What the server says where the reference server says something else, or starts: rows of a title and a text. */
 const ownTexts = new Map(
   [...read('start-errors.md').matchAll(/^\| `(.+?)` \| (.+) \|$/gm)].map(([, title = '', text = '']) => [title, text]),
@@ -79,7 +74,7 @@ describe.skipIf(!hasProgram('openssl', 'version'))('a recorded start', () => {
       const one = cases.find((known) => known.title === title);
       return one === undefined || (one.error !== undefined && flat(text).includes(flat(one.error)));
     };
-    const unknown = [...ownTexts].filter(([title]) => !pending.some((prefix) => title.startsWith(prefix))).filter(same);
+    const unknown = [...ownTexts].filter(same);
     expect(unknown).toEqual([]);
   });
 

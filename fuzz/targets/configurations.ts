@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parsePolicyFile, parseTokenFile } from '../../src/auth/index.ts';
-import { statusError } from '../../src/meta/index.ts';
-import { configuredByText } from '../../src/server/authorization-configuration.ts';
+import { defaultFeatures, statusError } from '../../src/meta/index.ts';
+import { configuredByText as configuredAuthentication } from '../../src/server/authentication-configuration.ts';
+import { configuredByText as configuredAuthorization } from '../../src/server/authorization-configuration.ts';
 import { StartError } from '../../src/server/start-error.ts';
 import { readWebhookConfig } from '../../src/server/webhook-kubeconfig.ts';
 import { names } from '../names.ts';
@@ -92,11 +93,27 @@ const files: readonly ConfigurationFile[] = [
       '__proto__: ',
     ],
     read: async (text) => {
-      const authorizers = await configuredByText('file', text, names);
+      const authorizers = await configuredAuthorization('file', text, names);
       law(authorizers.length > 0, 'there is an authorizer');
       law(
         authorizers.every(({ type }) => type !== 'AlwaysAllow' || text.includes('AlwaysAllow')),
         'nothing is allowed that the file does not allow',
+      );
+    },
+  },
+  {
+    name: 'server-authentication-configuration',
+    seeds: [
+      `apiVersion: ${configVersion}beta1\nkind: AuthenticationConfiguration\njwt:\n- issuer: {url: "https://a.example", audiences: [a]}\n  claimMappings:\n    username: {claim: sub, prefix: ""}\n`,
+      `apiVersion: ${configVersion}\nkind: AuthenticationConfiguration\njwt:\n- issuer: {url: "https://a.example", audiences: [a, b], audienceMatchPolicy: MatchAny}\n  claimValidationRules: [{expression: "claims.email_verified == true", message: m}]\n  claimMappings:\n    username: {expression: claims.email}\n    extra: [{key: example.com/a, valueExpression: claims.a}]\n  userValidationRules: [{expression: "user.username != ''"}]\nanonymous: {enabled: true, conditions: [{path: /livez}]}\n`,
+    ],
+    words: [...yamlWords, 'expression: ', 'claims.email', 'claim: ', 'prefix: ', 'enabled: true', '__proto__: '],
+    read: (text) => {
+      const rules = { names, features: defaultFeatures, serviceAccountIssuers: ['https://accounts.example'] };
+      const { providers } = configuredAuthentication('file', text, rules, undefined);
+      law(
+        providers.every(({ issuer, audiences }) => issuer.startsWith('https://') && audiences.length > 0),
+        'a provider is asked over TLS, and its tokens are for an audience',
       );
     },
   },

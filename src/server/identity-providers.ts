@@ -44,7 +44,7 @@ interface Own {
   readonly audiences: readonly string[];
 }
 
-/** How long a changed configuration waits until its new providers are discovered (ms). */
+/** Time within which the new providers of a changed configuration must be discovered (ms). */
 const discoveryMs = 60_000;
 /** How long requests that began before a change may still use its connections (ms). */
 const retirementMs = 60_000;
@@ -98,7 +98,10 @@ async function followed(
       refuseFields('--authentication-config', [fieldError.forbidden('anonymous', why)]);
     }
     const opened = connections.open(next.providers);
-    await discovered(opened, clock, closing.signal);
+    if (!(await discovered(opened, clock, closing.signal))) {
+      for (const { connection, isNew } of opened) if (isNew) connection.close();
+      throw new StartError('--authentication-config: a new identity provider was not discovered within a minute');
+    }
     authenticators = connections.use(opened);
   };
   const what = 'authentication configuration';
@@ -124,23 +127,29 @@ async function followed(
   };
 }
 
-/** Resolves when all new providers are discovered; after a minute, or when the server closes, in any case. */
+/** Resolves once all new providers are discovered: to false when a minute passes, or the server closes, before that. */
 async function discovered(
   opened: readonly Opened[],
   clock: Dependencies['clock'],
   closing: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  if (closing.aborted) return false;
   const added = opened.filter(({ isNew }) => isNew);
   let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
+  const ended = new Promise<false>((resolve) => {
+    end = () => resolve(false);
   });
   const cancel = clock.after(discoveryMs, () => end());
   closing.addEventListener('abort', end);
-  if (closing.aborted) end();
-  await Promise.race([Promise.all(added.map(({ connection }) => connection.keys.discovered)), ended]);
-  cancel();
-  closing.removeEventListener('abort', end);
+  try {
+    return await Promise.race([
+      Promise.all(added.map(({ connection }) => connection.keys.discovered)).then(() => true),
+      ended,
+    ]);
+  } finally {
+    cancel();
+    closing.removeEventListener('abort', end);
+  }
 }
 
 /** The connection to a provider, which it keeps for as long as it is configured. */

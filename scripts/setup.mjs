@@ -17,7 +17,7 @@ function requireNode() {
 }
 
 /** Installs the locked packages unless they were already installed from this lock file. */
-function install() {
+export function install() {
   requireNode();
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))

@@ -71,16 +71,7 @@ describe('ARCHITECTURE.md and CONTRIBUTING.md', () => {
   });
 });
 
-describe('sizes and words', () => {
-  it('keeps files below 400 lines, types as data and what is written from the flags aside', () => {
-    const long = files
-      .filter((file) => !file.endsWith('.test.ts') && !file.includes('/testing/'))
-      .filter((file) => !file.startsWith('src/types/') && file !== 'src/server/server-options.ts')
-      .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
-      .filter(({ lines }) => lines > 400);
-    expect(long).toEqual([]);
-  });
-
+describe('words', () => {
   it('spells product names in meta/names.ts only', () => {
     const spelled = files.filter((file) => {
       // The documentation of the options is made from the flags, which take the names from there.

@@ -18,7 +18,7 @@ const modules = defineConfig({
     ...entries,
     store: 'src/store/index.ts',
     generate: 'src/generate/index.ts',
-    'yaml-worker': 'src/http/yaml-worker.ts',
+    'yaml-worker': 'src/http/codecs/yaml-worker.ts',
     'controller-worker': 'src/server/controller-thread/worker.ts',
   },
   platform: 'node',

@@ -29,7 +29,7 @@ const lateWatches = {
 };
 
 /** Modules that the cache of transformed modules leaves out: what a plugin makes of them depends on more than their text. */
-const uncached = ['/src/http/yaml-thread.ts', '/src/store/index.ts'];
+const uncached = ['/src/http/codecs/yaml-thread.ts', '/src/store/index.ts'];
 
 /** The rooms that use what differs between versions of Node: sockets, files, threads, cryptography, compression. */
 const nodeRooms = /^src\/(?:audit|auth|client|codec|encryption|http|pki|server|store|tracing)\//;
@@ -68,9 +68,9 @@ export default defineConfig({
           uncached.some((file) => id.endsWith(file)) ? false : undefined,
         ),
       async transform(code: string, id: string) {
-        if (!id.endsWith('/src/http/yaml-thread.ts')) return undefined;
+        if (!id.endsWith('/src/http/codecs/yaml-thread.ts')) return undefined;
         await build({
-          input: 'src/http/yaml-worker.ts',
+          input: 'src/http/codecs/yaml-worker.ts',
           platform: 'node',
           external: ['yaml'],
           output: { file: worker },

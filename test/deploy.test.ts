@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseYaml } from '../src/codec/index.ts';
-import { serverTable } from '../src/server/flags.ts';
 import { type ApiObject, createServer, type OrchServer, VirtualClock } from '../src/server/index.ts';
-import { readSettings } from '../src/server/settings.ts';
+import { serverTable } from '../src/server/settings/flags.ts';
+import { readSettings } from '../src/server/settings/settings.ts';
 import { platformHas } from './support/requirements.ts';
 
 // The files that docs/containers.md, docs/systemd.md and docs/kubernetes.md are about.

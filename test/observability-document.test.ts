@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { parseYaml } from '../src/codec/index.ts';
 import { namesFor, stageNames } from '../src/meta/index.ts';
 import { decodeConfiguration } from '../src/schema/index.ts';
-import { logParts, parseLevels } from '../src/server/log-levels.ts';
+import { logParts, parseLevels } from '../src/server/settings/log-levels.ts';
 import { tracingFormat } from '../src/tracing/index.ts';
 
 // What docs/observability.md names is there, and all of it.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { generateTable } from '../src/server/generate-flags.ts';
+import { generateTable } from '../src/server/settings/generate-flags.ts';
 
 // The commands and programs of docs/typescript.md run, in a project that has the built package.
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parsePolicyFile, parseTokenFile } from '../../src/auth/index.ts';
 import { defaultFeatures, statusError } from '../../src/meta/index.ts';
-import { configuredByText as configuredAuthentication } from '../../src/server/authentication-configuration.ts';
-import { configuredByText as configuredAuthorization } from '../../src/server/authorization-configuration.ts';
+import { configuredByText as configuredAuthentication } from '../../src/server/access/authentication-configuration.ts';
+import { configuredByText as configuredAuthorization } from '../../src/server/access/authorization-configuration.ts';
 import { StartError } from '../../src/server/start-error.ts';
-import { readWebhookConfig } from '../../src/server/webhook-kubeconfig.ts';
+import { readWebhookConfig } from '../../src/server/webhooks/webhook-kubeconfig.ts';
 import { names } from '../names.ts';
 import { law, type Target } from '../target.ts';
 

@@ -1,13 +1,13 @@
 import { parseJson } from '../../src/codec/index.ts';
 import { impersonate, impersonates } from '../../src/http/impersonate.ts';
+import { ClientFrames } from '../../src/http/relay/web-socket.ts';
 import { identify, splitAtRest } from '../../src/http/request-info.ts';
-import { ClientFrames } from '../../src/http/web-socket.ts';
 import { defaultFeatures, isJsonObject, statusError } from '../../src/meta/index.ts';
 import { requestedSubject } from '../../src/pki/index.ts';
-import { readDeleteOptions } from '../../src/registry/delete-options.ts';
 import { deleteOptionsOf, readWriteOptions } from '../../src/registry/index.ts';
-import { checkListOptions, checkWatchOptions, readNumbers, readVersion } from '../../src/registry/parameters.ts';
-import { formatToken, readToken } from '../../src/registry/token.ts';
+import { checkListOptions, checkWatchOptions, readNumbers, readVersion } from '../../src/registry/read/parameters.ts';
+import { formatToken, readToken } from '../../src/registry/read/token.ts';
+import { readDeleteOptions } from '../../src/registry/write/delete-options.ts';
 import { compile, type StructSchema } from '../../src/schema/index.ts';
 import { findType } from '../../src/types/find-type.ts';
 import { names } from '../names.ts';

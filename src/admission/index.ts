@@ -7,12 +7,12 @@ export {
   type PluginFormat,
 } from './configuration/formats.ts';
 export { ExpressionCompiler, ExpressionFault, type ExpressionOptions, resultTypes } from './expressions/compile.ts';
-export { namespaceLifecycle } from './namespace-lifecycle.ts';
-export { admissionPlugins, enabledPlugins, makePlugins } from './plugins.ts';
+export { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
+export { admissionPlugins, enabledPlugins, makePlugins } from './plugins/plugins.ts';
+export { systemPriorities } from './plugins/priority.ts';
+export { evaluatorFor, scopesOf } from './plugins/quota-evaluators.ts';
 export { typeOfCustomKind, typeOfStruct } from './policies/schema-types.ts';
 export { checkTypes, type TypeLookup } from './policies/type-checking.ts';
-export { systemPriorities } from './priority.ts';
-export { evaluatorFor, scopesOf } from './quota-evaluators.ts';
 export type {
   AdmissionPlugin,
   AdmissionRequest,

@@ -11,7 +11,7 @@ import { familyOf, holderOf, newIpAddress, sameHolder } from './address-objects.
 import { type AddressRange, candidates, holds } from './address-range.ts';
 import type { Changes } from './changes.ts';
 import type { Ranges } from './ranges.ts';
-import { readStored } from './stored.ts';
+import { readStored } from './read-stored-object.ts';
 
 export interface IpAllocatorContext {
   readonly store: Store;

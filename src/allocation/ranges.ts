@@ -2,7 +2,7 @@ import { at, bufferOf, type JsonObject, parseNetwork } from '../meta/index.ts';
 import { consistentCache, type Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
-import { readStored } from './stored.ts';
+import { readStored } from './read-stored-object.ts';
 
 /** `latest`: of every write that was answered before. @throws StatusError 504 when the cache does not catch up */
 export type Ranges = (latest?: boolean) => Promise<readonly AddressRange[]>;

@@ -10,7 +10,7 @@ import type { Holder, Registry, Resource } from '../registry/index.ts';
 import { type Compare, type Entry, pagesOf, type Store, type Write } from '../store/index.ts';
 import { familyLabel, familyOf, holderOf, managedBy, newIpAddress, sameHolder } from './address-objects.ts';
 import { bitOf, blockKey, blockOf, blockPrefix, readBits, storedBits } from './port-blocks.ts';
-import { readStored } from './stored.ts';
+import { readStored } from './read-stored-object.ts';
 
 export interface RepairContext {
   readonly store: Store;

@@ -26,7 +26,7 @@ export {
   type RequestHeaderNames,
   requestHeaderAuthenticator,
 } from './request-headers.ts';
-export { reviewHandlers } from './reviews.ts';
+export { reviewHandlers } from './review-handlers.ts';
 export { selectorAttributes } from './selector-attributes.ts';
 export { parseTokenFile, type TokenUser } from './token-file.ts';
 export { bearerAuthenticator, forServer, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';

@@ -16,7 +16,7 @@
  */
 import { getKey, type Json, type JsonObject, type Steps } from '../meta/index.ts';
 import type { LiteralValue } from './ast.ts';
-import { keysOf } from './memo.ts';
+import { keysOf } from './evaluation-cache.ts';
 
 /** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
 export type ReadJson = (json: Json) => Value;

@@ -1,4 +1,5 @@
 import { type Clock, formatMicroTime, isStatus, type Random, StatusError } from '../meta/index.ts';
+import { pause, within } from './abortable-wait.ts';
 import type { Client } from './client.ts';
 import { consoleLog } from './console-log.ts';
 import { EventRecorder } from './event-recorder.ts';
@@ -7,7 +8,6 @@ import { createKindClient, type KindClient, noObserver } from './kind-client.ts'
 import type { Log } from './log.ts';
 import { systemClock, systemRandom } from './system.ts';
 import type { Transport } from './transport.ts';
-import { pause, within } from './within.ts';
 
 /** Durations in ms. The lease duration is longer than the renew deadline, and that longer than 1.2 retry periods. */
 export interface LeaderElectionSettings {

@@ -1,6 +1,6 @@
 import { type Clock, StatusError } from '../meta/index.ts';
+import { pause } from './abortable-wait.ts';
 import type { Transport } from './transport.ts';
-import { pause } from './within.ts';
 
 /** How many requests are sent at most: in a second, and at once after a time without any. */
 export interface RequestRate {

@@ -3,17 +3,17 @@ import type { Authenticator, Authorizer } from '../auth/index.ts';
 import type { Clock, Names, Random, Stages, Turns, User } from '../meta/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Tracer } from '../tracing/index.ts';
-import type { FindType } from './built-in-types.ts';
-import type { Codecs } from './codecs.ts';
+import type { Codecs } from './codecs/codecs.ts';
+import type { AnswerFailure } from './codecs/media.ts';
+import type { ReadYaml } from './codecs/yaml-codec.ts';
 import type { Log } from './log.ts';
-import type { AnswerFailure } from './media.ts';
-import type { Metrics } from './metrics.ts';
-import type { NodeProxy } from './node-proxy.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { Series } from './metrics/request-series.ts';
+import type { FindType } from './openapi/built-in-types.ts';
+import type { NodeProxy } from './relay/node-proxy.ts';
 import type { RequestInfo } from './request-info.ts';
-import type { Series } from './request-series.ts';
 import type { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
-import type { ReadYaml } from './yaml-codec.ts';
 
 /** A request with its request info and its user. */
 export interface Call {

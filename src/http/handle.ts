@@ -15,21 +15,21 @@ import { connectionOf, type Resource } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import { AuthorizationFailure, authorizationFailed, authorized } from './authorized.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
-import { createCodecs } from './codecs.ts';
+import { createCodecs } from './codecs/codecs.ts';
+import { failureAnswers } from './codecs/media.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import type { FlowClass } from './in-flight.ts';
+import { pieces } from './listener/pieces.ts';
+import { TrackedBody } from './listener/tracked-body.ts';
 import type { RequestEntry } from './log.ts';
-import { failureAnswers } from './media.ts';
-import { pieces } from './pieces.ts';
+import { countRequest, countTermination, type RequestSeries, type Series } from './metrics/request-series.ts';
+import { isSlow, slowRequestLog } from './metrics/slow-requests.ts';
+import { protocolCredentials } from './relay/web-socket.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
-import { countRequest, countTermination, type RequestSeries, type Series } from './request-series.ts';
 import { Seat } from './seat.ts';
-import { isSlow, slowRequestLog } from './slow-requests.ts';
-import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { Warnings, withWarnings } from './warnings.ts';
-import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Attributes } from '../auth/index.ts';
 import { namesFor, StatusError } from '../meta/index.ts';
 import { impersonate, impersonates } from './impersonate.ts';
-import { type Listener, listen } from './listener.ts';
+import { type Listener, listen } from './listener/listener.ts';
 import {
   type Fixture,
   makeCertificates,

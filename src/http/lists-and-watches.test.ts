@@ -4,7 +4,7 @@ import { type ByteString, bufferOf, type Json, namesFor, StatusError } from '../
 import { EveryStep } from '../meta/testing/every-step.ts';
 import type { Resource, Target } from '../registry/index.ts';
 import { findType } from '../types/find-type.ts';
-import { createCodecs } from './codecs.ts';
+import { createCodecs } from './codecs/codecs.ts';
 import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
 import type { Chunk } from './types.ts';
 

@@ -4,7 +4,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Attributes } from '../auth/index.ts';
 import type { Target } from '../registry/index.ts';
-import { type Listener, listen } from './listener.ts';
+import { type Listener, listen } from './listener/listener.ts';
 import {
   type Fixture,
   makeCertificates,

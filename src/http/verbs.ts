@@ -20,20 +20,20 @@ import {
 } from '../registry/index.ts';
 import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
-import { builtInGroups } from './api-groups.ts';
 import { auditList } from './audit-list.ts';
-import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from './bodies.ts';
-import { builtInSchema } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
-import { connectAnswer } from './connect.ts';
+import { encodedObject } from './codecs/encoded-object.ts';
+import { createNegotiation, type Negotiated, type Negotiation, type Offered, valueAnswer } from './codecs/media.ts';
 import { reportDeprecation } from './deprecation.ts';
-import { encodedObject } from './encoded-object.ts';
-import { createNegotiation, type Negotiated, type Negotiation, type Offered, valueAnswer } from './media.ts';
+import { builtInGroups } from './documents/api-groups.ts';
+import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from './listener/bodies.ts';
+import { WatchBody } from './listener/watch-body.ts';
+import { builtInSchema } from './openapi/built-in-types.ts';
 import { readTurns } from './read-turns.ts';
+import { connectAnswer } from './relay/connect.ts';
+import { isWebSocket, MessageBody, openWebSocket } from './relay/web-socket.ts';
 import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
-import { WatchBody } from './watch-body.ts';
-import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {

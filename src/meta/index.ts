@@ -1,6 +1,7 @@
 /** Common API types: names, kinds, object metadata, selectors, quantities, times and `StatusError`. */
 export { type Annotate, accessDenied, nodeOf, nodePrefix, type ResourcePlace, type User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
+export type { Clock, Random } from './clock.ts';
 export { countCodePoints } from './code-points.ts';
 export { domainPath } from './domain-path.ts';
 export type { FeatureGate } from './feature-gate.ts';
@@ -79,7 +80,6 @@ export {
   streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
-export type { Clock, Random } from './outside.ts';
 export { duplicateField, formatPath, type Path, unknownField } from './path.ts';
 export {
   addQuantities,

@@ -1,4 +1,4 @@
-import type { Clock } from './outside.ts';
+import type { Clock } from './clock.ts';
 
 /** What the server does for a request, by names and numbers. A write that is attempted again passes some of them again. */
 export const Stage = {

@@ -1,4 +1,4 @@
-import type { Clock } from './outside.ts';
+import type { Clock } from './clock.ts';
 
 /** A clock that stands still until it is moved on. It begins at 2026-01-01T00:00:00Z unless it is told another time (ms). */
 export class VirtualClock implements Clock {

@@ -10,12 +10,12 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import type { OpenAllocations } from './allocator.ts';
-import type { Catalog } from './catalog.ts';
-import type { CachedReads, ReferenceCheck, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
-import type { Resource } from './resource.ts';
+import type { Catalog } from './resource/catalog.ts';
+import type { CachedReads, ReferenceCheck, ReviewHandler, VirtualList, WriteCheck } from './resource/definition.ts';
+import type { Resource } from './resource/resource.ts';
 import type { Observer } from './types.ts';
-import type { WriteQueue } from './write-queue.ts';
+import type { OpenAllocations } from './write/allocator.ts';
+import type { WriteQueue } from './write/write-queue.ts';
 
 /** What all verbs share. */
 export interface RegistryContext {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ApiObject, JsonObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { Conversions } from './conversions.ts';
 import type { StreamEvent } from './index.ts';
 import { apply, bench, failure, how, merge, note, optionsOf, type QueryTexts, remove } from './testing/fixtures.ts';
 import { recordingWebhook, turn, type Wheel, wheel, wheels } from './testing/wheels.ts';
+import { Conversions } from './write/conversions.ts';
 
 const refusal = 'conversion webhook for turn.example.com/v1, Kind=Wheel failed: it does not turn';
 const v2 = { version: 'v2' };

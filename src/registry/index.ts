@@ -2,12 +2,22 @@
 
 export type { MutationCheck, MutationObserver, PolicyObserver, WebhookObserver } from '../admission/index.ts';
 export type { CachedObject } from '../cache/index.ts';
-export type { Allocations, Allocator, Holder, OpenAllocations } from './allocator.ts';
-export { internalName, isCustomObject } from './body.ts';
-export type { CustomVersions } from './catalog.ts';
-export { AgeCell, type CellContext, type Column, type Completion } from './column.ts';
 export { consistentCache, waitForRevision } from './context.ts';
-export type { ConvertObjects, CustomStorage } from './custom-storage.ts';
+export { AgeCell, type CellContext, type Column, type Completion } from './read/column.ts';
+export { readFlag, readWriteOptions, type WriteParameters } from './read/parameters.ts';
+export {
+  type ListLayout,
+  listFields,
+  type Representation,
+  readForRepresentation,
+  readIncludeObject,
+  representEvent,
+  representList,
+  representObject,
+} from './read/representation.ts';
+export { createRegistry, type RegistryOptions } from './registry.ts';
+export type { CustomVersions } from './resource/catalog.ts';
+export type { ConvertObjects, CustomStorage } from './resource/custom-storage.ts';
 export {
   allVerbs,
   type CheckedWrite,
@@ -31,22 +41,10 @@ export {
   type Verb,
   type VirtualList,
   type WriteContext,
-} from './definition.ts';
-export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
-export { keyPrefixOf, resourceFinder } from './key-prefix.ts';
-export { readFlag, readWriteOptions, type WriteParameters } from './parameters.ts';
-export { createRegistry, type RegistryOptions } from './registry.ts';
-export {
-  type ListLayout,
-  listFields,
-  type Representation,
-  readForRepresentation,
-  readIncludeObject,
-  representEvent,
-  representList,
-  representObject,
-} from './representation.ts';
-export type { Resource } from './resource.ts';
+} from './resource/definition.ts';
+export { keyPrefixOf, resourceFinder } from './resource/key-prefix.ts';
+export type { Resource } from './resource/resource.ts';
+export { checkVerb, connectionOf } from './resource/verbs.ts';
 export { largeBytes } from './turns.ts';
 export type {
   Body,
@@ -68,5 +66,7 @@ export type {
   WriteOptions,
   WriteResult,
 } from './types.ts';
-export type { ValidationSoFar } from './validation-so-far.ts';
-export { checkVerb, connectionOf } from './verbs.ts';
+export type { Allocations, Allocator, Holder, OpenAllocations } from './write/allocator.ts';
+export { internalName, isCustomObject } from './write/body.ts';
+export { deleteOptionsOf, isUnsafe } from './write/delete-options.ts';
+export type { ValidationSoFar } from './write/validation-so-far.ts';

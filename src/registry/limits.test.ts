@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, MAX_DEPTH, StatusError } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { anyValue, field, struct } from '../schema/index.ts';
-import type { ResourceDefinition } from './definition.ts';
+import type { ResourceDefinition } from './resource/definition.ts';
 import { apply, bench, failure, json, merge, notes, remove, strategic, update } from './testing/fixtures.ts';
 import type { Change } from './types.ts';
 

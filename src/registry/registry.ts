@@ -9,25 +9,31 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
-import type { OpenAllocations } from './allocator.ts';
-import { cachedReads } from './cached-reads.ts';
-import { createCatalog } from './catalog.ts';
-import { connect } from './connect.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
-import { encode } from './convert.ts';
-import type { ReferenceCheck, ResourceDefinition, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
-import { deleteCollection } from './delete-collection.ts';
-import { follow } from './follow.ts';
-import { get, list } from './read.ts';
-import type { Resource } from './resource.ts';
-import { newEntry, serverObjects } from './server-objects.ts';
+import { cachedReads } from './read/cached-reads.ts';
+import { follow } from './read/follow.ts';
+import { get, list } from './read/read.ts';
+import { getVirtual, listVirtual } from './read/virtual-list.ts';
+import { watch } from './read/watch.ts';
+import { createCatalog } from './resource/catalog.ts';
+import { connect } from './resource/connect.ts';
+import { encode } from './resource/convert.ts';
+import type {
+  ReferenceCheck,
+  ResourceDefinition,
+  ReviewHandler,
+  VirtualList,
+  WriteCheck,
+} from './resource/definition.ts';
+import type { Resource } from './resource/resource.ts';
+import { checkServed } from './resource/verbs.ts';
 import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';
-import { checkServed } from './verbs.ts';
-import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './virtual-create.ts';
-import { getVirtual, listVirtual } from './virtual-list.ts';
-import { watch } from './watch.ts';
-import { write } from './write.ts';
-import { WriteQueue } from './write-queue.ts';
+import type { OpenAllocations } from './write/allocator.ts';
+import { deleteCollection } from './write/delete-collection.ts';
+import { newEntry, serverObjects } from './write/server-objects.ts';
+import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './write/virtual-create.ts';
+import { write } from './write/write.ts';
+import { WriteQueue } from './write/write-queue.ts';
 
 export interface RegistryOptions {
   readonly store: Store;

@@ -15,9 +15,9 @@ import type {
   Turns,
   User,
 } from '../meta/index.ts';
-import type { CustomVersions } from './catalog.ts';
-import type { Endpoint, ServerObjects } from './definition.ts';
-import type { Resource } from './resource.ts';
+import type { CustomVersions } from './resource/catalog.ts';
+import type { Endpoint, ServerObjects } from './resource/definition.ts';
+import type { Resource } from './resource/resource.ts';
 import type { CorruptReport } from './stored/format.ts';
 
 /** What a request is for: a resource in one of its versions, and a namespace, name and subresource. */

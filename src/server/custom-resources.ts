@@ -4,7 +4,7 @@ import type { Metrics } from '../http/index.ts';
 import type { ByteString, Names } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RegisteredWebhooks } from './registered-webhooks.ts';
+import type { RegisteredWebhooks } from './webhooks/registered-webhooks.ts';
 
 type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
   readonly registry: Registry;

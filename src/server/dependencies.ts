@@ -1,7 +1,7 @@
 import type { Log as HttpLog, RunningFlag } from '../http/index.ts';
 import type { Clock, Random } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
-import type { LogPart } from './log-levels.ts';
+import type { LogPart } from './settings/log-levels.ts';
 
 /** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {

@@ -10,7 +10,7 @@ import { issueCertificate } from '../pki/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { delivered } from '../store/testing/late-store.ts';
 import { createServer, type OrchServer } from './server.ts';
-import type { ServerOptions } from './server-options.ts';
+import type { ServerOptions } from './settings/server-options.ts';
 import { StartError } from './start-error.ts';
 
 const servers: OrchServer[] = [];

@@ -5,30 +5,30 @@ import { type Client, createClient, type InProcessHandler, inProcessTransport } 
 import type { CustomResources } from '../extensions/index.ts';
 import type { ConnectionCounts, Handler } from '../http/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
-import { createBootstrapObjects } from './bootstrap-objects.ts';
-import { createPolicyBootstrap } from './bootstrap-policy.ts';
+import { createPolicyBootstrap } from './access/bootstrap-policy.ts';
+import type { Tls } from './certificates/tls.ts';
+import { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { systemClock } from './clock.ts';
+import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
+import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './cluster/default-service.ts';
+import { identityOf } from './cluster/identity.ts';
+import { PostStartHooks } from './cluster/post-start-hooks.ts';
+import { runControllers } from './cluster/run-controllers.ts';
+import { createSelfRegistration, type SelfRegistrationOptions } from './cluster/self-registration.ts';
+import { applyDemo } from './commands/demo.ts';
+import { type Address, type Listening, openListener } from './commands/listening.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
-import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './default-service.ts';
-import { applyDemo } from './demo.ts';
 import { type Dependencies, logOf, silentLog } from './dependencies.ts';
-import type { ServerSettings } from './flags.ts';
-import { identityOf } from './identity.ts';
-import { type Address, type Listening, openListener } from './listening.ts';
-import { createLog } from './log.ts';
-import { PostStartHooks } from './post-start-hooks.ts';
+import { createLog } from './observability/log.ts';
 import { systemRandom } from './random.ts';
-import { readConfig } from './read-file.ts';
-import type { RegisteredWebhooks } from './registered-webhooks.ts';
 import { repeat } from './repeat.ts';
-import { runControllers } from './run-controllers.ts';
-import { createSelfRegistration, type SelfRegistrationOptions } from './self-registration.ts';
-import type { ServerOptions } from './server-options.ts';
-import { readOptions } from './settings.ts';
+import type { ServerSettings } from './settings/flags.ts';
+import { readConfig } from './settings/read-file.ts';
+import type { ServerOptions } from './settings/server-options.ts';
+import { readOptions } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
-import type { Tls } from './tls.ts';
-import { TrustedAuthorities } from './trusted-authorities.ts';
+import type { RegisteredWebhooks } from './webhooks/registered-webhooks.ts';
 
 /** A running API server. */
 export interface OrchServer {

@@ -1,8 +1,8 @@
 import { silentLog } from '../../src/server/dependencies.ts';
-import { serverTable } from '../../src/server/flags.ts';
-import { readConfig } from '../../src/server/read-file.ts';
 import { type OrchServer, startServer } from '../../src/server/server.ts';
-import { readSettings } from '../../src/server/settings.ts';
+import { serverTable } from '../../src/server/settings/flags.ts';
+import { readConfig } from '../../src/server/settings/read-file.ts';
+import { readSettings } from '../../src/server/settings/settings.ts';
 import { StartError } from '../../src/server/start-error.ts';
 
 /** A server with these arguments of `serve` in this process, which keeps objects in memory and does not listen. @throws StartError */

@@ -11,7 +11,7 @@ import {
 import type { Infer } from '../../schema/index.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
-import { onFirstUse } from '../on-first-use.ts';
+import { onFirstUse } from '../plugins/on-first-use.ts';
 import type { Awaitable } from '../types.ts';
 import type { ParameterReference } from './parameters.ts';
 

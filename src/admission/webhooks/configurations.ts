@@ -2,7 +2,7 @@ import { inTurns, type ObjectMeta, serverTurns } from '../../meta/index.ts';
 import type { MutatingWebhook, ValidatingWebhook } from '../../types/admissionregistration-v1.ts';
 import { type CompiledConditions, compileMatchConditions } from '../expressions/match-conditions.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
-import { onFirstUse } from '../on-first-use.ts';
+import { onFirstUse } from '../plugins/on-first-use.ts';
 import type { Awaitable, CallWebhook, RegisteredWebhook } from '../types.ts';
 
 /** How metrics name the two kinds of webhooks. */

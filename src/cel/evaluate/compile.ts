@@ -27,8 +27,8 @@
 import type { Steps } from '../../meta/index.ts';
 import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, ObjectLiteral, Select } from '../ast.ts';
 import type { CheckedExpression, Reference } from '../environment.ts';
+import { forget } from '../evaluation-cache.ts';
 import type { Overload } from '../library.ts';
-import { forget } from '../memo.ts';
 import { dynType } from '../types.ts';
 import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
 import type { Base, Held, Qualifier } from './attributes.ts';

@@ -1,6 +1,6 @@
 /** Equality of values of any types, and the order of comparable ones. */
 import { jsonEqual } from '../../meta/index.ts';
-import { keysOf } from '../memo.ts';
+import { keysOf } from '../evaluation-cache.ts';
 import {
   CelError,
   ConstructedValue,

@@ -10,8 +10,8 @@ import {
   type User,
 } from '../../meta/index.ts';
 import { fixed, scale, sum } from '../cost/range.ts';
+import { codePoints } from '../evaluation-cache.ts';
 import type { Library } from '../library.ts';
-import { codePoints } from '../memo.ts';
 import { boolType, opaqueType, stringType } from '../types.ts';
 import { CelError, OpaqueValue, type Value } from '../values.ts';
 import { type Costs, readingLong, sizeOf, stringFactor } from './costs.ts';

@@ -1,7 +1,7 @@
 /** Costs and their estimates, in cost units. */
 import { fixed, scale, unknownSize } from '../cost/range.ts';
+import { codePoints } from '../evaluation-cache.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
-import { codePoints } from '../memo.ts';
 import type { Value } from '../values.ts';
 
 /** The costs of an overload. */

@@ -14,8 +14,8 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import { scale } from '../cost/range.ts';
+import { codePoints } from '../evaluation-cache.ts';
 import type { Library } from '../library.ts';
-import { codePoints } from '../memo.ts';
 import { listType, opaqueType, optionalType, stringType } from '../types.ts';
 import { ListValue, OpaqueValue, OptionalValue, type Value } from '../values.ts';
 import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';

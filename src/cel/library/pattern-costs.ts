@@ -2,8 +2,8 @@
 
 import type { Steps } from '../../meta/index.ts';
 import { fixed, multiply, scale, sum } from '../cost/range.ts';
+import { codePoints } from '../evaluation-cache.ts';
 import type { EstimatedArgument, Range } from '../library.ts';
-import { codePoints } from '../memo.ts';
 import { compileRegex } from '../regex.ts';
 import type { Value } from '../values.ts';
 import { type Costs, regexFactor, sizeOf, stringFactor } from './costs.ts';

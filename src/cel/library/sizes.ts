@@ -1,5 +1,5 @@
 /** The sizes of values, which costs depend on. */
-import { codePoints, keysOf } from '../memo.ts';
+import { codePoints, keysOf } from '../evaluation-cache.ts';
 import { ListValue, MapValue, ObjectValue, OpaqueValue, OptionalValue, type Value } from '../values.ts';
 
 /** Code points, bytes, elements or entries; 1 for other values. */

@@ -2,8 +2,8 @@
 
 import { multiply, scale } from '../cost/range.ts';
 import { valuesEqual } from '../evaluate/equality.ts';
+import { codePoints } from '../evaluation-cache.ts';
 import type { Library, Overload } from '../library.ts';
-import { codePoints } from '../memo.ts';
 import { boolType, bytesType, type CelType, intType, listType, mapType, parameterType, stringType } from '../types.ts';
 import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
 import { sizeOf, stringFactor } from './costs.ts';

@@ -1,7 +1,7 @@
 /** Functions of strings beyond the standard ones. All indexes are of code points. */
 import { atOnce, type Steps } from '../../meta/index.ts';
+import { codePoints } from '../evaluation-cache.ts';
 import type { Library, Overload } from '../library.ts';
-import { codePoints } from '../memo.ts';
 import { type CelType, dynType, intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
 import { between, pointOf, unitOf } from './code-points.ts';

@@ -2,7 +2,7 @@
 import { type Client, createClient, inProcessTransport, type Log } from '../../client/index.ts';
 import { type Names, namesFor, VirtualClock } from '../../meta/index.ts';
 import { createServer, type Store } from '../../server/index.ts';
-import type { ServerOptions } from '../../server/server-options.ts';
+import type { ServerOptions } from '../../server/settings/server-options.ts';
 import { componentName } from '../component.ts';
 import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
 import { type RunningControllers, startControllers } from '../manager.ts';

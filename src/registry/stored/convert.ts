@@ -2,7 +2,7 @@ import type { CachedObject } from '../../cache/index.ts';
 import { readOwnJsonInSteps } from '../../codec/index.ts';
 import { type ApiObject, equalInSteps, inTurns, type Steps, serverTurns, type Turns } from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
-import type { ConvertObjects } from '../custom-storage.ts';
+import type { ConvertObjects } from '../resource/custom-storage.ts';
 import { describeObject } from './describe.ts';
 import { isUnconverted, type ObjectFormat } from './format.ts';
 import { isCorrupt, readObjectInSteps } from './read.ts';

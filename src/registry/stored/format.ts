@@ -1,7 +1,7 @@
 import type { CachedObject } from '../../cache/index.ts';
 import { type ApiObject, type ByteString, encodeText, setKey } from '../../meta/index.ts';
-import type { CustomStorage } from '../custom-storage.ts';
-import type { SelectableField } from '../definition.ts';
+import type { CustomStorage } from '../resource/custom-storage.ts';
+import type { SelectableField } from '../resource/definition.ts';
 import { ManagedFieldsCache } from './managed-fields-cache.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { stringifyJsonInSteps } from '../../codec/index.ts';
 import { type ApiObject, atOnce, encodeText, type Json, type JsonObject, type Steps } from '../../meta/index.ts';
-import { metaFields } from '../metadata.ts';
+import { metaFields } from '../write/metadata.ts';
 import { type ObjectFormat, selectFields } from './format.ts';
 
 /** The stored fields of the metadata, in their order; the managedFields follow them. */

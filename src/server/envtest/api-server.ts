@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
-import { defaultSettings, programSettings, programTable, type ServerSettings } from '../flags.ts';
-import { createLog } from '../log.ts';
-import { firstSignal, logFailures, runToEnd, settingsOf } from '../process.ts';
+import { firstSignal, logFailures, runToEnd, settingsOf } from '../commands/run-until-signal.ts';
+import { createLog } from '../observability/log.ts';
 import { startServer } from '../server.ts';
+import { defaultSettings, programSettings, programTable, type ServerSettings } from '../settings/flags.ts';
 import { serverArguments } from './arguments.ts';
 
 /** What envtest expects of a server that it starts: nobody runs controllers, and nothing is kept. */

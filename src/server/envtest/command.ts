@@ -2,12 +2,12 @@ import { realpathSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
-import { ensureFolder, readIfThere, writePublic } from '../files.ts';
-import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../flag.ts';
-import { commandHelp } from '../flag-docs.ts';
-import * as type from '../flag-types.ts';
-import { runToEnd, settingsOf } from '../process.ts';
-import { shellWord } from '../shell-word.ts';
+import { ensureFolder, readIfThere, writePublic } from '../commands/files.ts';
+import { runToEnd, settingsOf } from '../commands/run-until-signal.ts';
+import { shellWord } from '../commands/shell-word.ts';
+import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../settings/flag.ts';
+import { commandHelp } from '../settings/flag-docs.ts';
+import * as type from '../settings/flag-types.ts';
 import { StartError, systemReason } from '../start-error.ts';
 
 const flags = {

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { firstSignal, runToEnd } from '../process.ts';
+import { firstSignal, runToEnd } from '../commands/run-until-signal.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { clientUrls } from './arguments.ts';
 

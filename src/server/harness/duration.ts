@@ -1,4 +1,4 @@
-import { duration } from '../flag-types.ts';
+import { duration } from '../settings/flag-types.ts';
 
 /** Milliseconds of a number of them, or of a text such as `30s`. @throws Error that names `what` */
 export function readDuration(what: string, value: number | string): number {

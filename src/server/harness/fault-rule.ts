@@ -1,6 +1,6 @@
 import type { RequestInfo } from '../../http/index.ts';
 import { formatGroupResource, StatusError, statusError } from '../../meta/index.ts';
-import { didYouMean } from '../suggest.ts';
+import { didYouMean } from '../settings/suggest.ts';
 import { readDuration } from './duration.ts';
 
 /** A verb of the API. */

@@ -1,8 +1,8 @@
 import { type Clock, compatibleDomain } from '../../meta/index.ts';
-import type { ServerSettings } from '../flags.ts';
-import { readConfig } from '../read-file.ts';
-import type { ServerOptions } from '../server-options.ts';
-import { readOptions } from '../settings.ts';
+import type { ServerSettings } from '../settings/flags.ts';
+import { readConfig } from '../settings/read-file.ts';
+import type { ServerOptions } from '../settings/server-options.ts';
+import { readOptions } from '../settings/settings.ts';
 import { StartError } from '../start-error.ts';
 import type { Source } from './sources.ts';
 import type { WebhookOptions } from './webhooks.ts';

@@ -6,10 +6,10 @@ import {
   inProcessTransport,
 } from '../../client/index.ts';
 import type { Clock, Names } from '../../meta/index.ts';
-import { issueClientCertificate } from '../certificates.ts';
-import { kubeconfig } from '../kubeconfig.ts';
-import type { Address } from '../listening.ts';
-import type { Tls } from '../tls.ts';
+import { issueClientCertificate } from '../certificates/certificates.ts';
+import type { Tls } from '../certificates/tls.ts';
+import { kubeconfig } from '../commands/kubeconfig.ts';
+import type { Address } from '../commands/listening.ts';
 
 /** The credentials of a user over sockets: those that `httpsTransport` takes. */
 export type UserCredentials = Required<Pick<HttpsOptions, 'server' | 'ca' | 'certificate'>>;

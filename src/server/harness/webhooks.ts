@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CallWebhook, RegisteredWebhook } from '../../admission/index.ts';
 import { bufferOf, type Json, type JsonObject } from '../../meta/index.ts';
 import { type CertKeyPair, issueCertificate } from '../../pki/index.ts';
-import { ensureFolder, writePrivate, writePublic } from '../files.ts';
-import type { RegisteredWebhooks } from '../registered-webhooks.ts';
+import { ensureFolder, writePrivate, writePublic } from '../commands/files.ts';
+import { didYouMean } from '../settings/suggest.ts';
 import { StartError } from '../start-error.ts';
-import { didYouMean } from '../suggest.ts';
+import type { RegisteredWebhooks } from '../webhooks/registered-webhooks.ts';
 import type { Source } from './sources.ts';
 
 /** What a webhook is sent: an AdmissionReview or a ConversionReview, and the path of its configuration. */

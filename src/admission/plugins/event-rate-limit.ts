@@ -1,0 +1,83 @@
+import { aggregateMessages, statusError } from '../../meta/index.ts';
+import { Event } from '../../types/core-v1.ts';
+import type { EventLimit } from '../configuration/kinds.ts';
+import { on, typedRequest } from '../request.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
+
+type Initializer = Pick<PluginInitializer, 'clock' | 'configurations'>;
+
+/** The tokens of a bucket when it was used last. */
+interface Bucket {
+  tokens: number;
+  last: number;
+}
+
+/** How many buckets a limit keeps when it does not say so itself. */
+const defaultCacheSize = 4096;
+
+/** Limits the writes of events, those of a dry run aside: a request that exceeds any limit is answered with 429. */
+export function eventRateLimit({ clock, configurations }: Initializer): AdmissionPlugin {
+  const limits = (configurations.EventRateLimit?.limits ?? []).map((limit) => limiter(limit, clock));
+  return {
+    name: 'EventRateLimit',
+    handles: on(['CREATE', 'UPDATE'], 'events'),
+    validate: (request) => {
+      if (request.dryRun) return;
+      const refusals = limits.flatMap((limit) => limit(request) ?? []);
+      if (refusals.length === 0) return;
+      const seconds = refusals.reduce((longest, { retrySeconds }) => Math.max(longest, retrySeconds), 1);
+      const why = aggregateMessages(refusals.map(({ message }) => message));
+      throw statusError.tooManyRequests(`Too many requests: ${why}`, seconds);
+    },
+  };
+}
+
+interface Refusal {
+  readonly message: string;
+  /** When there is a token again. */
+  readonly retrySeconds: number;
+}
+
+/** Takes a token for each request; a request for which there is none is refused. */
+function limiter(
+  { type = '', qps = 0, burst = 0, cacheSize }: EventLimit,
+  clock: Initializer['clock'],
+): (request: AdmissionRequest) => Refusal | undefined {
+  const keyOf = keys.get(type) ?? serverKey;
+  const size = cacheSize || defaultCacheSize;
+  // The bucket that was used last is the last one.
+  const buckets = new Map<string, Bucket>();
+  return (request) => {
+    const key = keyOf(request);
+    const now = clock.monotonic();
+    const bucket = buckets.get(key) ?? { tokens: burst, last: now };
+    buckets.delete(key);
+    buckets.set(key, bucket);
+    const [oldest] = buckets.keys();
+    if (buckets.size > size && oldest !== undefined) buckets.delete(oldest);
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.last) / 1_000) * qps);
+    bucket.last = now;
+    if (bucket.tokens >= 1) {
+      bucket.tokens -= 1;
+      return undefined;
+    }
+    const retrySeconds = Math.ceil((1 - bucket.tokens) / qps);
+    return { message: `limit reached on type ${type} for key ${key}`, retrySeconds };
+  };
+}
+
+const serverKey = () => '';
+
+/** What each type of limit counts by. */
+const keys = new Map<string, (request: AdmissionRequest) => string>([
+  ['Server', serverKey],
+  ['Namespace', ({ namespace }) => namespace],
+  ['User', ({ user }) => user.name],
+  ['SourceAndObject', sourceAndObject],
+]);
+
+function sourceAndObject(request: AdmissionRequest): string {
+  const { source = {}, involvedObject: object = {} } = typedRequest(Event, request).object ?? {};
+  const { kind, namespace, name, uid, apiVersion } = object;
+  return [source.component, source.host, kind, namespace, name, uid, apiVersion].join('');
+}

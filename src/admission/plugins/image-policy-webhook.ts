@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { encodeText, isJsonObject, type JsonObject, readJsonText, setKey } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
+import { Pod } from '../../types/core-v1.ts';
+import { forbidden, on, typedRequest } from '../request.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
+
+type Initializer = Pick<PluginInitializer, 'names' | 'clock' | 'configurations' | 'reviewImages'>;
+
+/** What the webhook decides. */
+interface Verdict {
+  readonly allowed: boolean;
+  readonly reason: string;
+  readonly auditAnnotations: { readonly [key: string]: string };
+}
+
+/** How many verdicts are kept, and the longest answer whose verdict is (bytes). */
+const maxVerdicts = 1024;
+const maxKeptAnswer = 16 * 1024;
+/** How many audit annotations of one answer are kept. */
+const maxAnnotations = 100;
+
+/** The seconds of a setting, as ms: 0 stands for the default, -1 for none. */
+const ttlOf = (setting: number | undefined, fallback: number): number =>
+  setting === -1 ? 0 : (setting || fallback) * 1_000;
+
+/** Asks a webhook whether the images of a pod are allowed. Its verdicts are kept for a time. */
+export function imagePolicyWebhook({ names, clock, configurations, reviewImages }: Initializer): AdmissionPlugin {
+  const { allowTTL, denyTTL, defaultAllow = false } = configurations.ImagePolicyWebhook?.imagePolicy ?? {};
+  const [allowMs, denyMs] = [ttlOf(allowTTL, 300), ttlOf(denyTTL, 30)];
+  const domain = `image-policy.${names.domain}`;
+  const audit = `imagepolicywebhook.${domain}/`;
+  const verdicts = new Map<string, { readonly verdict: Verdict; readonly until: number }>();
+  // Of a review only its digest is kept.
+  const keep = (spec: string, verdict: Verdict) => {
+    const ms = verdict.allowed ? allowMs : denyMs;
+    verdicts.delete(spec);
+    if (ms > 0) verdicts.set(spec, { verdict, until: clock.monotonic() + ms });
+    const [oldest] = verdicts.keys();
+    if (verdicts.size > maxVerdicts && oldest !== undefined) verdicts.delete(oldest);
+  };
+  const ask = async (spec: JsonObject): Promise<Verdict> => {
+    const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
+    const known = verdicts.get(key);
+    if (known !== undefined && clock.monotonic() < known.until) return known.verdict;
+    const review = { kind: 'ImageReview', apiVersion: `imagepolicy.${names.domain}/v1alpha1`, metadata: {}, spec };
+    const answer = await reviewImages(encodeText(JSON.stringify({ ...review, status: { allowed: false } })));
+    const verdict = readVerdict(Buffer.from(answer).toString(), review);
+    if (answer.length <= maxKeptAnswer) keep(key, verdict);
+    return verdict;
+  };
+  return {
+    name: 'ImagePolicyWebhook',
+    handles: on(['CREATE', 'UPDATE'], 'pods', 'pods/ephemeralcontainers'),
+    validate: async (request) => {
+      const { object: pod } = typedRequest(Pod, request);
+      if (pod === undefined) return;
+      let verdict: Verdict;
+      try {
+        verdict = await ask(specOf(pod, request, domain));
+      } catch (error) {
+        if (!defaultAllow) throw forbidden(request, error instanceof Error ? error.message : String(error));
+        request.annotate?.(`${audit}failed-open`, 'true');
+        pod.metadata.annotations ??= {};
+        pod.metadata.annotations[`alpha.${domain}/failed-open`] = 'true';
+        return;
+      }
+      for (const [key, value] of Object.entries(verdict.auditAnnotations).slice(0, maxAnnotations)) {
+        request.annotate?.(audit + key, value);
+      }
+      if (verdict.allowed) return;
+      const { reason } = verdict;
+      throw forbidden(
+        request,
+        reason === ''
+          ? 'one or more images rejected by webhook backend'
+          : `image policy webhook backend denied one or more images: ${reason}`,
+      );
+    },
+  };
+}
+
+/** What is reviewed: the images, and the annotations that are meant for the webhook. */
+function specOf({ metadata, spec = {} }: ObjectOf<typeof Pod>, request: AdmissionRequest, domain: string): JsonObject {
+  const images =
+    request.subresource === ''
+      ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+      : (spec.ephemeralContainers ?? []);
+  const annotations: { [key: string]: string } = {};
+  for (const [key, value] of Object.entries(metadata.annotations ?? {})) {
+    if (key.includes(`.${domain}/`)) setKey(annotations, key, value);
+  }
+  return {
+    containers: images.map(({ image }) => (image ? { image } : {})),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    namespace: request.namespace,
+  };
+}
+
+/** Throws an Error for what is no ImageReview. */
+function readVerdict(
+  text: string,
+  { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
+): Verdict {
+  const review = readJsonText(text);
+  if (review === undefined || !isJsonObject(review) || review['kind'] !== kind || review['apiVersion'] !== apiVersion) {
+    throw new Error(`the image policy webhook must respond with a ${kind} of ${apiVersion}`);
+  }
+  const {
+    allowed,
+    reason,
+    auditAnnotations = {},
+  } = isJsonObject(review['status'] ?? null) ? (review['status'] as JsonObject) : {};
+  return {
+    allowed: allowed === true,
+    reason: typeof reason === 'string' ? reason : '',
+    auditAnnotations: isJsonObject(auditAnnotations)
+      ? Object.fromEntries(
+          Object.entries(auditAnnotations).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
+        )
+      : {},
+  };
+}

@@ -1,0 +1,177 @@
+import { aggregateMessages, compareQuantities, formatQuantity, type Quantity, setKey } from '../../meta/index.ts';
+import {
+  type Container,
+  LimitRange,
+  type LimitRangeItem,
+  PersistentVolumeClaim,
+  Pod,
+  type PodSpec,
+} from '../../types/core-v1.ts';
+import { podResources } from '../../types/pod-resources.ts';
+import {
+  parseResourceList,
+  type Quantities,
+  type ResourceList,
+  sortedByName,
+  zero,
+} from '../../types/resource-list.ts';
+import { forbidden, typedRequest } from '../request.ts';
+import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
+
+/** Applies the defaults and enforces the constraints of the LimitRange objects of a namespace. */
+export function limitRanger({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
+  /** The limits of each LimitRange. The object is stored only if they are those of every write answered before. */
+  const limitsFor = async (request: AdmissionRequest): Promise<(readonly LimitRangeItem[])[]> => {
+    const { namespace, oldObject } = request;
+    // An object that is being deleted is not checked.
+    if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
+    const { objects: ranges, revision } = await objects.cached(LimitRange, namespace);
+    request.guardList?.(LimitRange, revision);
+    return ranges.map(({ spec }) => spec?.limits ?? []);
+  };
+  return {
+    name: 'LimitRanger',
+    handles: handlesLimits,
+    mutate: async (request) => {
+      if (request.resource.resource !== 'pods') return;
+      const { object: pod, operation } = typedRequest(Pod, request);
+      if (pod === undefined) return;
+      for (const limit of (await limitsFor(request)).flat()) {
+        const notes = applyDefaults(pod.spec ?? {}, limit);
+        if (notes.length === 0 || operation !== 'CREATE') continue;
+        pod.metadata.annotations ??= {};
+        setKey(pod.metadata.annotations, `${names.labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
+      }
+    },
+    validate: async (request) => {
+      if (request.object === undefined) return;
+      const check = request.resource.resource === 'pods' ? podCheck(request) : claimCheck(request);
+      for (const limits of await limitsFor(request)) {
+        const found = limits.flatMap(check);
+        if (found.length > 0) throw forbidden(request, aggregateMessages(found));
+      }
+    },
+  };
+}
+
+/** Creation of pods, resize of pods, creation and update of claims. */
+function handlesLimits({ resource, subresource, operation }: AdmissionPlace): boolean {
+  if (operation !== 'CREATE' && operation !== 'UPDATE') return false;
+  if (resource === 'pods') return operation === 'CREATE' ? subresource === '' : subresource === 'resize';
+  return resource === 'persistentvolumeclaims' && subresource === '';
+}
+
+/** Returns a description of each default that was set, for the annotation. */
+function applyDefaults({ containers, initContainers }: PodSpec, limit: LimitRangeItem): string[] {
+  if (limit.type !== 'Container') return [];
+  return [
+    ...(containers ?? []).flatMap((container) => defaultContainerResources(container, limit, 'container')),
+    ...(initContainers ?? []).flatMap((container) => defaultContainerResources(container, limit, 'init container')),
+  ];
+}
+
+/** Returns what was set, such as `cpu, memory request for container c`. */
+function defaultContainerResources(container: Container, limit: LimitRangeItem, what: string): string[] {
+  const set = (field: 'requests' | 'limits', defaults: ResourceList, word: string): string[] => {
+    const given = container.resources?.[field] ?? {};
+    const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(given, name));
+    if (missing.length === 0) return [];
+    container.resources ??= {};
+    container.resources[field] = given;
+    for (const name of missing) setKey(given, name, defaults[name] ?? '0');
+    return [`${missing.sort().join(', ')} ${word} for ${what} ${container.name ?? ''}`];
+  };
+  return [...set('requests', limit.defaultRequest ?? {}, 'request'), ...set('limits', limit.default ?? {}, 'limit')];
+}
+
+/** Returns the violations of a limit. */
+type Check = (limit: LimitRangeItem) => string[];
+
+function podCheck(request: AdmissionRequest): Check {
+  const { spec = {} } = typedRequest(Pod, request).object ?? {};
+  return (limit) => checkPod(spec, limit);
+}
+
+function checkPod(spec: PodSpec, limit: LimitRangeItem): string[] {
+  if (limit.type === 'Pod')
+    return checkConstraints(limit, podResources(spec, 'requests'), podResources(spec, 'limits'));
+  if (limit.type !== 'Container') return [];
+  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    checkConstraints(limit, parseResourceList(resources?.requests), parseResourceList(resources?.limits)),
+  );
+}
+
+function claimCheck(request: AdmissionRequest): Check {
+  const { spec } = typedRequest(PersistentVolumeClaim, request).object ?? {};
+  const requests = parseResourceList(spec?.resources?.requests);
+  return (limit) => checkClaim(requests, limit);
+}
+
+/** Only the requests of a claim are constrained. */
+function checkClaim(requests: Quantities, limit: LimitRangeItem): string[] {
+  if (limit.type !== 'PersistentVolumeClaim') return [];
+  return [
+    ...constraintsOf(limit, 'min').flatMap(([name, least]) => {
+      const rule = `minimum ${name} usage per PersistentVolumeClaim is ${formatQuantity(least)}`;
+      return minConstraint(rule, least, requests.get(name), undefined);
+    }),
+    ...constraintsOf(limit, 'max').flatMap(([name, most]) => {
+      const rule = `maximum ${name} usage per PersistentVolumeClaim is ${formatQuantity(most)}`;
+      const request = requests.get(name);
+      if (request === undefined) return `${rule}.  No request is specified`;
+      return exceeds(request, most) ? `${rule}, but request is ${formatQuantity(request)}` : [];
+    }),
+  ];
+}
+
+const constraintsOf = (limit: LimitRangeItem, field: 'min' | 'max' | 'maxLimitRequestRatio'): [string, Quantity][] =>
+  sortedByName(parseResourceList(limit[field]));
+
+function checkConstraints(limit: LimitRangeItem, requests: Quantities, limits: Quantities): string[] {
+  const { type = '' } = limit;
+  return [
+    ...constraintsOf(limit, 'min').flatMap(([name, least]) => {
+      const rule = `minimum ${name} usage per ${type} is ${formatQuantity(least)}`;
+      return minConstraint(rule, least, requests.get(name), limits.get(name));
+    }),
+    ...constraintsOf(limit, 'max').flatMap(([name, most]) => {
+      const rule = `maximum ${name} usage per ${type} is ${formatQuantity(most)}`;
+      return maxConstraint(rule, most, requests.get(name), limits.get(name));
+    }),
+    ...constraintsOf(limit, 'maxLimitRequestRatio').flatMap(([name, most]) => {
+      const rule = `${name} max limit to request ratio per ${type} is ${formatQuantity(most)}`;
+      return limitRequestRatioConstraint(rule, most, requests.get(name), limits.get(name));
+    }),
+  ];
+}
+
+const exceeds = (a: Quantity, b: Quantity) => compareQuantities(a, b) > 0;
+
+function minConstraint(
+  rule: string,
+  least: Quantity,
+  request: Quantity | undefined,
+  limit: Quantity | undefined,
+): string[] {
+  if (request === undefined) return [`${rule}.  No request is specified`];
+  if (exceeds(least, request)) return [`${rule}, but request is ${formatQuantity(request)}`];
+  return limit !== undefined && exceeds(least, limit) ? [`${rule}, but limit is ${formatQuantity(limit)}`] : [];
+}
+
+function maxConstraint(
+  rule: string,
+  most: Quantity,
+  request: Quantity | undefined,
+  limit: Quantity | undefined,
+): string[] {
+  if (limit === undefined) return [`${rule}.  No limit is specified`];
+  if (exceeds(limit, most)) return [`${rule}, but limit is ${formatQuantity(limit)}`];
+  return request !== undefined && exceeds(request, most) ? [`${rule}, but request is ${formatQuantity(request)}`] : [];
+}
+
+function limitRequestRatioConstraint(rule: string, most: Quantity, request = zero, limit = zero): string[] {
+  if (request.nano === 0n) return [`${rule}, but no request is specified or request is 0`];
+  if (limit.nano === 0n) return [`${rule}, but no limit is specified or limit is 0`];
+  if (limit.nano * 1_000_000_000n <= most.nano * request.nano) return [];
+  return [`${rule}, but provided ratio is ${(Number(limit.nano) / Number(request.nano)).toFixed(6)}`];
+}

@@ -1,0 +1,95 @@
+import type { ObjectOf } from '../../schema/index.ts';
+import { Pod } from '../../types/core-v1.ts';
+import { PriorityClass } from '../../types/scheduling-v1.ts';
+import { forbidden, on, typedRequest } from '../request.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
+
+/** The system priority classes, created at startup. */
+export const systemPriorities = [
+  {
+    name: 'system-cluster-critical',
+    value: 2_000_000_000,
+    description:
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+  {
+    name: 'system-node-critical',
+    value: 2_000_001_000,
+    description: 'Used for system critical pods that must not be moved from their current node.',
+  },
+] as const;
+
+type PodObject = ObjectOf<typeof Pod>;
+type PriorityClassObject = ObjectOf<typeof PriorityClass>;
+
+/** Sets the priority of a pod from its priority class or the global default; at most one class may be the default. */
+export function priority({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
+  /** Of several defaults, the one with the lowest value. */
+  const defaultClass = async (): Promise<PriorityClassObject | undefined> => {
+    const marked = (await objects.list(PriorityClass, '')).filter(({ globalDefault }) => globalDefault === true);
+    return marked.sort((a, b) => valueIn(a) - valueIn(b))[0];
+  };
+  const classOf = async (
+    request: AdmissionRequest<PodObject>,
+    pod: PodObject,
+  ): Promise<PriorityClassObject | undefined> => {
+    const name = pod.spec?.priorityClassName ?? '';
+    if (name === '') return defaultClass();
+    const found = await objects.get(PriorityClass, '', name);
+    if (found === undefined) throw forbidden(request, `no PriorityClass with name ${name} was found`);
+    return found;
+  };
+  const pods = on(['CREATE', 'UPDATE'], 'pods');
+  const priorityClasses = on(['CREATE', 'UPDATE'], `priorityclasses.scheduling.${names.domain}`);
+  return {
+    name: 'Priority',
+    handles: (place) => pods(place) || priorityClasses(place),
+    mutate: async (request) => {
+      if (request.resource.resource !== 'pods') return;
+      const forPod = typedRequest(Pod, request);
+      const { object: pod, oldObject } = forPod;
+      if (pod === undefined) return;
+      if (oldObject === undefined) setPriority(forPod, pod, await classOf(forPod, pod));
+      else inheritPriority(pod, oldObject);
+    },
+    validate: async (request) => {
+      if (request.resource.resource === 'pods') return;
+      const { object, oldObject } = typedRequest(PriorityClass, request);
+      if (object?.globalDefault !== true) return;
+      const other = await defaultClass();
+      if (other === undefined || (oldObject !== undefined && other.metadata.name === object.metadata.name)) return;
+      const name = other.metadata.name ?? '';
+      throw forbidden(request, `PriorityClass ${name} is already marked as default. Only one default can exist`);
+    },
+  };
+}
+
+const valueIn = ({ value = 0 }: PriorityClass) => value;
+
+function setPriority(
+  request: AdmissionRequest<PodObject>,
+  { spec = {} }: PodObject,
+  found: PriorityClassObject | undefined,
+): void {
+  const value = found === undefined ? 0 : valueIn(found);
+  const policy = found?.preemptionPolicy ?? 'PreemptLowerPriority';
+  if (found !== undefined) spec.priorityClassName = found.metadata.name ?? '';
+  const computed = 'must not be provided in pod spec; priority admission controller computed';
+  const { preemptionPolicy, priority: given } = spec;
+  if (given !== undefined && given !== value) {
+    const what = `the integer value of priority (${given}) ${computed} ${value}`;
+    throw forbidden(request, `${what} from the given PriorityClass name`);
+  }
+  if (preemptionPolicy !== undefined && preemptionPolicy !== policy) {
+    const what = `the string value of PreemptionPolicy (${preemptionPolicy}) ${computed} ${policy}`;
+    throw forbidden(request, `${what} from the given PriorityClass name`);
+  }
+  spec.priority = value;
+  spec.preemptionPolicy = policy;
+}
+
+/** An update that omits the computed fields keeps them. */
+function inheritPriority({ spec = {} }: PodObject, { spec: before = {} }: PodObject): void {
+  if (before.priority !== undefined) spec.priority ??= before.priority;
+  if (before.preemptionPolicy !== undefined) spec.preemptionPolicy ??= before.preemptionPolicy;
+}

@@ -1,0 +1,60 @@
+/**
+ * A wire codec reads request bodies and writes responses in one encoding. Negotiation picks it by its media types; all
+ * else that depends on the encoding is behind this contract. A new one is a file that exports a `WireCodec`, and a line
+ * in `codecs.ts`.
+ *
+ * - Objects come as the JSON bytes that are stored or that a representation has made: a JSON codec copies them and
+ *   parses nothing.
+ * - Nothing holds the event loop: what encodes a large object or a list does it in steps, in the turns of the request.
+ * - A list is written as its head, its items and its tail. It is one chunk if small, otherwise an iterable of chunks,
+ *   each of which is made when the one before was taken.
+ * - A watch event is encoded once for all watchers that see the same bytes.
+ */
+import type { ParsedBody, TypeMeta, WireFormat } from '../../codec/index.ts';
+import type { ByteString, JsonObject, Steps, Turns } from '../../meta/index.ts';
+import type { ObjectList, Representation, StreamEvent, Target } from '../../registry/index.ts';
+import type { ApiResponse, Chunk } from '../types.ts';
+
+export interface WireCodec extends WireFormat {
+  readonly watch: WatchCodec | undefined;
+  /** The same encoding with line feeds and indentation, for people. */
+  readonly pretty?: WireCodec;
+  /** Needs no built-in type: encodes custom resources too. */
+  readonly customResources: boolean;
+  /**
+   * Encodes apiVersion and kind in an envelope around the object, so that `decode` finds them itself and its errors are
+   * complete. Without one they are fields of the decoded value.
+   */
+  readonly envelope: boolean;
+  /**
+   * The body that a user of that name has sent, read in the turns of the request where a thread has a part in it.
+   * `expected` is what an envelope without a type holds.
+   * @throws StatusError 400 or 413, of YAML also 429 or 503
+   */
+  decode(body: Uint8Array, user: string, expected: TypeMeta, turns: Turns): ParsedBody | Promise<ParsedBody>;
+  /** The same in steps, for a large body; undefined, or a result that is undefined: `decode` is to read it. */
+  decodeInSteps?(body: Uint8Array, expected: TypeMeta): Steps<ParsedBody | undefined> | undefined;
+  /** An object that is not stored, such as a Status or a discovery document. */
+  encodeValue(value: JsonObject): Chunk;
+  /** The same in steps, where the codec has some. */
+  encodeValueInSteps?(value: JsonObject): Steps<Chunk>;
+  encodeObject(json: ByteString, turns: Turns): Chunk | Promise<Chunk>;
+  encodeList(target: Target, list: ObjectList, view: Representation, turns: Turns): Promise<ApiResponse['body']>;
+}
+
+/** How a codec writes the events of a watch. */
+export interface WatchCodec {
+  /** The parameters of the Content-Type: `;stream=watch`, or empty. */
+  readonly parameters: string;
+  /** Frames are text: WebSocket sends them as text messages. */
+  readonly text: boolean;
+  /** An event with its framing. `first`: the first event of its watch, which has the column definitions of a table. */
+  encodeFrame(target: Target, event: StreamEvent, view: Representation, first: boolean): Chunk;
+  /** The ERROR event that ends a watch. */
+  encodeError(status: JsonObject): Chunk;
+  /** The event of a frame without its framing, for a transport that has messages. */
+  payload(frame: Chunk): Chunk;
+}
+
+/** A codec that can encode watches. */
+export type StreamingCodec = WireCodec & { readonly watch: WatchCodec };

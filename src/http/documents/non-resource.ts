@@ -1,0 +1,116 @@
+import type { OpenIdDocument } from '../../auth/index.ts';
+import { encodeText, type JsonObject, type Names, statusError } from '../../meta/index.ts';
+import type { Registry } from '../../registry/index.ts';
+import type { Describe } from '../../schema/index.ts';
+import { pageNotFound, prettyAnswer } from '../answers.ts';
+import type { Call, NonResourceHandler } from '../call.ts';
+import { createCodecs } from '../codecs/codecs.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { metricsText } from '../metrics/metrics-text.ts';
+import type { FindType } from '../openapi/built-in-types.ts';
+import { createOpenApi } from '../openapi/openapi.ts';
+import type { ApiResponse } from '../types.ts';
+import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
+import { type RunningFlags, serveRunningFlags } from './debug-flags.ts';
+import { createDiscovery, isRouted } from './discovery.ts';
+import type { Health } from './health.ts';
+import type { Profiler } from './profiling.ts';
+
+export interface NonResourceOptions {
+  readonly registry: Registry;
+  readonly names: Names;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** Absent: nothing is served below `/debug/pprof`. */
+  readonly profiler?: Profiler | undefined;
+  /** Absent: nothing is served below `/debug/flags`. */
+  readonly flags?: RunningFlags | undefined;
+  /** The body of `/version`. */
+  readonly version: JsonObject;
+  /** `host:port` under which clients reach the server, for `/api`. */
+  readonly serverAddress: () => string;
+  /** Documents about the issuer of service account tokens, by path. */
+  readonly openId?: ReadonlyMap<string, OpenIdDocument>;
+  readonly findType: FindType;
+  readonly describe: Describe;
+}
+
+/** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
+export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
+  const { registry, names, health, metrics, profiler, flags, openId = new Map<string, OpenIdDocument>() } = options;
+  const groups = createApiGroups(registry);
+  const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
+  const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
+  const openApi = createOpenApi({
+    groups,
+    names,
+    version: options.version,
+    findType: options.findType,
+    describe: options.describe,
+    enums,
+  });
+  const isBuiltIn = builtInGroups(registry);
+  const version = prettyAnswer(200, options.version);
+  const fixed = [...health.paths, '/metrics', '/metrics/slis', ...openId.keys(), '/version'];
+  let index: { readonly of: readonly Group[]; readonly answer: ApiResponse } | undefined;
+  const indexAnswer = (): ApiResponse => {
+    const of = groups();
+    if (index?.of !== of) {
+      const paths = ['/apis', ...of.flatMap(pathsOfGroup), ...openApi.paths(), ...fixed].sort();
+      index = { of, answer: prettyAnswer(200, { paths }) };
+    }
+    return index.answer;
+  };
+  const serve = (call: Call) => {
+    const { request, info } = call;
+    const { path } = info;
+    if (path === '/version' || path === '/version/') return version;
+    if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
+    if (path === '/metrics') {
+      return { status: 200, headers: metricsHeaders, body: metricsText(metrics.counted, call.turns) };
+    }
+    if (path === '/metrics/slis') {
+      return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };
+    }
+    return (
+      health.serve(path, info.query) ??
+      discovery.serve(path, call) ??
+      openApi.serve(path, call) ??
+      profiler?.serve(path, info.query, request.signal) ??
+      (flags && serveRunningFlags(flags, call)) ??
+      pageNotFound
+    );
+  };
+  return (call) => {
+    const document = openId.get(call.info.path);
+    if (document !== undefined) return serveOpenId(call, document);
+    const answer = serve(call);
+    if (answer === pageNotFound && belowKnownGroup(call.info.path, isBuiltIn)) throw statusError.noSuchResource();
+    if (call.request.method !== 'GET' && isRouted(call.info.path)) throw statusError.methodNotAllowed();
+    return answer;
+  };
+}
+
+/** The keys of an issuer change rarely: clients may keep them for an hour. */
+async function serveOpenId({ request }: Call, { contentType, read }: OpenIdDocument): Promise<ApiResponse> {
+  if (request.method !== 'GET') throw statusError.methodNotAllowed();
+  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600' };
+  return { status: 200, headers, body: encodeText(JSON.stringify(await read())) };
+}
+
+/** Whether a built-in group is served at a prefix of the path: a missing path below it is a Status, any other is plain text. */
+function belowKnownGroup(path: string, isBuiltIn: (group: string) => boolean): boolean {
+  const [, root, group] = path.split('/', 3);
+  if (root === 'api') return isBuiltIn('');
+  return root === 'apis' && group !== undefined && isBuiltIn(group);
+}
+
+const pathsOfGroup = (group: Group): string[] => [
+  group.name === '' ? '/api' : `/apis/${group.name}`,
+  ...group.versions.map(rootOf),
+];
+
+const metricsHeaders = {
+  'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
+  'cache-control': 'no-cache, private',
+};

@@ -1,0 +1,154 @@
+import { bodyCodec, type ParsedBody, type TypeMeta, unrecognizedBody } from '../../codec/index.ts';
+import {
+  getKey,
+  inTurns,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonType,
+  maxShown,
+  parseGroupVersion,
+  StatusError,
+  shorten,
+  statusError,
+  type Turns,
+  type User,
+} from '../../meta/index.ts';
+import { type Change, largeBytes, type ObjectBody, type PatchFormat } from '../../registry/index.ts';
+import type { CompiledType } from '../../schema/index.ts';
+import type { Codecs } from '../codecs/codecs.ts';
+import type { Offered } from '../codecs/media.ts';
+import type { WireCodec } from '../codecs/wire-codec.ts';
+import type { Seat } from '../seat.ts';
+import type { ApiRequest } from '../types.ts';
+
+/** The largest body that is read (bytes). */
+const maxBody = 3 * 1024 * 1024;
+
+interface Sent {
+  readonly request: ApiRequest;
+  readonly seat: Seat;
+  readonly turns: Turns;
+  readonly user: User;
+}
+
+/** The whole body, in a turn to read it: many small bodies may arrive at the same time. Throws 408, 413 or 429. */
+async function receive({ request, seat, turns }: Sent): Promise<Uint8Array> {
+  const bytes = await seat.receive(request, maxBody);
+  if (turns.over) await turns.next();
+  return bytes;
+}
+
+interface Expected extends TypeMeta {
+  /** The body must name its kind: nothing else tells how a custom object is decoded. */
+  readonly namesKind: boolean;
+}
+
+/** Reads the body as an object of a type. Throws 400, 408, 413, 415 or 429. */
+export async function readObjectBody(sent: Sent, expected: Expected, offered: Offered): Promise<ObjectBody> {
+  const codec = bodyCodec(sent.request.headers['content-type'], offered);
+  const bytes = await receive(sent);
+  const unrecognized = (fault: StatusError) =>
+    unrecognizedBody(expected.kind, bytes, `couldn't get version/kind; json parse error: ${fault.message}`, fault);
+  const body = await decodeObject(sent, codec, bytes, expected, unrecognized);
+  const fault = expected.namesKind ? kindFault(body.value, bytes) : undefined;
+  if (fault !== undefined) throw unrecognizedBody(expected.kind, bytes, fault);
+  return { ...body, size: bytes.length };
+}
+
+/** Why the kind of an object is not known; undefined where it is. */
+function kindFault(value: JsonObject, bytes: Uint8Array): string | undefined {
+  const [apiVersion, kind] = [getKey(value, 'apiVersion'), getKey(value, 'kind')];
+  if (typeof apiVersion === 'string' && apiVersion !== '' && parseGroupVersion(apiVersion) === undefined) {
+    return `unexpected GroupVersion string: ${shorten(apiVersion)}`;
+  }
+  if (kind !== undefined && kind !== null && kind !== '') return undefined;
+  return `Object 'Kind' is missing in '${shorten(Buffer.from(bytes).toString(), maxShown)}'`;
+}
+
+/** What a codec of text expects. */
+const anyType: TypeMeta = { apiVersion: '', kind: '' };
+
+/** The value of a body; that of a large one is read in the turns of the request. */
+async function parsed(
+  { turns, user }: Sent,
+  codec: WireCodec,
+  bytes: Uint8Array,
+  expected: TypeMeta,
+): Promise<ParsedBody> {
+  const steps = bytes.length < largeBytes ? undefined : codec.decodeInSteps?.(bytes, expected);
+  const body = steps === undefined ? undefined : await inTurns(steps, turns);
+  return body ?? codec.decode(bytes, user.name, expected, turns);
+}
+
+/** The object in a body. An error is completed by `unrecognized`, unless the codec finds the kind itself. */
+async function decodeObject(
+  sent: Sent,
+  codec: WireCodec,
+  bytes: Uint8Array,
+  expected: TypeMeta,
+  unrecognized: (fault: StatusError) => StatusError,
+): Promise<Omit<ObjectBody, 'size'>> {
+  try {
+    const body = await parsed(sent, codec, bytes, expected);
+    return { ...body, value: objectIn(body.value) };
+  } catch (error) {
+    if (codec.envelope || !(error instanceof StatusError) || error.code !== 400) throw error;
+    throw unrecognized(error);
+  }
+}
+
+/** The Go type that the reference server first decodes a body into, as it stands in messages. */
+const typeFields =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** The object that a body decodes to; null is an empty one. @throws StatusError 400 */
+function objectIn(value: Json): JsonObject {
+  if (value === null) return {};
+  if (!isJsonObject(value)) {
+    throw statusError.badRequest(`json: cannot unmarshal ${jsonType(value)} into Go value of type ${typeFields}`);
+  }
+  for (const field of ['apiVersion', 'kind']) {
+    const given = value[field] ?? null;
+    if (given === null || typeof given === 'string') continue;
+    throw statusError.badRequest(
+      `json: cannot unmarshal ${jsonType(given)} into Go struct field .${field} of type string`,
+    );
+  }
+  return value;
+}
+
+/** A patch in that format. A malformed one is reported later, when its object is known. Throws 408, 413 or 429. */
+export async function readPatch(
+  sent: Sent,
+  format: PatchFormat,
+  { json, yaml }: Codecs,
+): Promise<Change & { readonly verb: 'patch' }> {
+  const bytes = await receive(sent);
+  const change = { verb: 'patch', format } as const;
+  try {
+    const body = await parsed(sent, format === 'apply' ? yaml : json, bytes, anyType);
+    return { ...change, patch: body.value, findings: body.findings, json: body.json, size: bytes.length };
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 400) throw error;
+    return { ...change, patch: null, malformed: error.message };
+  }
+}
+
+/** The options in the body of a delete request; undefined when it has none. Throws 400, 408, 413, 415 or 429. */
+export async function readOptionsBody(
+  sent: Sent,
+  type: CompiledType,
+  offered: Offered,
+): Promise<JsonObject | undefined> {
+  const bytes = await receive(sent);
+  if (bytes.length === 0) return undefined;
+  const codec = bodyCodec(sent.request.headers['content-type'], offered);
+  const { value } = await decodeObject(sent, codec, bytes, deleteOptionsKind, unrecognizedOptions);
+  return type.decode(value).value;
+}
+
+const unrecognizedOptions = (fault: StatusError): StatusError =>
+  statusError.badRequest(`couldn't get version/kind; json parse error: ${fault.message}`, fault);
+
+export const deleteOptionsKind: TypeMeta = { apiVersion: 'v1', kind: 'DeleteOptions' };

@@ -1,0 +1,331 @@
+import { hash, X509Certificate } from 'node:crypto';
+import { constants, type ServerHttp2Session } from 'node:http2';
+import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls';
+import { type Clock, scheduler, type Turns } from '../../meta/index.ts';
+import type { Peer } from '../types.ts';
+import { InputLimits } from './input-limits.ts';
+import type { LoopTurns } from './loop-turns.ts';
+import type { NodeRequest } from './node-request.ts';
+import { breakOff, type Sink } from './node-response.ts';
+import { readingOf } from './reading.ts';
+import { Rounds } from './rounds.ts';
+
+/** One accepted connection, of either protocol. */
+export interface Connection {
+  readonly peer: Peer;
+  /** Its requests in flight. Each is notified once of its end, with its response or with the connection. */
+  readonly requests: ReadonlySet<NodeRequest>;
+  begin(request: NodeRequest): void;
+  end(request: NodeRequest): void;
+  /** Counts a piece of a body. */
+  received(bytes: number): void;
+  /** Counts a stream that was reset; `began` is monotonic. */
+  reset(began: number): void;
+  /** Must be called before responses can fill an HTTP/1.1 connection: from then on Node can pause it. */
+  allowPause(): void;
+  /** Aborts a response that its client does not read, and all others of the connection if none makes progress. */
+  cutOff(answer: Sink, clock: Clock): void;
+  /** Accepts no more requests; closes once those in flight have ended. */
+  finish(): void;
+  destroy(): void;
+  /** True once it is being closed: a request that still arrives cannot be answered, and must not be served. */
+  readonly ended: boolean;
+  /** Whether the client has answered the GOAWAY, or has had the time to. Always true over HTTP/1.1. */
+  readonly told: boolean;
+  /** Whether a handler has still to respond, or, once it is to be closed, whether requests may still arrive. */
+  readonly busy: boolean;
+}
+
+/** The connections of a listener, and their end. */
+export interface Connections {
+  readonly closing: boolean;
+  readonly size: number;
+  /** How many connections are busy. */
+  readonly busy: number;
+  add(socket: TLSSocket, session: ServerHttp2Session | undefined): Connection;
+  of(key: object): Connection | undefined;
+  /** Resolves when all are closed; what is left after `graceMs` is cut off. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface ConnectionsOptions {
+  readonly clock: Clock;
+  readonly loop: LoopTurns;
+  /** Is told of each connection that is ended because its client sends more than it may. */
+  readonly exceeded: () => void;
+}
+
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { clock } = options;
+  const rounds = new Rounds(clock);
+  const open = new Map<object, Connection>();
+  let whenEmpty: (() => void) | undefined;
+  let closing = false;
+  return {
+    get closing() {
+      return closing;
+    },
+    get size() {
+      return open.size;
+    },
+    get busy() {
+      return [...open.values()].filter(({ busy }) => busy).length;
+    },
+    of: (key) => open.get(key),
+    add(socket, session) {
+      const connection = createConnection(socket, session, { ...options, rounds });
+      const key = session ?? socket;
+      open.set(key, connection);
+      key.once('close', () => {
+        open.delete(key);
+        // Responses that wait for their turn on an HTTP/1.1 connection are not notified of its end by Node.
+        for (const request of connection.requests) connection.end(request);
+        if (open.size === 0) whenEmpty?.();
+      });
+      // Its handshake ended after `close`. `busy` has not counted it: it must not bring requests.
+      if (closing) connection.destroy();
+      return connection;
+    },
+    async close(graceMs) {
+      closing = true;
+      const empty = new Promise<void>((resolve) => {
+        whenEmpty = resolve;
+      });
+      for (const connection of open.values()) connection.finish();
+      if (open.size === 0) return;
+      const cancel = clock.after(graceMs, () => {
+        for (const connection of open.values()) connection.destroy();
+      });
+      await empty;
+      cancel();
+    },
+  };
+}
+
+function createConnection(
+  socket: TLSSocket,
+  session: ServerHttp2Session | undefined,
+  { clock, loop, exceeded, rounds }: ConnectionsOptions & { readonly rounds: Rounds },
+): Connection {
+  const requests = new Set<NodeRequest>();
+  const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests, clock);
+  let finishing = false;
+  const finish = (left = false) => {
+    finishing = true;
+    ends.finish(left);
+  };
+  const reading = readingOf(socket);
+  const end = (request: NodeRequest) => {
+    if (!requests.delete(request)) return;
+    if (requests.size < mostPipelined) reading.release();
+    request.end();
+    if (finishing) ends.finish(false);
+  };
+  let flooded = false;
+  const exceed = () => {
+    if (flooded || ends.ended()) return;
+    flooded = true;
+    exceeded();
+    reading.stop();
+    session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // Not the session, which may be reading.
+    clock.after(tellMs, () => socket.destroy());
+  };
+  const input = new InputLimits({ pause: () => reading.pause(), exceed }, clock, loop);
+  const connection: Connection = {
+    peer: peerOf(socket),
+    requests,
+    begin(request) {
+      requests.add(request);
+      input.request();
+      if (session === undefined && requests.size >= mostPipelined) reading.hold();
+    },
+    end,
+    received: (bytes) => input.piece(bytes),
+    reset: (began) => input.reset(began),
+    allowPause: ends.allowPause,
+    cutOff: ends.cutOff,
+    destroy: ends.destroy,
+    finish: () => finish(),
+    get ended() {
+      return flooded || ends.ended();
+    },
+    get told() {
+      return ends.told();
+    },
+    get busy() {
+      return (finishing && !ends.told()) || [...requests].some(({ answered }) => !answered);
+    },
+  };
+  // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
+  // the streams that still come while it reads them, which corrupts its memory or ends the process: a session is never
+  // closed, but destroyed once it is idle, and never while it is reading.
+  if (session !== undefined) {
+    session.close = () => finish(true);
+    destroyLater(session);
+    const control = () => input.control();
+    session.on('ping', control);
+    session.on('remoteSettings', control);
+    session.once(
+      'close',
+      rounds.add(() => input.look(socket, requests.size)),
+    );
+    // Node's engine has told its client to go away, and would wait for what the client does not read.
+    session.once('error', () => clock.after(reactMs, () => socket.destroy()));
+  }
+  return connection;
+}
+
+interface Ends extends Pick<Connection, 'allowPause' | 'cutOff' | 'destroy'> {
+  /** `left`: the client has sent GOAWAY. */
+  finish(left: boolean): void;
+  ended(): boolean;
+  /** Whether the client, after `finish`, must open no more streams. */
+  told(): boolean;
+}
+
+function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
+  let pausable = false;
+  return {
+    // Node pauses a connection on which a request arrives while answers fill it. Its parser reads from the socket
+    // directly, and fails (HPE_PAUSED) on what arrives meanwhile, until somebody listens for data: then it reads what
+    // the socket emits, which a pause stops.
+    allowPause() {
+      if (!pausable) socket.on('data', ignore);
+      pausable = true;
+    },
+    cutOff: () => socket.destroy(),
+    finish() {
+      if (requests.size === 0) socket.destroySoon();
+    },
+    destroy: () => socket.destroy(),
+    ended: () => socket.writableEnded || socket.destroyed,
+    told: () => true,
+  };
+}
+
+function endsOfSession(
+  session: ServerHttp2Session,
+  socket: TLSSocket,
+  requests: ReadonlySet<NodeRequest>,
+  clock: Clock,
+): Ends {
+  let goingAway = false;
+  let told = false;
+  let ended = false;
+  const endIfIdle = () => {
+    if (!told || requests.size > 0 || session.destroyed) return;
+    ended = true;
+    session.destroy();
+  };
+  // All streams that the client has opened before it was told have arrived when it answers.
+  const tell = (mostMs: number) => {
+    goingAway = true;
+    session.goaway(constants.NGHTTP2_NO_ERROR, lastStream);
+    const answered = () => {
+      cancel();
+      told = true;
+      setImmediate(endIfIdle);
+    };
+    const cancel = clock.after(mostMs, answered);
+    if (!session.ping(answered)) answered();
+  };
+  return {
+    allowPause: ignore,
+    cutOff(answer, clock) {
+      const { bytesWritten } = socket;
+      breakOff(answer);
+      // Not even the end of the stream could be sent: nothing that the session holds will be.
+      clock.after(reactMs, () => {
+        if (socket.bytesWritten === bytesWritten) socket.destroy();
+      });
+    },
+    // Sends a GOAWAY and ends with the last stream: pending writes are finished first.
+    finish(left) {
+      if (session.destroyed) return;
+      if (goingAway) setImmediate(endIfIdle);
+      else tell(left ? leaveMs : reactMs);
+    },
+    destroy() {
+      session.destroy();
+      // A session would wait for its pending writes.
+      socket.destroy();
+    },
+    ended: () => ended || session.destroyed || socket.destroyed,
+    told: () => told || session.destroyed,
+  };
+}
+
+/** From now on the session is destroyed in a later turn of the event loop. */
+function destroyLater(session: ServerHttp2Session): void {
+  const destroy = session.destroy.bind(session);
+  session.destroy = (...why) => void setImmediate(() => destroy(...why));
+}
+
+/**
+ * The last stream of a GOAWAY that tells a client to open no more streams. The number of the last stream that has arrived
+ * would tell it to send again what is under way and will be served.
+ */
+const lastStream = 2 ** 31 - 1;
+
+/** How long the end of a stream may take on a connection that makes progress, or the answer to a GOAWAY (ms). */
+const reactMs = 1_000;
+
+/** Requests of an HTTP/1.1 connection whose responses are still to be sent, after which it is not read. */
+const mostPipelined = 100;
+
+/** What a client has to read why its connection ends (ms). */
+const tellMs = 50;
+
+/** For how long streams are expected of a client that has sent GOAWAY (ms): Node sends it before those it has opened. */
+const leaveMs = 100;
+
+const ignore = () => {};
+
+/** An attribute of a subject with the user's uid. */
+const uidAttribute = '1.3.6.1.4.1.57683.2';
+
+/** How many certificates that came with a client's are looked at: Node makes a chain circular at a self-signed one. */
+const maxIssuers = 9;
+
+/** Address and certificate of the client; authenticators verify the certificate. */
+function peerOf(socket: TLSSocket): Peer {
+  const address = socket.remoteAddress ?? '';
+  // `getPeerX509Certificate` copies all that came with it, and in some versions takes them out of the connection.
+  const { raw, subject }: Partial<PeerCertificate> = socket.getPeerCertificate(false) ?? {};
+  if (raw === undefined) return { address, certificate: undefined };
+  const attributes = (subject ?? {}) as { readonly [name: string]: string | string[] | undefined };
+  let issuers: Promise<readonly X509Certificate[]> | undefined;
+  return {
+    address,
+    certificate: {
+      commonName: allOf(attributes['CN']).at(-1) ?? '',
+      organizations: allOf(attributes['O']),
+      uids: allOf(attributes[uidAttribute]),
+      sha256: hash('sha256', raw, 'hex'),
+      own: new X509Certificate(raw),
+      issuers: () => {
+        issuers ??= issuersOf(socket, scheduler.turns(address));
+        return issuers;
+      },
+    },
+  };
+}
+
+/** The certificates that came with that of the client, each followed by its issuer. Node reads all in one step. */
+async function issuersOf(socket: TLSSocket, turns: Turns): Promise<readonly X509Certificate[]> {
+  if (turns.over) await turns.next();
+  const own: Partial<DetailedPeerCertificate> = socket.getPeerCertificate(true) ?? {};
+  const found: X509Certificate[] = [];
+  const seen = new Set<object>([own]);
+  let next = own.issuerCertificate;
+  while (next?.raw !== undefined && !seen.has(next) && found.length < maxIssuers) {
+    found.push(new X509Certificate(next.raw));
+    seen.add(next);
+    next = next.issuerCertificate;
+  }
+  return found;
+}
+
+const allOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  value === undefined ? [] : typeof value === 'string' ? [value] : value;

@@ -1,0 +1,78 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../../meta/index.ts';
+import type { Endpoint } from '../../registry/index.ts';
+import { type DialOptions, dial, type KubeletTrust } from '../relay/dial.ts';
+import type { PacedSocket } from '../relay/paced-socket.ts';
+
+export interface ExchangeOptions {
+  readonly clock: Clock;
+  readonly trust: KubeletTrust;
+  /** Timeout for the connection (ms); 0: none. */
+  readonly connectMs: number;
+}
+
+/** The response; with a socket if the backend switched protocols. */
+interface Exchanged {
+  readonly incoming: IncomingMessage;
+  readonly socket?: Socket;
+}
+
+/** Sends requests to kubelets and proxied backends. */
+interface Exchange {
+  /** Resolves with the headers of the response. Rejects with the error of the connection. */
+  begin(endpoint: Endpoint, options: DialOptions, body?: AsyncIterable<Uint8Array>): Promise<Exchanged>;
+  /** Aborts all requests. */
+  close(): void;
+}
+
+export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Exchange {
+  const open = new Set<ClientRequest | Socket>();
+  const track = (connection: ClientRequest | Socket) => {
+    open.add(connection);
+    connection.once('close', () => open.delete(connection));
+  };
+  return {
+    begin: (endpoint, options, body) =>
+      new Promise((resolve, reject) => {
+        const outgoing = dial(endpoint, trust, options);
+        track(outgoing);
+        const late = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
+        const cancel = connectMs === 0 ? ignore : clock.after(connectMs, late);
+        outgoing.once('socket', (socket) =>
+          socket.once(endpoint.scheme === 'https' ? 'secureConnect' : 'connect', cancel),
+        );
+        outgoing.once('close', () => {
+          cancel();
+          reject(Object.assign(new Error('no answer'), { code: 'ECONNRESET' }));
+        });
+        outgoing.once('timeout', late);
+        outgoing.on('error', reject);
+        outgoing.once('response', (incoming) => {
+          // Errors of a body that nobody reads are ignored.
+          incoming.on('error', ignore);
+          const { statusCode = 0 } = incoming;
+          if (statusCode >= 200 && statusCode <= 599) return resolve({ incoming });
+          incoming.destroy();
+          reject(new Error(`malformed HTTP status code "${statusCode}"`));
+        });
+        const agreed = (incoming: IncomingMessage, paced: PacedSocket, head: Buffer) => {
+          const socket = paced.release(head);
+          track(socket);
+          socket.on('error', ignore);
+          socket.setTimeout(0);
+          resolve({ incoming, socket });
+        };
+        // An unsolicited upgrade is rejected.
+        if (options.headers['upgrade'] !== undefined) outgoing.once('upgrade', agreed);
+        if (body === undefined) outgoing.end();
+        else pipeline(body, outgoing).catch(reject);
+      }),
+    close() {
+      for (const connection of open) connection.destroy();
+    },
+  };
+}
+
+const ignore = () => {};

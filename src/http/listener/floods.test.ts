@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import { setTimeout as sleep } from 'node:timers/promises';
+import tls from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ByteString } from '../../meta/index.ts';
+import { makeCertificates, realClock } from '../testing/fixture.ts';
+import type { ApiRequest } from '../types.ts';
+import { listen } from './listener.ts';
+
+// Frames that cost the server more than their client.
+const { ca, cert, key } = makeCertificates();
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+/** A listener whose handler records what it is asked, and answers once the body is there. */
+async function start() {
+  const asked: string[] = [];
+  const handler = async (request: ApiRequest) => {
+    asked.push(request.url);
+    if (request.url === '/wait') await new Promise(() => {});
+    if (request.url !== '/unread') await request.body(10_000_000);
+    return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'fine' as ByteString };
+  };
+  const log = { error: () => {} };
+  const listener = await listen({ handler, address: '127.0.0.1', port: 0, tls: { cert, key }, clock: realClock, log });
+  open.push({ close: () => listener.close(100) });
+  return { listener, asked };
+}
+
+const type = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 };
+const flags = { endStream: 1, endHeaders: 4 };
+
+function frame(kind: number, flag: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = kind;
+  head[4] = flag;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** GET https://a/ or POST https://a/ (RFC 7541, Appendix A). */
+const head = { get: Buffer.from('828784410161', 'hex'), post: Buffer.from('838784410161', 'hex') };
+const cancel = Buffer.from([0, 0, 0, http2.constants.NGHTTP2_CANCEL]);
+const resetAtOnce = (i: number) =>
+  Buffer.concat([
+    frame(type.headers, flags.endStream | flags.endHeaders, 2 * i + 1, head.get),
+    frame(type.reset, 0, 2 * i + 1, cancel),
+  ]);
+
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(type.settings, 0, 0)]);
+
+/** A connection on which nothing has been sent, and the codes of the GOAWAY frames that it receives. */
+async function connect(port: number, protocol = 'h2') {
+  const socket = tls.connect({ port, host: '127.0.0.1', ca, ALPNProtocols: [protocol] });
+  open.push({ close: () => socket.destroy() });
+  socket.on('error', () => {});
+  await once(socket, 'secureConnect');
+  const codes: number[] = [];
+  let tail = Buffer.alloc(0);
+  socket.on('data', (piece: Buffer) => {
+    tail = Buffer.concat([tail, piece]);
+    while (tail.length >= 9 && tail.length >= 9 + tail.readUIntBE(0, 3)) {
+      if (tail[3] === type.goAway) codes.push(tail.readUInt32BE(13));
+      tail = tail.subarray(9 + tail.readUIntBE(0, 3));
+    }
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  return { socket, codes, closed };
+}
+
+const calm = http2.constants.NGHTTP2_ENHANCE_YOUR_CALM;
+
+/** What another client is answered. */
+async function get(port: number, path = '/other'): Promise<number | undefined> {
+  const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
+  open.push({ close: () => session.destroy() });
+  const [headers] = await once(session.request({ ':path': path }), 'response');
+  return (headers as http2.IncomingHttpStatusHeader)[':status'];
+}
+
+it('streams that are reset at once end their connection, and hardly any of them reaches the handler', async () => {
+  const { listener, asked } = await start();
+  const { socket, codes, closed } = await connect(listener.port);
+  socket.write(Buffer.concat([preface, ...Array.from({ length: 1_000 }, (_, i) => resetAtOnce(i))]));
+  await closed;
+  expect(codes).toContain(calm);
+  expect(asked.length).toBeLessThan(200);
+  expect(listener.counts()).toMatchObject({ flooded: 1 });
+  expect(await get(listener.port)).toBe(200);
+});
+
+it('a client that cancels all its streams, and those that it opens next, goes on', async () => {
+  const { listener, asked } = await start();
+  const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca });
+  open.push({ close: () => session.destroy() });
+  await once(session, 'remoteSettings');
+  for (const count of [100, 90]) {
+    const before = asked.length;
+    const streams = Array.from({ length: count }, () => session.request({ ':path': '/wait' }));
+    for (const stream of streams) stream.on('error', () => {});
+    await expect.poll(() => asked.length).toBe(before + count);
+    for (const stream of streams) stream.close(http2.constants.NGHTTP2_CANCEL);
+    // Some versions of Node's client open no streams in place of those that are being cancelled.
+    await new Promise<void>((resolve) => session.ping(() => resolve()));
+  }
+  const [headers] = await once(session.request({ ':path': '/' }), 'response');
+  expect((headers as http2.IncomingHttpStatusHeader)[':status']).toBe(200);
+  expect(listener.counts()).toMatchObject({ flooded: 0 });
+});
+
+it.each(['/read', '/unread'])('a client that sends many bodies goes on: %s', async (path) => {
+  const { listener } = await start();
+  const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca });
+  open.push({ close: () => session.destroy() });
+  const body = Buffer.alloc(60_000);
+  const send = async () => {
+    const stream = session.request({ ':method': 'POST', ':path': path, 'content-length': body.length });
+    const responds = once(stream, 'response');
+    stream.resume().end(body);
+    await responds;
+    if (!stream.closed) await once(stream, 'close');
+  };
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(Array.from({ length: 50 }, send));
+    await sleep(50);
+  }
+  expect(listener.counts()).toMatchObject({ flooded: 0 });
+});
+
+describe('a flood that the engine lets pass ends its connection:', () => {
+  const post = frame(type.headers, flags.endHeaders, 1, head.post);
+  const request = frame(type.headers, flags.endHeaders | flags.endStream, 1, head.get);
+  interface Flood {
+    readonly name: string;
+    /** What the connection begins with. */
+    readonly first?: Buffer;
+    readonly repeated: Buffer;
+    /** How often it is repeated before the next pause. */
+    readonly times: number;
+    /** Whether some versions of the engine end the connection themselves, so that it is not counted. */
+    readonly endedByEngine?: boolean;
+  }
+  const floods: readonly Flood[] = [
+    { name: 'pings', repeated: frame(type.ping, 0, 0, Buffer.alloc(8)), times: 200 },
+    { name: 'settings', repeated: frame(type.settings, 0, 0), times: 200 },
+    ...[
+      { name: 'priorities', repeated: frame(type.priority, 0, 3, Buffer.from([0, 0, 0, 0, 255])) },
+      { name: 'window updates', repeated: frame(type.windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1])) },
+      { name: 'unknown frames', repeated: frame(0x77, 0, 0) },
+      { name: 'unknown frames beside a request', first: request, repeated: frame(0x77, 0, 0) },
+    ].map((flood) => ({ ...flood, times: 2_000, endedByEngine: true })),
+    { name: 'bytes of a body one by one', first: post, repeated: frame(type.data, 0, 1, Buffer.from(' ')), times: 200 },
+  ];
+  it.each(floods)('$name', async ({ first = Buffer.of(), repeated, times, endedByEngine = false }) => {
+    const { listener } = await start();
+    const { socket, codes, closed } = await connect(listener.port);
+    socket.write(Buffer.concat([preface, first]));
+    const some = Buffer.concat(Array.from({ length: times }, () => repeated));
+    // Acknowledgements that are not sent at once are limited by the engine.
+    while (!socket.destroyed) {
+      socket.write(some);
+      await sleep(2);
+    }
+    await closed;
+    expect(codes).toEqual([calm]);
+    if (!endedByEngine) expect(listener.counts()).toMatchObject({ flooded: 1 });
+    expect(await get(listener.port)).toBe(200);
+  });
+
+  it('chunks of one byte over HTTP/1.1', async () => {
+    const { listener } = await start();
+    const { socket, closed } = await connect(listener.port, 'http/1.1');
+    const chunks = '1\r\n \r\n'.repeat(6_000);
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`);
+    await closed;
+    expect(listener.counts()).toMatchObject({ flooded: 1 });
+  });
+});
+
+it('thousands of pipelined requests are answered in their order, some at a time', async () => {
+  const { listener, asked } = await start();
+  const { socket, closed } = await connect(listener.port, 'http/1.1');
+  const paths = Array.from({ length: 5_000 }, (_, i) => `/${i}`);
+  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  socket.write(`${requests.join('')}GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  await closed;
+  expect(asked).toEqual([...paths, '/last']);
+});

@@ -1,0 +1,69 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { realClock } from '../testing/fixture.ts';
+import { Handshakes } from './handshakes.ts';
+
+/** A connection that is being accepted, and whether it is read. */
+class Accepted extends EventEmitter {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  bytesRead = 0;
+  destroyed = false;
+  read = true;
+  readonly _handle = {
+    reading: true,
+    readStart: () => {
+      this.read = true;
+    },
+    readStop: () => {
+      this.read = false;
+    },
+  };
+
+  constructor(remoteAddress: string, remotePort: number) {
+    super();
+    this.remoteAddress = remoteAddress;
+    this.remotePort = remotePort;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+function accept(handshakes: Handshakes, addresses: readonly string[]): Accepted[] {
+  const accepted = addresses.map((address, i) => new Accepted(address, i));
+  for (const socket of accepted) handshakes.begin(socket as unknown as Socket);
+  return accepted;
+}
+
+it('two handshakes are read at a time, of one address after the other, until all are over', async () => {
+  const handshakes = new Handshakes(realClock);
+  let open = accept(handshakes, [...Array<string>(20).fill('1.1.1.1'), '2.2.2.2', '3.3.3.3']);
+  const order: string[] = [];
+  while (open.length > 0) {
+    await expect.poll(() => open.some(({ read }) => read), { interval: 1 }).toBe(true);
+    const read = open.filter((socket) => socket.read);
+    expect(read.length).toBeLessThanOrEqual(2);
+    for (const socket of read) {
+      socket.bytesRead += 1_000;
+      order.push(socket.remoteAddress);
+      handshakes.end(socket as unknown as Socket);
+    }
+    open = open.filter((socket) => !read.includes(socket));
+  }
+  expect(order).toHaveLength(22);
+  expect(order.slice(0, 6)).toContain('2.2.2.2');
+  expect(order.slice(0, 6)).toContain('3.3.3.3');
+});
+
+it('clients that send nothing keep no others waiting', async () => {
+  const handshakes = new Handshakes(realClock);
+  const accepted = accept(handshakes, Array<string>(10).fill('1.1.1.1'));
+  const last = accepted.at(-1) as Accepted;
+  await expect.poll(() => last.read, { interval: 1 }).toBe(true);
+  for (const socket of accepted.slice(0, 8)) socket.destroy();
+  await expect.poll(() => accepted.slice(8).every(({ read }) => read), { interval: 1 }).toBe(true);
+});

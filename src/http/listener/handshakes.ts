@@ -1,0 +1,130 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../meta/index.ts';
+import { type Reading, readingOf } from './reading.ts';
+
+/**
+ * Handshakes that are read in one turn of the event loop, while others wait. OpenSSL verifies what a client sends in one
+ * step, which takes up to 70 ms for 100 KiB of certificates.
+ */
+const mostAtOnce = 2;
+
+/** How long handshakes are read whose clients send nothing, while others wait (ms). */
+const silentMs = 1;
+
+/** A turn of the event loop that takes longer is followed by a rest (ms). */
+const longMs = 10;
+
+interface Handshake {
+  readonly socket: Socket;
+  readonly reading: Reading;
+  readonly address: string;
+  /** How much its client had sent when it was last looked at. */
+  seen: number;
+}
+
+/** The TLS handshakes of a listener. A few are read at a time, of one address after the other. */
+export class Handshakes {
+  readonly #underWay = new Map<string, Handshake>();
+  readonly #read = new Set<Handshake>();
+  /** Those that wait, by address. */
+  readonly #waiting = new Map<string, Set<Handshake>>();
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #scheduled = false;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Must be called when a connection is accepted, once TLS has begun to read it. */
+  begin(socket: Socket): void {
+    if (socket.destroyed) return;
+    const key = keyOf(socket);
+    const handshake = { socket, reading: readingOf(socket), address: socket.remoteAddress ?? '', seen: 0 };
+    this.#underWay.set(key, handshake);
+    socket.once('close', () => {
+      if (this.#underWay.get(key) === handshake) this.#underWay.delete(key);
+      this.#remove(handshake);
+    });
+    if (this.#waiting.size === 0 && this.#read.size < mostAtOnce) {
+      this.#read.add(handshake);
+      return;
+    }
+    handshake.reading.hold();
+    this.#wait(handshake);
+    this.#schedule(false);
+  }
+
+  /** Must be called with the TLS socket of a handshake that is over. */
+  end(secure: Socket): void {
+    const key = keyOf(secure);
+    const handshake = this.#underWay.get(key);
+    if (handshake === undefined) return;
+    this.#underWay.delete(key);
+    this.#remove(handshake);
+  }
+
+  #wait(handshake: Handshake): void {
+    const { address } = handshake;
+    const queue = this.#waiting.get(address) ?? new Set();
+    this.#waiting.set(address, queue.add(handshake));
+  }
+
+  #remove(handshake: Handshake): void {
+    this.#read.delete(handshake);
+    const queue = this.#waiting.get(handshake.address);
+    queue?.delete(handshake);
+    if (queue?.size === 0) this.#waiting.delete(handshake.address);
+  }
+
+  /**
+   * While clients send, others are read in the next turn of the event loop; while they are silent, it must not spin.
+   * What took long is followed by as much time for everything else.
+   */
+  #schedule(sent: boolean): void {
+    if (this.#scheduled || this.#waiting.size === 0) return;
+    this.#scheduled = true;
+    const began = this.#clock.monotonic();
+    const turn = () => {
+      this.#scheduled = false;
+      this.#turn();
+    };
+    const look = () => {
+      const took = this.#clock.monotonic() - began;
+      if (took < longMs) turn();
+      else setTimeout(turn, took).unref();
+    };
+    if (sent) setImmediate(look);
+    else setTimeout(look, silentMs).unref();
+  }
+
+  #turn(): void {
+    let sent = this.#read.size < mostAtOnce;
+    for (const handshake of this.#read) {
+      const { bytesRead } = handshake.socket;
+      if (bytesRead > handshake.seen) sent = true;
+      handshake.seen = bytesRead;
+      this.#read.delete(handshake);
+      handshake.reading.hold();
+      this.#wait(handshake);
+    }
+    this.#readOn();
+    this.#schedule(sent);
+  }
+
+  /** Reads those that have waited longest, of one address after the other. */
+  #readOn(): void {
+    for (const [address, queue] of this.#waiting) {
+      const [next] = queue;
+      if (next === undefined || this.#read.size === mostAtOnce) return;
+      queue.delete(next);
+      this.#waiting.delete(address);
+      if (queue.size > 0) this.#waiting.set(address, queue);
+      this.#read.add(next);
+      next.reading.release();
+    }
+  }
+}
+
+/** Names a connection, for a socket and the TLS socket over it. */
+const keyOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;

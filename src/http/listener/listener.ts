@@ -1,0 +1,344 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type Clock, encodeText } from '../../meta/index.ts';
+import type { Log } from '../log.ts';
+import type { ConnectionCounts } from '../metrics/metrics.ts';
+import { sendMessages, upgradeConnection } from '../relay/tunnel.ts';
+import { Shares } from '../shares.ts';
+import type { ApiResponse, Handler } from '../types.ts';
+import { Arrivals } from './arrivals.ts';
+import { type Connection, type Connections, createConnections } from './connections.ts';
+import { Handshakes } from './handshakes.ts';
+import {
+  configureHttp1,
+  defaultLimits,
+  type ListenerLimits,
+  serverOptions,
+  type TlsFiles,
+  tlsOptions,
+} from './listener-options.ts';
+import { LoopTurns } from './loop-turns.ts';
+import { type NodeMessage, NodeRequest, type NodeRequestOptions } from './node-request.ts';
+import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
+
+export interface ListenerOptions {
+  readonly handler: Handler;
+  readonly address: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly tls: TlsFiles;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'error'>;
+  readonly limits?: Partial<ListenerLimits>;
+}
+
+export interface Listener {
+  readonly address: string;
+  readonly port: number;
+  /** The number of open connections. */
+  readonly connections: number;
+  readonly counts: () => ConnectionCounts;
+  /**
+   * The number of connections on which a handler has still to respond. After `close` also those whose client may not know
+   * yet that it must open no more streams: at 0, no more requests reach the handler.
+   */
+  readonly busy: number;
+  /** Replaces the certificate and the client CA for new connections. */
+  renew(tls: TlsFiles): void;
+  /**
+   * Accepts no more connections, lets the requests in flight finish, sends GOAWAY over HTTP/2 and closes idle
+   * connections and those in their TLS handshake. What is left after `graceMs` is aborted. Watches must be closed by the caller.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Serves HTTP/1.1 and HTTP/2 over TLS 1.2 or later on one port. Rejects if it cannot listen there. */
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const limits = { ...defaultLimits, ...options.limits };
+  const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
+  configureHttp1(server, limits);
+  const { clock } = options;
+  const loop = new LoopTurns();
+  const counts = { refused: 0, flooded: 0, failedHandshakes: 0 };
+  const connections = createConnections({ clock, loop, exceeded: () => void counts.flooded++ });
+  const { bodyMs, paceMs, paceBytes } = limits;
+  const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
+  const arrivals = new Arrivals(loop);
+  accept(server, { ...options, limits, connections, arrivals, bodies, counts });
+  await bind(server, options);
+  const bound = server.address() as AddressInfo;
+  return {
+    address: bound.address,
+    port: bound.port,
+    get connections() {
+      return connections.size;
+    },
+    counts: () => ({ open: connections.size, ...counts }),
+    get busy() {
+      return connections.busy;
+    },
+    renew: (tls) => server.setSecureContext(tlsOptions(tls)),
+    async close(graceMs) {
+      const stopped = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      await connections.close(graceMs);
+      await stopped;
+    },
+  };
+}
+
+/** What requests are served with. */
+interface Serving extends Pick<ListenerOptions, 'handler' | 'clock' | 'log'> {
+  readonly limits: ListenerLimits;
+  readonly connections: Connections;
+  readonly arrivals: Arrivals;
+  readonly bodies: NodeRequestOptions;
+  readonly counts: { refused: number; flooded: number; failedHandshakes: number };
+}
+
+/** Serves new connections. An error on one closes that one only. */
+function accept(server: Http2SecureServer, serving: Serving): void {
+  const { limits, clock, connections, log, counts } = serving;
+  const guarded = (owner: { destroy(): void }, work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      log.error('a connection failed', { error });
+      owner.destroy();
+    }
+  };
+  const places = new Shares(limits.connections);
+  const handshakes = new Handshakes(clock);
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = '' } = socket;
+    if (!places.fits(remoteAddress, 1, false)) {
+      counts.refused++;
+      socket.destroy();
+      return;
+    }
+    places.take(remoteAddress, 1);
+    socket.once('close', () => places.give(remoteAddress, 1));
+    // TLS begins to read it in the next tick.
+    process.nextTick(() => handshakes.begin(socket));
+  });
+  server.on('tlsClientError', () => void counts.failedHandshakes++);
+  let opened: ServerHttp2Session | undefined;
+  server.on('session', (session) => {
+    opened = session;
+  });
+  server.on('secureConnection', (socket: TLSSocket) =>
+    guarded(socket, () => {
+      // The `session` event of this socket was emitted just before.
+      const session = socket.alpnProtocol === 'h2' ? opened : undefined;
+      opened = undefined;
+      handshakes.end(socket);
+      if (socket.destroyed) return;
+      const connection = connections.add(socket, session);
+      session?.on('error', ignore);
+      session?.setTimeout(limits.keepAliveMs);
+      session?.on('timeout', () => {
+        if (connection.requests.size === 0) connection.destroy();
+        else session.setTimeout(limits.keepAliveMs);
+      });
+    }),
+  );
+  server.on('sessionError', ignore);
+  server.on('request', (message, out) => {
+    const owner = 'stream' in out ? out.stream.session : message.socket;
+    const connection = owner === undefined ? undefined : connections.of(owner);
+    if (connection === undefined || connection.ended) out.destroy();
+    else if ('stream' in out && connections.closing && connection.told) refuse(out.stream);
+    else guarded(connection, () => serve(serving, connection, message, out));
+  });
+  server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+    const connection = connections.of(socket);
+    socket.on('error', ignore);
+    // A response that is being sent would mix with the new protocol.
+    if (connection === undefined || connection.requests.size > 0) socket.destroy();
+    else guarded(connection, () => serveUpgrade(serving, connection, message, socket, head));
+  });
+}
+
+function serve(
+  { handler, clock, limits, connections, arrivals, bodies, log }: Serving,
+  connection: Connection,
+  message: NodeMessage,
+  out: ServerResponse | Http2ServerResponse,
+): void {
+  const request = new NodeRequest(message, connection, bodies);
+  connection.begin(request);
+  message.on('error', ignore);
+  const answer = 'stream' in out ? out.stream : out;
+  answer.once('close', () => connection.end(request));
+  if ('rstCode' in answer) {
+    const began = clock.monotonic();
+    answer.once('close', () => {
+      if (answer.aborted || answer.rstCode !== constants.NGHTTP2_NO_ERROR) connection.reset(began);
+    });
+    // A stream that its client reset without an error would wait until its request is read.
+    answer.once('aborted', () => process.nextTick(() => answer.destroy()));
+    if (answer.endAfterHeaders) answer.resume();
+  }
+  if (connection.requests.size > 1) connection.allowPause();
+  const respond = (response: ApiResponse, last = connections.closing) => {
+    request.answered = true;
+    if (!message.complete) {
+      // Node would drop the rest unseen.
+      if (request.coming > 0) request.discard();
+      answer.once('finish', () => {
+        // A stream stays open while its client goes on sending, but the request has ended.
+        if ('rstCode' in answer) connection.end(request);
+        dismiss(message, clock, limits.bodyMs);
+      });
+    }
+    const options = { clock, stallMs: limits.stallMs, last, connection, request };
+    if ('rstCode' in answer) {
+      if (!answer.closed) writeHttp2(response, answer, options);
+    } else if (!answer.destroyed) {
+      if (!isSmall(response)) connection.allowPause();
+      writeHttp1(response, answer, options);
+    }
+  };
+  const refused = refusedHead(message, limits);
+  if (refused !== undefined) {
+    respond(refused, true);
+    return;
+  }
+  const fail = (error: unknown) => {
+    log.error('failed to send a response', { method: request.method, error });
+    breakOff(answer);
+  };
+  arrivals.add(connection, () => {
+    // Its client has reset it, or the connection has ended.
+    if (connection.ended || !connection.requests.has(request)) return;
+    try {
+      handler(request).then(respond).catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** Tells the client that a stream has not been processed, and may be sent again on another connection (RFC 9113, 8.7). */
+function refuse(stream: ServerHttp2Stream): void {
+  stream.on('error', ignore);
+  stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  stream.resume();
+}
+
+/** The error response to too many headers or to several Host headers (RFC 9112, 3.2). */
+function refusedHead({ rawHeaders }: NodeMessage, limits: ListenerLimits): ApiResponse | undefined {
+  if (rawHeaders.length > 2 * limits.headers) return tooManyHeaders;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) return severalHosts;
+  }
+  return undefined;
+}
+
+/** Whether a response fits into the buffers of a connection. */
+const isSmall = ({ body }: ApiResponse): boolean =>
+  (typeof body === 'string' || body instanceof Uint8Array) && body.length <= 8 * 1024;
+
+/** Closes the connection unless the rest of the body arrives in time after the response. */
+function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {
+  if (message.complete) return;
+  message.once(
+    'close',
+    clock.after(bodyMs, () => message.destroy()),
+  );
+}
+
+/** Serves a request for an upgrade, which is the last HTTP request of its connection. */
+function serveUpgrade(
+  { handler, clock, limits, bodies, log }: Serving,
+  connection: Connection,
+  message: IncomingMessage,
+  socket: TLSSocket,
+  head: Buffer,
+): void {
+  const request = new NodeRequest(message, connection, { ...bodies, upgrades: true });
+  // Ends with the connection.
+  connection.begin(request);
+  const out = new ServerResponse(message);
+  out.on('error', ignore);
+  try {
+    out.assignSocket(socket);
+  } catch {
+    // Another response still uses it and would mix with the new protocol.
+    socket.destroy();
+    return;
+  }
+  out.once('finish', () => socket.destroySoon());
+  // The HTTP server no longer handles the events of the socket.
+  socket.on('drain', () => out.emit('drain'));
+  const options = { clock, stallMs: limits.stallMs, last: true, connection, request };
+  const respond = (response: ApiResponse) => {
+    if (!socket.destroyed) writeHttp1(response, out, options);
+  };
+  const { headers } = message;
+  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+  const refused = hasBody ? bodyWithUpgrade : refusedHead(message, limits);
+  if (refused !== undefined) {
+    respond(refused);
+    return;
+  }
+  let tunnel: Socket | undefined;
+  handler(request)
+    .then((response) => {
+      tunnel = response.tunnel;
+      request.answered = true;
+      if (response.status !== 101) return respond(response);
+      out.detachSocket(socket);
+      if (head.length > 0) socket.unshift(head);
+      if (tunnel === undefined) sendMessages(socket, response, options, () => connection.end(request));
+      else upgradeConnection(socket, response, tunnel, clock);
+    })
+    .catch((error: unknown) => {
+      log.error('failed to send a response', { method: request.method, error });
+      socket.destroy();
+      tunnel?.destroy();
+    });
+}
+
+const tooManyHeaders: ApiResponse = {
+  status: 431,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: encodeText('Too many header fields\n'),
+};
+
+const severalHosts: ApiResponse = {
+  status: 400,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: encodeText('Too many Host headers\n'),
+};
+
+const bodyWithUpgrade: ApiResponse = {
+  status: 400,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: encodeText('A request that asks for another protocol cannot have a body\n'),
+};
+
+function bind(server: Http2SecureServer, options: ListenerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.address, () => {
+      server.off('error', reject);
+      server.on('error', ignore);
+      resolve();
+    });
+  });
+}
+
+const ignore = () => {};

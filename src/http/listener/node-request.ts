@@ -1,0 +1,188 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import { type Clock, ReceivedBytes, StatusError, statusError } from '../../meta/index.ts';
+import type { ApiRequest, Peer, RequestHeaders } from '../types.ts';
+
+export type NodeMessage = IncomingMessage | Http2ServerRequest;
+
+export interface NodeRequestOptions {
+  readonly clock: Clock;
+  /** Timeout of a body that is read whole (ms). */
+  readonly bodyMs: number;
+  /** The minimum rate of such a body: bytes in each interval. */
+  readonly pace: { readonly bytes: number; readonly ms: number };
+  readonly upgrades?: boolean;
+}
+
+/** The connection of a request. */
+export interface Sender {
+  readonly peer: Peer;
+  /** Is told of each piece of a body. */
+  received(bytes: number): void;
+}
+
+/** A request from Node's HTTP/1.1 or HTTP/2 server. */
+export class NodeRequest implements ApiRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly peer: Peer;
+  readonly upgrades: boolean;
+  readonly #message: NodeMessage;
+  readonly #sender: Sender;
+  readonly #options: NodeRequestOptions;
+  #gone: AbortController | undefined;
+  #over = false;
+  #discards = false;
+  readonly #listeners: (() => void)[] = [];
+
+  /** Whether the handler has returned its response, which may still be sent. */
+  answered = false;
+
+  constructor(message: NodeMessage, sender: Sender, options: NodeRequestOptions) {
+    this.method = message.method ?? '';
+    this.url = message.url ?? '';
+    this.peer = sender.peer;
+    this.upgrades = options.upgrades ?? false;
+    this.#message = message;
+    this.#sender = sender;
+    this.#options = options;
+  }
+
+  /** Ends the request: the response was sent, or the connection broke. Only the first call counts. */
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const listener of this.#listeners) listener();
+  }
+
+  whenOver(listener: () => void): void {
+    if (this.#over) listener();
+    else this.#listeners.push(listener);
+  }
+
+  get headers(): RequestHeaders {
+    // Repeated headers are joined by commas; `set-cookie`, the exception, is no request header.
+    return this.#message.headers as RequestHeaders;
+  }
+
+  headerValues(name: string): readonly string[] {
+    const { rawHeaders } = this.#message;
+    const values: string[] = [];
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      if (rawHeaders[i]?.toLowerCase() !== name) continue;
+      // Headers are latin1.
+      const value = Buffer.from(rawHeaders[i + 1] ?? '', 'latin1');
+      // Different values would decode to the same text.
+      if (!isUtf8(value)) throw statusError.badRequest(`the header ${name} is not in UTF-8`);
+      values.push(value.toString());
+    }
+    return values;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      const gone = new AbortController();
+      this.#gone = gone;
+      this.whenOver(() => gone.abort());
+    }
+    return this.#gone.signal;
+  }
+
+  get coming(): number {
+    const message = this.#message;
+    if (!hasBody(message)) return 0;
+    const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    return message.readableLength === length ? 0 : length;
+  }
+
+  stream(): AsyncIterable<Uint8Array> | undefined {
+    return hasBody(this.#message) ? this.#pieces() : undefined;
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array> {
+    const message = this.#message;
+    try {
+      for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+        this.#sender.received(piece.length);
+        yield piece;
+      }
+    } finally {
+      this.discard();
+    }
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    const message = this.#message;
+    const length = Number(message.headers['content-length']);
+    if (length > limit) return Promise.reject(statusError.tooLarge(limit));
+    // A small body has arrived with the headers.
+    if (length > 0 && message.readableLength === length) {
+      const whole = message.read() as Buffer;
+      message.resume();
+      return Promise.resolve(whole);
+    }
+    return new Promise((resolve, reject) => {
+      const received = new ReceivedBytes();
+      const settle = (error: StatusError | undefined) => {
+        cancel();
+        message.off('data', take);
+        message.off('end', end);
+        message.off('error', broken);
+        message.off('close', broken);
+        this.discard();
+        if (error !== undefined) reject(error);
+        else resolve(received.whole());
+      };
+      const take = (piece: Buffer) => {
+        this.#sender.received(piece.length);
+        if (received.size + piece.length > limit) return settle(statusError.tooLarge(limit));
+        received.add(piece);
+      };
+      const end = () => settle(undefined);
+      const broken = () => settle(statusError.badRequest('the body of the request was cut off'));
+      const late = () => settle(new StatusError(408, 'Timeout', 'the body of the request came too slowly'));
+      const cancel = this.#timed(() => received.size, late);
+      if (message.readableEnded) return end();
+      if (message.destroyed) return broken();
+      message.on('data', take);
+      message.on('end', end);
+      message.on('error', broken);
+      message.on('close', broken);
+    });
+  }
+
+  /** Reads the rest of the body, so that the response can be sent. */
+  discard(): void {
+    if (this.#discards) return;
+    this.#discards = true;
+    const message = this.#message;
+    message.on('error', ignore);
+    message.on('data', ({ length }: Uint8Array) => this.#sender.received(length));
+    message.resume();
+  }
+
+  /** Calls `late` when a body exceeds its timeout or its minimum rate. The result stops the timers. */
+  #timed(received: () => number, late: () => void): () => void {
+    const { clock, bodyMs, pace } = this.#options;
+    let cancel: () => void;
+    const span = (left: number) => {
+      const before = received();
+      const ms = Math.min(left, pace.ms);
+      cancel = clock.after(ms, () => {
+        if (left > ms && received() - before >= pace.bytes) span(left - ms);
+        else late();
+      });
+    };
+    span(bodyMs);
+    return () => cancel();
+  }
+}
+
+function hasBody(message: NodeMessage): boolean {
+  if ('stream' in message) return !message.stream.endAfterHeaders;
+  const { headers } = message;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+const ignore = () => {};

@@ -1,0 +1,135 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import type { Clock } from '../../meta/index.ts';
+import type { ApiResponse, Chunk } from '../types.ts';
+
+export interface WriteOptions {
+  readonly clock: Clock;
+  /** A client that reads nothing for this long is disconnected (ms). */
+  readonly stallMs: number;
+  readonly connection: { cutOff(answer: Sink, clock: Clock): void };
+  /** Sends `Connection: close`. */
+  readonly last: boolean;
+  readonly request: { whenOver(listener: () => void): void };
+}
+
+/** A socket is an upgraded connection. */
+export type Sink = ServerResponse | ServerHttp2Stream | Socket;
+
+/** Sends a response over HTTP/1.1. */
+export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
+  const headers = headersOf(response);
+  if (options.last) headers['connection'] = 'close';
+  // HTTP/1.1 connections are persistent by default: without this, Node adds `Keep-Alive`.
+  else if (out.shouldKeepAlive && out.req.httpVersionMinor === 1) out.removeHeader('connection');
+  out.writeHead(response.status, headers);
+  send(out, response, options);
+}
+
+/** Sends a response over HTTP/2. */
+export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, options: WriteOptions): void {
+  const { status, body } = response;
+  const headers = headersOf(response);
+  headers[':status'] = status;
+  const empty = isChunk(body) && body.length === 0;
+  stream.respond(headers, { endStream: empty });
+  if (!empty) send(stream, response, options);
+}
+
+/**
+ * Aborts a response so that the client notices: HTTP/1.1 closes the connection, HTTP/2 resets the stream. A normal end
+ * would make the partial body look complete.
+ */
+export function breakOff(sink: Sink): void {
+  if ('rstCode' in sink) sink.destroy(new Error('the response was aborted'));
+  else sink.destroy();
+}
+
+function headersOf(response: ApiResponse): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { ...(response.headers as OutgoingHttpHeaders) };
+  if (isChunk(response.body)) headers['content-length'] ??= response.body.length;
+  return headers;
+}
+
+/** The maximum delay of a timer (ms). */
+const forever = 2 ** 31 - 1;
+
+/** Sends the body of a response with backpressure, and ends the sink. */
+export function send(sink: Sink, { headers, body, waits }: ApiResponse, options: WriteOptions): void {
+  const stallMs = waits === true ? forever : options.stallMs;
+  const { clock, connection, request } = options;
+  const cutOffLater = () => clock.after(stallMs, () => connection.cutOff(sink, clock));
+  if (isChunk(body)) {
+    request.whenOver(cutOffLater());
+    end(sink, body);
+    return;
+  }
+  // The first chunk may take long.
+  if ('flushHeaders' in sink && headers['content-length'] === undefined) sink.flushHeaders();
+  pump(sink, body, cutOffLater, request);
+}
+
+/** Writes chunk by chunk, waiting for the sink to drain, until the body or the sink ends. */
+function pump(
+  sink: Sink,
+  body: AsyncIterable<Chunk>,
+  cutOffLater: () => () => void,
+  request: WriteOptions['request'],
+): void {
+  const iterator = body[Symbol.asyncIterator]();
+  let over = false;
+  let waiting = false;
+  let cancelStall: (() => void) | undefined;
+  const stop = () => {
+    cancelStall?.();
+    if (over) return;
+    over = true;
+    iterator.return?.().catch(ignore);
+  };
+  const fail = () => {
+    stop();
+    breakOff(sink);
+  };
+  const next = () => {
+    iterator.next().then(take, fail);
+  };
+  const drained = () => {
+    cancelStall?.();
+    cancelStall = undefined;
+    if (over || !waiting) return;
+    waiting = false;
+    next();
+  };
+  const take = (result: IteratorResult<Chunk>) => {
+    if (over) return;
+    if (result.done === true) {
+      over = true;
+      cancelStall = cutOffLater();
+      sink.end();
+      return;
+    }
+    const piece = result.value;
+    if (write(sink, piece)) return next();
+    waiting = true;
+    cancelStall = cutOffLater();
+  };
+  sink.on('drain', drained);
+  // A chunk may arrive after the sink was destroyed.
+  sink.on('error', ignore);
+  next();
+  request.whenOver(stop);
+}
+
+const write = (sink: Writable, chunk: Chunk): boolean =>
+  typeof chunk === 'string' ? sink.write(chunk, 'latin1') : sink.write(chunk);
+
+const end = (sink: Writable, chunk: Chunk): unknown =>
+  typeof chunk === 'string' ? sink.end(chunk, 'latin1') : sink.end(chunk);
+
+function isChunk(body: ApiResponse['body']): body is Chunk {
+  return typeof body === 'string' || body instanceof Uint8Array;
+}
+
+const ignore = () => {};

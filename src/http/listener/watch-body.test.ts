@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EveryStep } from '../../meta/testing/every-step.ts';
+import type { Resource, Target, WatchStream } from '../../registry/index.ts';
+import { jsonCodec } from '../codecs/json-codec.ts';
+import type { StreamingCodec } from '../codecs/wire-codec.ts';
+import { readTurns } from '../read-turns.ts';
+import { type Fixture, makeFixture, requestOf } from '../testing/fixture.ts';
+import { WatchBody } from './watch-body.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const count = 20;
+
+let server: Fixture;
+let target: Target;
+beforeAll(async () => {
+  server = await makeFixture();
+  for (let i = 0; i < count; i++) await server.send('POST', configMaps, { body: { metadata: { name: `c${i}` } } });
+  const resource = server.registry.find('', 'v1', 'configmaps') as Resource;
+  target = { resource, version: 'v1', namespace: 'default', name: '', subresource: '' };
+});
+afterAll(() => server.close());
+
+describe('the events of a watch', () => {
+  const watch = (): Promise<WatchStream> => server.registry.watch(target, { resourceVersion: '0' });
+  const bodyOf = (stream: WatchStream, turns = new EveryStep()) => {
+    const { watch: codec } = jsonCodec as StreamingCodec;
+    const view = { as: 'table', version: 'v1', includeObject: 'Object', now: 0 } as const;
+    return new WatchBody({
+      stream,
+      target,
+      view,
+      codec,
+      separate: false,
+      series: undefined,
+      turns,
+      log: { error: () => {} } as never,
+    });
+  };
+
+  it('of a batch are encoded in turns', async () => {
+    const turns = new EveryStep();
+    const body = bodyOf(await watch(), turns);
+    let text = '';
+    while (text.split('\n').length <= count) text += (await body.next()).value;
+    expect(text.match(/"name":"c\d+"/g)).toHaveLength(count);
+    expect(turns.count).toBeGreaterThanOrEqual(count);
+    await body.return();
+  });
+
+  it('end when they are closed while they wait for a turn', async () => {
+    const body = bodyOf(await watch());
+    await body.next();
+    const next = body.next();
+    await body.return();
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+});
+
+it('a list is read no further once its client has disconnected', async () => {
+  const gone = new AbortController();
+  const request = { ...requestOf('GET', configMaps), signal: gone.signal };
+  const turns = new EveryStep();
+  const reading = server.registry.list(target, {
+    limit: '10',
+    turns: readTurns({ request, turns }),
+  });
+  gone.abort();
+  await expect(reading).rejects.toMatchObject({ code: 400, message: 'the client has disconnected' });
+  expect(turns.count).toBe(1);
+});

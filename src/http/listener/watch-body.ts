@@ -1,0 +1,126 @@
+import { type ByteString, type JsonObject, StatusError, statusError, type Turns } from '../../meta/index.ts';
+import type { Representation, StreamEvent, Target, WatchStream } from '../../registry/index.ts';
+import type { WatchCodec } from '../codecs/wire-codec.ts';
+import type { Log } from '../log.ts';
+import { countEvent, type WatchSeries } from '../metrics/request-series.ts';
+import type { Chunk } from '../types.ts';
+import { pieceBytes, sliceOf } from './pieces.ts';
+
+export interface WatchBodyOptions {
+  readonly stream: WatchStream;
+  readonly target: Target;
+  readonly view: Representation;
+  readonly codec: WatchCodec;
+  /** Each chunk is one whole event without its framing: the transport has messages. */
+  readonly separate: boolean;
+  /** Counts the events; undefined: they are not counted. */
+  readonly series: WatchSeries | undefined;
+  /** The turns in which events are encoded. */
+  readonly turns: Turns;
+  readonly log: Log;
+}
+
+type Taken = IteratorResult<Chunk>;
+
+/** The events of a watch in chunks: of several small events, or of a part of a large one. An error is the last event. */
+export class WatchBody implements AsyncIterableIterator<Chunk> {
+  readonly #events: AsyncIterator<readonly StreamEvent[]>;
+  readonly #options: WatchBodyOptions;
+  readonly #take: (result: IteratorResult<readonly StreamEvent[]>) => Taken | Promise<Taken>;
+  #batch: readonly StreamEvent[] = [];
+  /** How many events of the batch are encoded. */
+  #written = 0;
+  /** What is encoded and not yet returned. */
+  #rest: Chunk | undefined;
+  readonly #fail: (error: unknown) => IteratorResult<Chunk>;
+  #first = true;
+  #over = false;
+
+  constructor(options: WatchBodyOptions) {
+    this.#options = options;
+    this.#events = options.stream[Symbol.asyncIterator]();
+    this.#take = (result) => {
+      if (result.done === true) return { done: true, value: undefined };
+      this.#batch = result.value;
+      this.#written = 0;
+      return this.#goOn();
+    };
+    this.#fail = (error) => {
+      this.#over = true;
+      if (!(error instanceof StatusError)) options.log.error('watch failed', { error });
+      const reported = error instanceof StatusError ? error : statusError.internal('the watch failed');
+      return {
+        done: false,
+        value: this.#framed(options.codec.encodeError(reported.toStatus() as unknown as JsonObject)),
+      };
+    };
+  }
+
+  next(): Promise<IteratorResult<Chunk>> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    if (this.#rest !== undefined || this.#written < this.#batch.length) {
+      return Promise.resolve(this.#goOn());
+    }
+    return this.#events.next().then(this.#take, this.#fail);
+  }
+
+  async return(): Promise<IteratorResult<Chunk>> {
+    this.#over = true;
+    this.#options.stream.close();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The next chunk, when its turn has come. */
+  #goOn(): Taken | Promise<Taken> {
+    if (this.#rest === undefined && this.#options.turns.over) return this.#options.turns.next().then(this.#makePiece);
+    return { done: false, value: this.#piece() };
+  }
+
+  readonly #makePiece = (): Taken =>
+    this.#over ? { done: true, value: undefined } : { done: false, value: this.#piece() };
+
+  /** The next chunk of the batch: whole events, or a part of one. */
+  #piece(): Chunk {
+    let bytes = this.#rest;
+    this.#rest = undefined;
+    bytes ??= this.#write();
+    if (bytes.length <= pieceBytes || this.#options.separate) return bytes;
+    this.#rest = sliceOf(bytes, pieceBytes);
+    return sliceOf(bytes, 0, pieceBytes);
+  }
+
+  /** As many events as fit into a chunk and can be encoded in this turn, or one that is larger. */
+  #write(): Chunk {
+    if (this.#options.separate) return this.#frame();
+    const frames: Chunk[] = [];
+    for (let size = 0; this.#written < this.#batch.length; ) {
+      const frame = this.#frame();
+      size += frame.length;
+      if (size > pieceBytes && frames.length > 0) {
+        this.#rest = frame;
+        break;
+      }
+      frames.push(frame);
+      if (this.#written < this.#batch.length && this.#options.turns.over) break;
+    }
+    if (frames.length === 1) return frames[0] as Chunk;
+    return typeof frames[0] === 'string' ? (frames.join('') as ByteString) : Buffer.concat(frames as Uint8Array[]);
+  }
+
+  #frame(): Chunk {
+    const { target, view, codec, series } = this.#options;
+    const event = this.#batch[this.#written++] as StreamEvent;
+    const frame = codec.encodeFrame(target, event, view, this.#first);
+    this.#first = false;
+    if (series !== undefined) countEvent(series, frame.length);
+    return this.#framed(frame);
+  }
+
+  #framed(frame: Chunk): Chunk {
+    return this.#options.separate ? this.#options.codec.payload(frame) : frame;
+  }
+}

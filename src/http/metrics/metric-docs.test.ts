@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import { makeFixture } from '../testing/fixture.ts';
+import type { Metric } from './metric.ts';
+import { metrics } from './metrics-text.ts';
+
+const introduction = [
+  '# Metrics',
+  '',
+  'Made from the metrics in `src/http`; a test keeps it so (`npx vitest run src/http/metrics/metric-docs.test.ts -u` writes it anew).',
+  '',
+  '`GET /metrics` shows them in the text format of Prometheus. [monitoring.md](monitoring.md) tells how to scrape them, and',
+  'has a dashboard and alert rules.',
+  '',
+  'Metrics that Kubernetes has too have its names, labels and buckets, and its stability. Those that begin with `orch_` are',
+  'of this server alone. Those that begin with `process_` and `nodejs_` are what the client library of Prometheus for Node',
+  'shows by default, and have no stability; they are of the whole process. The lag of the event loop is what is measured',
+  'beyond the interval of the measurement, since the last scrape; it and the pauses of the garbage collector are measured',
+  'from the first scrape on. Histograms have the label `le` besides. A metric without a sample has not been observed yet.',
+  '',
+  'What clients send makes no labels: verbs, groups, versions, resources and paths that are not served are counted as',
+  '`other` or with empty labels, users under a few classes, and the number of names of webhooks and policies is limited.',
+];
+
+const sections: readonly (readonly [title: string, pattern: RegExp])[] = [
+  ['Process and build', /^(process|nodejs)_|_(build|identity)_info$|_feature_enabled$/],
+  ['Watches and caches', /^(apiserver|orch)_(watch|init_events|terminated_watchers|storage_objects)/],
+  ['Store', /^(etcd|orch_store)_|_storage_size_/],
+  ['Encryption at rest', /_(envelope_encryption|encryption_config|storage_transformation)_/],
+  [
+    'Users and access',
+    /^(authentication|authenticated|authorization|serviceaccount)_|_(authorization|audit)_|certificate/,
+  ],
+  ['Admission', /_(admission|validation|conversion)_/],
+  ['Controllers', /^(workqueue|leader_election)_/],
+  ['Requests and connections', /^(apiserver|orch)_/],
+];
+
+const sectionOf = ({ name }: Metric) => sections.find(([, pattern]) => pattern.test(name))?.[0];
+
+const row = ({ name, type, labels, stability, help }: Metric) =>
+  `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${stability ?? ''} | ${help} |`;
+
+function reference(): string {
+  const lines = [...introduction];
+  for (const [title] of sections) {
+    lines.push('', `## ${title}`, '', '| metric | type | labels | stability | meaning |', '|---|---|---|---|---|');
+    lines.push(...metrics.filter((metric) => sectionOf(metric) === title).map(row));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+it('docs/metrics.md is up to date', async () => {
+  expect(metrics.filter((metric) => sectionOf(metric) === undefined)).toEqual([]);
+  await expect(reference()).toMatchFileSnapshot('../../docs/metrics.md');
+});
+
+it('declares each metric once, with a name as Prometheus wants it', () => {
+  const names = metrics.map(({ name }) => name);
+  expect(names.length).toBeGreaterThan(90);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name))).toEqual([]);
+  const own = metrics.filter(({ name }) => name.startsWith('orch_'));
+  expect(own.filter(({ name, type }) => (type === 'counter') !== name.endsWith('_total'))).toEqual([]);
+});
+
+it('shows no labels but the declared ones', async () => {
+  const { send, close } = await makeFixture();
+  await send('GET', '/api/v1/namespaces/default/configmaps/absent');
+  await send('POST', '/api/v1/namespaces?dryRun=All', { body: { metadata: { name: 'x' } } });
+  const { text } = await send('GET', '/metrics');
+  const declared = new Map(metrics.map((metric) => [metric.name, metric]));
+  const unknown = new Set<string>();
+  for (const [, sample = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? [^ ]+$/gm)) {
+    const metric = declared.get(sample) ?? declared.get(sample.replace(/_(bucket|sum|count)$/, ''));
+    const allowed = [...(metric?.labels ?? []), 'le'];
+    for (const [, label = ''] of labels.matchAll(/(?:^|,)(\w+)="/g)) {
+      if (!allowed.includes(label)) unknown.add(`${sample}{${label}}`);
+    }
+    if (metric === undefined) unknown.add(sample);
+  }
+  expect([...unknown]).toEqual([]);
+  await close();
+});

@@ -1,0 +1,72 @@
+import { collectionBounds } from '../listener/bounds.ts';
+import { type Distribution, distribution, observe } from './distribution.ts';
+
+/** What the process of the server uses. Undefined: the system does not tell. */
+export interface ProcessUsage {
+  /** Processor time (seconds). */
+  readonly userSeconds: number;
+  readonly systemSeconds: number;
+  readonly residentBytes: number;
+  readonly virtualBytes: number | undefined;
+  readonly openFiles: number | undefined;
+  readonly maxFiles: number | undefined;
+  readonly heapBytes: number;
+  readonly heapUsedBytes: number;
+  /** Memory outside the heap that objects hold, buffers among it (bytes). */
+  readonly externalBytes: number;
+  readonly heapSpaces: readonly HeapSpace[];
+  /** How late timers of the event loop were since the last reading (seconds). */
+  readonly lag: EventLoopLag;
+  /** The pauses of the garbage collector by kind, since the first reading. */
+  readonly collections: ReadonlyMap<CollectionKind, Distribution>;
+}
+
+export interface HeapSpace {
+  readonly name: string;
+  readonly totalBytes: number;
+  readonly usedBytes: number;
+  readonly availableBytes: number;
+}
+
+export interface EventLoopLag {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly stddev: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+}
+
+const collectionKinds = ['minor', 'major', 'incremental', 'weakcb'] as const;
+export type CollectionKind = (typeof collectionKinds)[number];
+
+/** Empty histograms of the pauses of the garbage collector. */
+export const emptyCollections = (): Map<CollectionKind, Distribution> =>
+  new Map(collectionKinds.map((kind) => [kind, distribution(collectionBounds)]));
+
+/** Counts a pause (seconds). */
+export function observeCollection(
+  collections: ReadonlyMap<CollectionKind, Distribution>,
+  kind: CollectionKind,
+  seconds: number,
+): void {
+  const found = collections.get(kind);
+  if (found !== undefined) observe(found, collectionBounds, seconds);
+}
+
+/** The usage of a process that nobody measures. */
+export const noUsage: ProcessUsage = {
+  ...{ userSeconds: 0, systemSeconds: 0, residentBytes: 0, virtualBytes: undefined },
+  ...{ openFiles: undefined, maxFiles: undefined, heapBytes: 0, heapUsedBytes: 0, externalBytes: 0, heapSpaces: [] },
+  lag: { min: 0, max: 0, mean: 0, stddev: 0, p50: 0, p90: 0, p99: 0 },
+  collections: emptyCollections(),
+};
+
+/** Versions, as labels. */
+export interface BuildInfo {
+  /** Of the API: major, minor, git_version, …. */
+  readonly api: { readonly [label: string]: string };
+  /** Of this package. */
+  readonly version: string;
+}

@@ -1,0 +1,269 @@
+import type { JsonObject, Names } from '../../meta/index.ts';
+import type { Subresource } from '../../registry/index.ts';
+import { openApiName } from '../../schema/index.ts';
+import { rootOf, type ServedResource, type ServedVersion } from '../documents/api-groups.ts';
+import {
+  capital,
+  type Dialect,
+  type Operation,
+  parameter,
+  queryOf,
+  wordOf,
+  writeOperation,
+} from './openapi-operations.ts';
+
+/** Names of the types in every document. */
+export const metaTypes = {
+  resourceList: 'meta/v1.APIResourceList',
+  deleteOptions: 'meta/v1.DeleteOptions',
+  listMeta: 'meta/v1.ListMeta',
+  objectMeta: 'meta/v1.ObjectMeta',
+  patch: 'meta/v1.Patch',
+  status: 'meta/v1.Status',
+  watchEvent: 'meta/v1.WatchEvent',
+} as const;
+
+/** The type name of a subresource's kind: `autoscaling/v1.Scale`. */
+export function subresourceType(sub: Subresource, version: ServedVersion): string {
+  const group = sub.group ?? version.group;
+  const home = group === '' ? 'core' : (group.split('.')[0] ?? group);
+  return `${home}/${sub.version ?? version.version}.${sub.kind}`;
+}
+
+export const listTypeOf = (served: ServedResource) => `${served.version.schema.name}List`;
+
+type Paths = [path: string, item: JsonObject][];
+
+/** What paths are written with. */
+export interface PathWriter {
+  readonly names: Names;
+  readonly dialect: Dialect;
+  /** Whether a type has a schema in the document. */
+  readonly known: (typeName: string) => boolean;
+}
+
+/** The path at which a group version lists its resources. */
+export function rootPath(version: ServedVersion, names: Names, dialect: Dialect): [path: string, item: JsonObject] {
+  const writer = writerFor(version, { names, dialect, known: () => false });
+  add(writer, `${rootOf(version)}/`, [], [resourcesOperation(writer)]);
+  return writer.paths[0] as Paths[number];
+}
+
+/** The paths of a resource with their operations. */
+export function resourcePaths(version: ServedVersion, served: ServedResource, options: PathWriter): Paths {
+  const writer = writerFor(version, options);
+  addResource(writer, served);
+  return writer.paths;
+}
+
+/** The path of the version of the server, which is of no group. */
+export const versionPath: [path: string, item: JsonObject] = [
+  '/version/',
+  {
+    get: {
+      description: 'get the version information',
+      operationId: 'getCodeVersion',
+      produces: ['application/json'],
+      responses: { 200: { description: 'OK' }, 401: { description: 'Unauthorized' } },
+      schemes: ['https'],
+      tags: ['version'],
+    },
+  },
+];
+
+interface Writer extends PathWriter {
+  readonly version: ServedVersion;
+  readonly word: string;
+  readonly paths: Paths;
+}
+
+const writerFor = (version: ServedVersion, options: PathWriter): Writer => ({
+  ...options,
+  version,
+  word: wordOf(version, options.names),
+  paths: [],
+});
+
+function add(writer: Writer, path: string, shared: readonly string[], operations: readonly Operation[]): void {
+  if (operations.length === 0) return;
+  const { version, names, dialect } = writer;
+  const item: JsonObject = {};
+  for (const operation of operations) item[operation.method] = writeOperation(operation, version, names, dialect);
+  const inPath = ['name', 'namespace'].filter((name) => path.includes(`{${name}}`));
+  const parameters = [
+    ...inPath.map((name) => parameter(name, 'path', dialect)),
+    ...shared.map((name) => parameter(name, 'query', dialect)),
+  ];
+  if (parameters.length > 0) item['parameters'] = parameters;
+  writer.paths.push([path, item]);
+}
+
+function addResource(writer: Writer, served: ServedResource): void {
+  const { definition } = served.resource;
+  const root = rootOf(writer.version);
+  const base = `${definition.namespaced ? '/namespaces/{namespace}' : ''}/${definition.plural}`;
+  const namespaced = definition.namespaced ? 'Namespaced' : '';
+  const verbs = new Set<string>(definition.verbs);
+  const make = (verb: Verb, suffix = '') => operationOf(writer, served, verb, namespaced, suffix);
+  const offered = (...some: Verb[]) => some.filter((verb) => verbs.has(verb)).map((verb) => make(verb));
+  add(writer, root + base, ['pretty'], offered('list', 'create', 'deletecollection'));
+  add(writer, `${root}${base}/{name}`, ['pretty'], offered('get', 'update', 'patch', 'delete'));
+  if (definition.namespaced && verbs.has('list')) {
+    const everywhere = operationOf(writer, served, 'list', '', 'ForAllNamespaces');
+    add(writer, `${root}/${definition.plural}`, ['pretty'], [everywhere]);
+  }
+  for (const sub of definition.subresources) {
+    add(
+      writer,
+      `${root}${base}/{name}/${sub.name}`,
+      ['pretty'],
+      sub.verbs.flatMap((verb) => subresourceOperation(writer, served, sub, verb, namespaced)),
+    );
+  }
+  if (!verbs.has('watch')) return;
+  const shared = ['pretty', ...queryOf.watch];
+  add(writer, `${root}/watch${base}`, shared, [make('watchlist')]);
+  add(writer, `${root}/watch${base}/{name}`, shared, [make('watch')]);
+  if (definition.namespaced) {
+    const everywhere = operationOf(writer, served, 'watchlist', '', 'ForAllNamespaces');
+    add(writer, `${root}/watch/${definition.plural}`, shared, [everywhere]);
+  }
+}
+
+type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'watch' | 'watchlist';
+
+const media = ['application/json', 'application/yaml'];
+const watchMedia = ['application/json', 'application/yaml', 'application/json;stream=watch'];
+const strategicMedia = 'application/strategic-merge-patch+json';
+const patchMedia = [
+  'application/apply-patch+yaml',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  strategicMedia,
+];
+
+/** The verbs in operations. `id` is the first word of the operation id. */
+const shapes: {
+  readonly [verb in Verb]: Pick<Operation, 'method' | 'action' | 'codes'> & {
+    readonly id: string;
+    readonly says: string;
+  };
+} = {
+  get: { method: 'get', action: 'get', codes: [200], id: 'read', says: 'read the specified' },
+  list: { method: 'get', action: 'list', codes: [200], id: 'list', says: 'list or watch objects of kind' },
+  create: { method: 'post', action: 'post', codes: [200, 201, 202], id: 'create', says: 'create a' },
+  update: { method: 'put', action: 'put', codes: [200, 201], id: 'replace', says: 'replace the specified' },
+  patch: { method: 'patch', action: 'patch', codes: [200, 201], id: 'patch', says: 'partially update the specified' },
+  delete: { method: 'delete', action: 'delete', codes: [200, 202], id: 'delete', says: 'delete a' },
+  deletecollection: {
+    method: 'delete',
+    action: 'deletecollection',
+    codes: [200],
+    id: 'delete',
+    says: 'delete collection of',
+  },
+  watch: { method: 'get', action: 'watch', codes: [200], id: 'watch', says: 'watch changes to an object of kind' },
+  watchlist: {
+    method: 'get',
+    action: 'watchlist',
+    codes: [200],
+    id: 'watch',
+    says: 'watch changes to objects of kind',
+  },
+};
+
+function operationOf(
+  writer: Writer,
+  served: ServedResource,
+  verb: Verb,
+  namespaced: string,
+  suffix: string,
+): Operation {
+  const { group, version } = writer.version;
+  const { kind, strategy, custom } = served.resource.definition;
+  const { id, says, ...shape } = shapes[verb];
+  const typeName = (name: string) => openApiName(name, writer.names);
+  const own = typeName(served.version.schema.name);
+  const collection = verb === 'deletecollection' ? 'Collection' : '';
+  const listed = verb === 'watchlist' ? 'List' : '';
+  const written = verb === 'create' || verb === 'update';
+  const deletes = verb === 'delete' || verb === 'deletecollection';
+  const body = written
+    ? own
+    : verb === 'patch'
+      ? typeName(metaTypes.patch)
+      : deletes
+        ? typeName(metaTypes.deleteOptions)
+        : undefined;
+  const answer = {
+    list: typeName(listTypeOf(served)),
+    watch: typeName(metaTypes.watchEvent),
+    watchlist: typeName(metaTypes.watchEvent),
+    // A delete returns the object while it is terminating, otherwise a Status.
+    delete: strategy.returnsDeleted === true && strategy.termination === undefined ? own : typeName(metaTypes.status),
+    deletecollection: typeName(metaTypes.status),
+    get: own,
+    create: own,
+    update: own,
+    patch: own,
+  }[verb];
+  return {
+    ...shape,
+    id: `${id}${writer.word}${collection}${namespaced}${kind}${listed}${suffix}`,
+    description: `${says} ${kind}`,
+    kind: { group, version, kind },
+    query: verb === 'get' || verb === 'watch' || verb === 'watchlist' ? [] : queryOf[verb],
+    ...(body === undefined ? {} : { body }),
+    bodyRequired: written || verb === 'patch',
+    consumes: verb === 'patch' ? patchMedia.filter((type) => custom === undefined || type !== strategicMedia) : ['*/*'],
+    produces: verb === 'list' || verb === 'watch' || verb === 'watchlist' ? watchMedia : media,
+    answer,
+  };
+}
+
+/** A subresource without a type (a stream, a log) is described as text. */
+function subresourceOperation(
+  writer: Writer,
+  served: ServedResource,
+  sub: Subresource,
+  verb: string,
+  namespaced: string,
+): Operation[] {
+  if (verb !== 'get' && verb !== 'create' && verb !== 'update' && verb !== 'patch' && verb !== 'delete') return [];
+  const { definition } = served.resource;
+  const name = sub.kind === definition.kind ? served.version.schema.name : subresourceType(sub, writer.version);
+  const whole = operationOf(writer, served, verb, namespaced, sub.name.split('/').map(capital).join(''));
+  const kind = {
+    group: sub.group ?? writer.version.group,
+    version: sub.version ?? writer.version.version,
+    kind: sub.kind,
+  };
+  const { body, answer, ...rest } = whole;
+  if (!writer.known(name))
+    return [{ ...rest, kind, action: 'connect', produces: ['*/*'], bodyRequired: false, codes: [200] }];
+  const type = openApiName(name, writer.names);
+  return [
+    {
+      ...rest,
+      kind,
+      answer: verb === 'delete' && answer !== undefined ? answer : type,
+      ...(body === undefined ? {} : { body: verb === 'patch' || verb === 'delete' ? body : type }),
+    },
+  ];
+}
+
+function resourcesOperation(writer: Writer): Operation {
+  const { group, version } = writer.version;
+  return {
+    method: 'get',
+    id: `get${writer.word}APIResources`,
+    action: 'get',
+    description: 'get available resources',
+    kind: { group, version, kind: 'APIResourceList' },
+    query: [],
+    consumes: media,
+    produces: media,
+    answer: openApiName(metaTypes.resourceList, writer.names),
+    codes: [200],
+  };
+}

@@ -1,0 +1,170 @@
+import { compressedFrom, mostWanted } from '../../codec/index.ts';
+import { type JsonObject, type Names, setKey, statusError, type Turns } from '../../meta/index.ts';
+import type { Describe } from '../../schema/index.ts';
+import { emptyBody } from '../answers.ts';
+import type { Call } from '../call.ts';
+import { type ApiGroups, type Group, isCustom, rootOf, type ServedVersion } from '../documents/api-groups.ts';
+import { type Document, documentOf, serveDocument, validated } from '../documents/documents.ts';
+import { MadeOnce } from '../documents/made-once.ts';
+import { readTurns } from '../read-turns.ts';
+import type { ApiResponse, RequestHeaders } from '../types.ts';
+import type { FindType } from './built-in-types.ts';
+import type { FragmentBody } from './fragments.ts';
+import { type Encoding, jsonV2, jsonV3, protobufV2, protobufV3 } from './openapi-encodings.ts';
+import { OpenApiFragments } from './openapi-fragments.ts';
+import { kindsOf } from './openapi-schemas.ts';
+
+export interface OpenApiOptions {
+  readonly groups: ApiGroups;
+  readonly names: Names;
+  /** The body of `/version`. */
+  readonly version: JsonObject;
+  readonly findType: FindType;
+  /** Includes the enums of fields. */
+  readonly enums: boolean;
+  readonly describe: Describe;
+}
+
+/**
+ * `/openapi/v2`, `/openapi/v3` and a document for each group version, made in the turns of those who ask. What has changed
+ * since is made again.
+ */
+export interface OpenApi {
+  /** The paths that are served now. */
+  readonly paths: () => readonly string[];
+  /** Undefined when the path is none of these. */
+  serve(path: string, call: Call): Promise<ApiResponse> | undefined;
+}
+
+/** What is served in one state of the registry. */
+interface State {
+  readonly groups: readonly Group[];
+  /** By path. */
+  readonly versions: ReadonlyMap<string, ServedVersion>;
+  /** Bodies by path and media type. */
+  readonly bodies: Map<string, FragmentBody>;
+  index: MadeOnce<Document> | undefined;
+}
+
+export function createOpenApi(options: OpenApiOptions): OpenApi {
+  const builtIn = options.groups().filter((group) => !isCustom(group));
+  const kinds = kindsOf(
+    builtIn.flatMap((group) => group.versions),
+    options.findType,
+  );
+  const fragments = new OpenApiFragments({ ...options, kinds });
+  let state: State | undefined;
+  const current = (): State => {
+    const groups = options.groups();
+    if (state?.groups !== groups) {
+      const all = groups.flatMap((group) => group.versions);
+      const versions = new Map(all.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
+      state = { groups, versions, bodies: new Map(), index: undefined };
+    }
+    return state;
+  };
+  return {
+    paths: () => ['/openapi/v2', '/openapi/v3', ...current().versions.keys()],
+    serve(path, call) {
+      if (!path.startsWith('/openapi/')) return undefined;
+      const shown = current();
+      if (path === '/openapi/v2') return serveWhole(fragments, shown, call);
+      if (path === '/openapi/v3') return serveIndex(fragments, shown, call);
+      const version = shown.versions.get(path);
+      return version && serveVersion(fragments, shown, version, path, call);
+    },
+  };
+}
+
+async function serveWhole(fragments: OpenApiFragments, { versions, bodies }: State, call: Call): Promise<ApiResponse> {
+  const { headers } = call.request;
+  const encoding = encodingOf(headers, encodingsV2);
+  const turns = readTurns(call);
+  const all = [...versions.values()];
+  const hash = await fragments.wholeHash(all, encoding, turns);
+  const answer = validated(hash, headers['if-none-match'], { vary: 'Accept' });
+  if (answer.notModified !== undefined) return answer.notModified;
+  const key = `v2 ${encoding.mediaType}`;
+  const body = bodies.get(key) ?? (await fragments.wholeBody(all, encoding, turns));
+  bodies.set(key, body);
+  return bodyResponse(body, { ...answer.headers, 'content-type': encoding.mediaType }, turns);
+}
+
+async function serveVersion(
+  fragments: OpenApiFragments,
+  { bodies }: State,
+  version: ServedVersion,
+  path: string,
+  call: Call,
+): Promise<ApiResponse> {
+  const { headers } = call.request;
+  const encoding = encodingOf(headers, encodingsV3);
+  const turns = readTurns(call);
+  const hash = await fragments.versionHash(version, turns);
+  const asked = call.info.query.get('hash');
+  if (asked && asked !== hash) return movedTo(`${path}?hash=${hash}`);
+  // A URL with a hash always returns the same document.
+  const keep = asked ? { 'cache-control': 'public, immutable, max-age=31536000' } : {};
+  const answer = validated(hash, headers['if-none-match'], { vary: 'Accept', ...keep });
+  if (answer.notModified !== undefined) return answer.notModified;
+  const key = `${path} ${encoding.mediaType}`;
+  const body = bodies.get(key) ?? (await fragments.versionBody(version, encoding, turns));
+  bodies.set(key, body);
+  return bodyResponse(body, { ...answer.headers, 'content-type': encoding.mediaType }, turns);
+}
+
+/** The v3 index: the document of each group version with its hash. */
+async function serveIndex(fragments: OpenApiFragments, state: State, call: Call): Promise<ApiResponse> {
+  const turns = readTurns(call);
+  const paths: JsonObject = {};
+  for (const [path, version] of state.index === undefined ? state.versions : []) {
+    const hash = await fragments.versionHash(version, turns);
+    setKey(paths, rootOf(version).slice(1), { serverRelativeURL: `${path}?hash=${hash}` });
+  }
+  state.index ??= new MadeOnce(() => documentOf(Buffer.from(JSON.stringify({ paths }))));
+  const document = state.index.made ?? (await state.index.get(turns));
+  return serveDocument(document, 'text/plain; charset=utf-8', call.request.headers['if-none-match']);
+}
+
+/** Shorter bodies are sent whole (bytes). */
+const wholeBytes = 64 * 1024;
+
+function bodyResponse(body: FragmentBody, headers: { readonly [name: string]: string }, turns: Turns): ApiResponse {
+  if (body.length <= wholeBytes) return { status: 200, headers, body: body.whole() };
+  const response = {
+    status: 200,
+    headers: { ...headers, 'content-length': String(body.length) },
+    body: body.plain(turns),
+  };
+  if (body.length <= compressedFrom) return response;
+  return { ...response, gzip: { body: body.gzip(turns), length: body.gzipLength } };
+}
+
+/** Redirects an outdated hash to the current one. */
+const movedTo = (location: string): ApiResponse => ({
+  status: 301,
+  headers: { 'cache-control': 'no-cache, private', location, vary: 'Accept' },
+  body: emptyBody,
+});
+
+/** By the media types that may be requested: the name that most clients use for protobuf is not a valid one. */
+type Encodings = ReadonlyMap<string, Encoding>;
+const encodingsV2 = encodingsOf(jsonV2, protobufV2);
+const encodingsV3 = encodingsOf(jsonV3, protobufV3);
+
+function encodingsOf(json: Encoding, protobuf: Encoding): Encodings {
+  const former = protobuf.mediaType.replace('.v1.0+', '@v1.0+');
+  return new Map([
+    [json.mediaType, json],
+    [former, protobuf],
+    [protobuf.mediaType, protobuf],
+  ]);
+}
+
+/** @throws StatusError 406 */
+function encodingOf(headers: RequestHeaders, encodings: Encodings): Encoding {
+  const wanted = mostWanted(headers['accept'], [...encodings.keys()]);
+  const encoding = wanted === undefined ? undefined : encodings.get(wanted);
+  if (encoding !== undefined) return encoding;
+  throw statusError.notAcceptable([...new Set([...encodings.values()].map(({ mediaType }) => mediaType))]);
+}

@@ -1,0 +1,125 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Turns } from '../../meta/index.ts';
+
+/** How much is handed on in one step (bytes): up to 2,700 chunks, or 600 informational responses, of HTTP/1.1. */
+const stepBytes = 16 * 1024;
+
+/** Events that are those of the connection. */
+const passedOn = ['connect', 'secureConnect', 'timeout'] as const;
+
+/**
+ * A connection of which no more is read than the turns allow: whatever parses its bytes does so in steps. It is destroyed
+ * with the connection below it, and destroys it.
+ */
+export class PacedSocket extends Duplex {
+  readonly #below: Socket;
+  readonly #turns: Turns;
+  #busy = false;
+  #ended = false;
+  /** Set once the connection below has been released: what its parser has not used. */
+  #unused: Buffer | undefined;
+  #wanted: (() => void) | undefined;
+
+  constructor(below: Socket, turns: Turns) {
+    super({ allowHalfOpen: true });
+    this.#below = below;
+    this.#turns = turns;
+    for (const event of passedOn) below.on(event, () => this.emit(event));
+    below.on('readable', this.#handOn);
+    below.once('end', () => {
+      this.#ended = true;
+      this.#handOn();
+    });
+    below.on('error', (error) => {
+      if (this.#unused === undefined) this.destroy(error);
+    });
+    below.once('close', () => {
+      if (!this.#ended) this.destroy();
+    });
+  }
+
+  /** Gives up the connection below. What its parser has not used is read from there first. */
+  release(unused: Buffer): Socket {
+    this.#unused = unused;
+    return this.#below;
+  }
+
+  // What an agent that keeps connections alive calls.
+
+  setKeepAlive(enable: boolean, delay: number): void {
+    this.#below.setKeepAlive(enable, delay);
+  }
+
+  setTimeout(ms: number): void {
+    this.#below.setTimeout(ms);
+  }
+
+  ref(): void {
+    this.#below.ref();
+  }
+
+  unref(): void {
+    this.#below.unref();
+  }
+
+  /** Closes the connection once what was written has been sent. */
+  destroySoon(): void {
+    this.end(() => this.destroy());
+  }
+
+  override _read(): void {
+    this.#wanted?.();
+  }
+
+  override _write(bytes: Uint8Array, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#below.write(bytes, encoding, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#below.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#wanted?.();
+    if (this.#unused === undefined) this.#below.destroy();
+    done(error);
+  }
+
+  readonly #handOn = (): void => void this.#passOn();
+
+  async #passOn(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    for (let bytes = this.#read(); bytes !== null; bytes = this.#read()) {
+      for (let at = 0; at < bytes.length; at += stepBytes) {
+        if (this.#turns.over) await this.#turns.next();
+        const more = this.push(bytes.subarray(at, at + stepBytes));
+        if (this.#unused !== undefined) return this.#giveBack(this.#unused, bytes.subarray(at + stepBytes));
+        if (!more) await this.#demand();
+      }
+    }
+    this.#busy = false;
+    if (this.#ended) this.push(null);
+  }
+
+  #read(): Buffer | null {
+    return this.destroyed ? null : (this.#below.read() as Buffer | null);
+  }
+
+  #giveBack(...rest: readonly Buffer[]): void {
+    this.#below.off('readable', this.#handOn);
+    this.#below.unshift(Buffer.concat(rest));
+  }
+
+  /** Resolves when more is wanted, or nothing any more. */
+  #demand(): Promise<void> {
+    if (this.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wanted = () => {
+        this.#wanted = undefined;
+        resolve();
+      };
+    });
+  }
+}

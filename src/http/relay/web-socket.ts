@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import { type ByteString, bufferOf, type Names, statusError } from '../../meta/index.ts';
+import { emptyBody, textAnswer } from '../answers.ts';
+import type { ApiRequest, ApiResponse, Chunk } from '../types.ts';
+
+/**
+ * The server side of WebSocket (RFC 6455) for responses that are streams of messages. Messages of the client are
+ * discarded; only its control frames are handled.
+ */
+
+/** How a message is sent. `base64`: bytes as text. */
+export type MessageForm = 'text' | 'binary' | 'base64';
+
+const opcodes = { continuation: 0x0, text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa } as const;
+/** The first opcode of control frames. */
+const CONTROL = 0x8;
+
+/** Status codes of a close frame (RFC 6455, 7.4.1). */
+const closeCodes = { normal: 1000, protocolError: 1002, tooBig: 1009 } as const;
+
+/** The longest message that a client may send (bytes). */
+const maxMessage = 4 * 1024;
+/** The longest payload of a control frame (RFC 6455, 5.5). */
+const maxControl = 125;
+
+// Handshake
+
+export const isWebSocket = ({ upgrades, headers }: ApiRequest): boolean =>
+  upgrades && headers['upgrade']?.toLowerCase() === 'websocket';
+
+/** Subprotocols that carry a bearer token, of any domain. They are never forwarded. */
+const bearerProtocols = /^base64url\.bearer\.authorization\./;
+
+/** The offered subprotocols in the client's order, without those that carry a token. */
+export function offeredProtocols(header: string | undefined): string[] {
+  return protocolsIn(header).filter((protocol) => !bearerProtocols.test(protocol));
+}
+
+const protocolsIn = (header = ''): string[] =>
+  header
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => protocol !== '');
+
+/**
+ * The bearer token in the subprotocol `base64url.bearer.authorization.<domain>.<token>` of a WebSocket request, in the
+ * form of an `Authorization` header. Another subprotocol must be offered too: the one with the token is never echoed,
+ * and browsers fail when none is. Throws StatusError 401.
+ */
+export function protocolCredentials(request: ApiRequest, names: Names): string | undefined {
+  if (!isWebSocket(request)) return undefined;
+  const prefix = `base64url.bearer.authorization.${names.domain}.`;
+  const header = request.headers['sec-websocket-protocol'];
+  const tokens = protocolsIn(header).filter((protocol) => protocol.startsWith(prefix));
+  const [token] = tokens;
+  if (token === undefined) return undefined;
+  const encoded = token.slice(prefix.length);
+  if (tokens.length > 1 || !/^[\w-]+$/.test(encoded)) throw statusError.unauthorized();
+  if (offeredProtocols(header).length === 0) throw statusError.unauthorized();
+  const decoded = Buffer.from(encoded, 'base64url').toString();
+  if (/\s/.test(decoded)) throw statusError.unauthorized();
+  return `Bearer ${decoded}`;
+}
+
+/**
+ * The 101 response to a WebSocket handshake, or the error for an invalid one. `protocols`: the supported subprotocols;
+ * undefined: any one.
+ */
+export function openWebSocket({ headers }: ApiRequest, protocols?: readonly string[]): ApiResponse {
+  const offered = offeredProtocols(headers['sec-websocket-protocol']);
+  const version = headers['sec-websocket-version'];
+  if (version !== '13') {
+    const refusal = textAnswer(400, 'missing or bad WebSocket version, supported: 13\n');
+    return { ...refusal, headers: { ...refusal.headers, 'sec-websocket-version': '13' } };
+  }
+  const key = headers['sec-websocket-key'] ?? '';
+  if (!/^[A-Za-z0-9+/]{22}==$/.test(key)) return textAnswer(400, 'missing or bad Sec-WebSocket-Key\n');
+  if (protocols === undefined && offered.length > 1) return textAnswer(400, 'offer one WebSocket subprotocol\n');
+  const chosen = protocols === undefined ? offered[0] : offered.find((protocol) => protocols.includes(protocol));
+  if (chosen === undefined && offered.length > 0) {
+    return textAnswer(403, `none of the WebSocket subprotocols is supported, supported: ${protocols?.join(', ')}\n`);
+  }
+  return {
+    status: 101,
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-accept': acceptOf(key),
+      ...(chosen === undefined ? {} : { 'sec-websocket-protocol': chosen }),
+    },
+    body: emptyBody,
+  };
+}
+
+const acceptOf = (key: string): string =>
+  createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+
+// Frames of the server
+
+const frame = (opcode: number, payload: Uint8Array): Buffer =>
+  Buffer.concat([frameHead(opcode, payload.length), payload]);
+
+function frameHead(opcode: number, length: number): Buffer {
+  const first = 0x80 | opcode;
+  if (length < 126) return Buffer.from([first, length]);
+  const head = Buffer.alloc(length < 0x10000 ? 4 : 10);
+  head[0] = first;
+  if (length < 0x10000) {
+    head[1] = 126;
+    head.writeUInt16BE(length, 2);
+  } else {
+    head[1] = 127;
+    head.writeUIntBE(length, 4, 6);
+  }
+  return head;
+}
+
+export const pongFrame = (payload: Buffer): Buffer => frame(opcodes.pong, payload);
+
+export const closeFrame = (code: number): Buffer => frame(opcodes.close, Buffer.from([code >> 8, code & 0xff]));
+
+function messageFrame(payload: Chunk, form: MessageForm): Chunk {
+  if (form === 'base64') return messageFrame(base64Of(payload), 'text');
+  if (typeof payload !== 'string') return frame(opcodes[form], payload);
+  // Shared by all watchers: not copied.
+  return (frameHead(opcodes[form], payload.length).toString('latin1') + payload) as ByteString;
+}
+
+const base64Of = (payload: Chunk): ByteString =>
+  (typeof payload === 'string' ? bufferOf(payload) : Buffer.from(payload)).toString('base64') as ByteString;
+
+/**
+ * The frames of messages, each in one chunk, so that control frames can be sent between two chunks; the last one is the
+ * close frame. `greeting`: the first message is empty, which shows that the stream has started.
+ */
+export class MessageBody implements AsyncIterableIterator<Chunk> {
+  readonly #messages: AsyncIterator<Chunk>;
+  /** Undefined: none is left to be sent. */
+  #greeting: Chunk | undefined;
+  readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk>;
+  #closed = false;
+
+  constructor(messages: AsyncIterable<Chunk>, form: MessageForm, greeting = false) {
+    this.#messages = messages[Symbol.asyncIterator]();
+    this.#greeting = greeting ? messageFrame(emptyBody, form) : undefined;
+    this.#take = (result) => {
+      if (result.done !== true) return { done: false, value: messageFrame(result.value, form) };
+      this.#closed = true;
+      return { done: false, value: closeFrame(closeCodes.normal) };
+    };
+  }
+
+  next(): Promise<IteratorResult<Chunk>> {
+    if (this.#closed) return Promise.resolve({ done: true, value: undefined });
+    const greeting = this.#greeting;
+    this.#greeting = undefined;
+    if (greeting !== undefined) return Promise.resolve({ done: false, value: greeting });
+    return this.#messages.next().then(this.#take);
+  }
+
+  async return(): Promise<IteratorResult<Chunk>> {
+    this.#closed = true;
+    await this.#messages.return?.();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+// Frames of the client
+
+export interface ClientEvents {
+  ping(payload: Buffer): void;
+  /** The client closes, or has violated the protocol: `code` is the status to send. Called once. */
+  close(code: number): void;
+}
+
+/** Parses the frames of a client; buffers at most a frame header and the payload of a control frame. */
+export class ClientFrames {
+  readonly #on: ClientEvents;
+  #kept: Buffer = Buffer.alloc(0);
+  /** Bytes of a payload that are still to be discarded. */
+  #dropping = 0;
+  /** Size of the fragmented message so far; undefined: none. */
+  #message: number | undefined;
+  #closed = false;
+
+  constructor(on: ClientEvents) {
+    this.#on = on;
+  }
+
+  read(bytes: Buffer): void {
+    let rest = this.#kept.length === 0 ? bytes : Buffer.concat([this.#kept, bytes]);
+    while (!this.#closed) {
+      const dropped = Math.min(this.#dropping, rest.length);
+      this.#dropping -= dropped;
+      rest = rest.subarray(dropped);
+      const used = this.#dropping > 0 ? 0 : this.#frame(rest);
+      if (used === 0) break;
+      rest = rest.subarray(used);
+    }
+    this.#kept = this.#closed ? Buffer.alloc(0) : Buffer.from(rest);
+  }
+
+  /** Parses a frame header, and the payload of a control frame. Returns the length consumed; 0: incomplete. */
+  #frame(bytes: Buffer): number {
+    if (bytes.length < 2) return 0;
+    const [first = 0, second = 0] = bytes;
+    const opcode = first & 0x0f;
+    const short = second & 0x7f;
+    if (!this.#isLegal(first, second)) return this.#close(closeCodes.protocolError);
+    const extended = short === 127 ? 8 : short === 126 ? 2 : 0;
+    const head = 2 + extended + 4;
+    if (bytes.length < head) return 0;
+    const length = extended === 0 ? short : Number(extended === 2 ? bytes.readUInt16BE(2) : bytes.readBigUInt64BE(2));
+    if (opcode < CONTROL) {
+      const size = (this.#message ?? 0) + length;
+      if (size > maxMessage) return this.#close(closeCodes.tooBig);
+      this.#message = first >= 0x80 ? undefined : size;
+      this.#dropping = length;
+      return head;
+    }
+    if (bytes.length < head + length) return 0;
+    const payload = Buffer.from(bytes.subarray(head, head + length));
+    for (let i = 0; i < length; i++) payload[i] = (payload[i] as number) ^ (bytes[head - 4 + (i % 4)] as number);
+    if (opcode === opcodes.ping) this.#on.ping(payload);
+    else if (opcode === opcodes.close) this.#close(answerTo(payload));
+    return head + length;
+  }
+
+  /** Whether the first two bytes are valid: no extension, known opcode, masked, fragments in order, short unfragmented control frames. */
+  #isLegal(first: number, second: number): boolean {
+    const opcode = first & 0x0f;
+    if ((first & 0x70) !== 0 || (second & 0x80) === 0) return false;
+    if (opcode >= CONTROL) return opcode <= opcodes.pong && first >= 0x80 && (second & 0x7f) <= maxControl;
+    if (opcode === opcodes.continuation) return this.#message !== undefined;
+    return opcode <= opcodes.binary && this.#message === undefined;
+  }
+
+  #close(code: number): 0 {
+    this.#closed = true;
+    this.#on.close(code);
+    return 0;
+  }
+}
+
+/** The status of the reply to a close frame: the same, if it is one that may be sent. */
+function answerTo(payload: Buffer): number {
+  if (payload.length === 0) return closeCodes.normal;
+  const code = payload.length === 1 ? 0 : payload.readUInt16BE(0);
+  const known = (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014);
+  return known || (code >= 3000 && code <= 4999) ? code : closeCodes.protocolError;
+}

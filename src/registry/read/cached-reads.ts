@@ -1,0 +1,126 @@
+import type { NamespaceState, ResourceKey } from '../../admission/index.ts';
+import type { CachedObject, Snapshot } from '../../cache/index.ts';
+import { type ApiObject, serverTurns } from '../../meta/index.ts';
+import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
+import type { CachedReads } from '../resource/definition.ts';
+import { derive } from '../resource/derived.ts';
+import type { Resource } from '../resource/resource.ts';
+import { convertAll, converted } from '../stored/convert.ts';
+import { isUnconverted } from '../stored/format.ts';
+import { isCorrupt, readObject, unreadable } from '../stored/read.ts';
+import { keyOf, rangeOf } from './selection.ts';
+import { versionedReads } from './versioned-reads.ts';
+
+/** The decoded lists of one snapshot of a resource, by namespace. */
+interface DecodedLists {
+  readonly snapshot: Snapshot;
+  readonly byNamespace: Map<string, readonly ApiObject[]>;
+}
+
+/** So many objects are kept decoded. */
+const maxDecoded = 4096;
+/** Longer lists are decoded again for every caller. */
+const maxKeptList = 64;
+
+/** The list of a resource that a webhook converts. @throws StatusError 500 for an object that cannot be read */
+async function convertedList(
+  registry: Pick<RegistryContext, 'store'>,
+  resource: Resource,
+  namespace: string,
+): Promise<readonly ApiObject[]> {
+  const { format } = resource;
+  const cache = await consistentCache(registry, resource);
+  const held = cache.snapshot().range(rangeOf(resource, { namespace }));
+  const { objects, failure } = await convertAll(format, held, serverTurns());
+  if (failure !== undefined) throw failure.error;
+  return objects.map((held) => {
+    if (isCorrupt(held)) throw unreadable(held);
+    return readObject(format, held);
+  });
+}
+
+/** The lists of caches as they are, decoded once for each state of short ones. */
+function cachedLists(decode: (resource: Resource, held: CachedObject) => ApiObject) {
+  const lists = new WeakMap<Resource, DecodedLists>();
+  const listNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
+    const snapshot = resource.cache.snapshot();
+    let known = lists.get(resource);
+    if (known?.snapshot !== snapshot) {
+      known = { snapshot, byNamespace: new Map() };
+      lists.set(resource, known);
+    }
+    const kept = known.byNamespace.get(namespace);
+    if (kept !== undefined) return kept;
+    const held = [...snapshot.range(rangeOf(resource, { namespace }))];
+    const short = held.length <= maxKeptList;
+    const list = held.map((one) => (short ? decode(resource, one) : readObject(resource.format, one)));
+    if (short) known.byNamespace.set(namespace, list);
+    return list;
+  };
+  /** @throws StatusError 500 for an object that cannot be read */
+  const readableNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
+    for (const held of resource.cache.snapshot().range(rangeOf(resource, { namespace }))) {
+      if (isCorrupt(held)) throw unreadable(held);
+    }
+    return listNow(resource, namespace);
+  };
+  return { listNow, readableNow };
+}
+
+/**
+ * Reads from the watch caches. What a cache holds is answered at once, without a promise; what it does not hold is
+ * looked up again when it has every write that was answered before the call, or fails with StatusError 504.
+ */
+export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>): CachedReads {
+  const { findResource } = registry.catalog;
+  const decoded = new Map<CachedObject, ApiObject>();
+  const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
+    const kept = decoded.get(held);
+    if (kept !== undefined) return kept;
+    const object = readObject(format, held);
+    if (decoded.size >= maxDecoded) decoded.clear();
+    decoded.set(held, object);
+    return object;
+  };
+  const { listNow, readableNow } = cachedLists(decode);
+  const namespaces = findResource('namespaces');
+  return {
+    get: (id, namespace, name) => {
+      const resource = findResource(id);
+      const key = resource && keyOf(resource, { namespace, name });
+      if (resource === undefined || key === undefined) return undefined;
+      return lookUp(registry, resource, () => {
+        const held = resource.cache.snapshot().get(key);
+        if (held === undefined) return undefined;
+        if (!isUnconverted(resource.format, held.bytes)) return decode(resource, held);
+        return converted(resource.format, held).then((own) => decode(resource, own));
+      });
+    },
+    list: (id, namespace, latest = false) => {
+      const resource = findResource(id);
+      if (resource === undefined) return [];
+      if (resource.format.custom?.webhook !== undefined) return convertedList(registry, resource, namespace);
+      if (resource.cache.revision > 0 && !latest) return listNow(resource, namespace);
+      return consistentCache(registry, resource).then(() => readableNow(resource, namespace));
+    },
+    cached: (id, namespace) => {
+      const resource = findResource(id);
+      if (resource === undefined) return { objects: [], revision: 0 };
+      const { cache } = resource;
+      const now = () => ({ objects: readableNow(resource, namespace), revision: cache.snapshot().revision });
+      return cache.revision > 0 ? now() : consistentCache(registry, resource).then(now);
+    },
+    namespace: (name, latest = false) => {
+      if (namespaces === undefined) return { terminating: false, revision: 0 };
+      const find = (): NamespaceState | undefined => {
+        const held = namespaces.cache.get(namespaces.keyPrefix + name);
+        return held && { terminating: held.fields['status.phase'] === 'Terminating', revision: held.revision };
+      };
+      return latest ? consistentCache(registry, namespaces).then(find) : lookUp(registry, namespaces, find);
+    },
+    ...versionedReads(registry, decode),
+    derived: (id: ResourceKey, compute: (objects: readonly ApiObject[]) => unknown) =>
+      derive(() => findResource(id), compute),
+    // Objects were decoded against the schema of their storage version when they were written.
+  } as CachedReads;
+}

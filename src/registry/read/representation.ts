@@ -1,0 +1,306 @@
+import type { CachedObject } from '../../cache/index.ts';
+import { stringifyJson } from '../../codec/index.ts';
+import {
+  type ApiObject,
+  type ByteString,
+  encodeText,
+  type JsonObject,
+  type Names,
+  quote,
+  type Steps,
+  statusError,
+} from '../../meta/index.ts';
+import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from '../resource/convert.ts';
+import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
+import { largeBytes } from '../turns.ts';
+import type { ObjectList, StreamEvent, Target } from '../types.ts';
+import { hasRow, rowText } from './cells.ts';
+import type { Column } from './column.ts';
+
+/** The form in which objects are sent. */
+export type Representation =
+  | { readonly as: 'object' }
+  /** `PartialObjectMetadata`. */
+  | { readonly as: 'metadata'; readonly version: string }
+  /** Rows of a `Table`, with ages at the time `now` (ms since 1970). */
+  | { readonly as: 'table'; readonly version: string; readonly includeObject: IncludeObject; readonly now: number };
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** The query parameter `includeObject` of a table. @throws StatusError 400 */
+export function readIncludeObject(text: string | undefined): IncludeObject {
+  if (text === undefined || text === '') return 'Metadata';
+  if (text === 'None' || text === 'Metadata' || text === 'Object') return text;
+  throw statusError.badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+/** The apiVersion of a Table or PartialObjectMetadata. */
+const metaVersion = (names: Names, version: string): string => `meta.${names.domain}/${version}`;
+
+/**
+ * Parses a large object in steps, if its representation needs that: {@link representObject} then takes the result.
+ */
+export function* readForRepresentation(
+  target: Target,
+  object: CachedObject,
+  representation: Representation,
+): Steps<ApiObject | undefined> {
+  const needed = representation.as === 'table' ? !hasRow(columnsOf(target), object) : !isStorageVersion(target);
+  if (!needed || object.bytes.length < largeBytes || isCorrupt(object)) return undefined;
+  return yield* readObjectInSteps(target.resource.format, object);
+}
+
+/** The body of a response with one object. `read`: the object, if it has been parsed. */
+export function representObject(
+  target: Target,
+  object: CachedObject,
+  representation: Representation,
+  read?: ApiObject,
+): ByteString {
+  switch (representation.as) {
+    case 'object':
+      return encode(target, object, read);
+    case 'metadata':
+      return partial(target, object, representation.version, read);
+    case 'table':
+      return table(
+        target,
+        representation.version,
+        String(object.revision),
+        columnsText(target),
+        row(target, object, representation, read),
+      );
+  }
+}
+
+/**
+ * The size of a piece of a list in bytes, the most rows of a table in it, and the most JSON parsed for these. V8 allocates
+ * strings of 128 KiB and more as large objects: a list of such pieces takes twice as long.
+ */
+const pieceBytes = 64 * 1024;
+const pieceRows = 50;
+const parsedBytes = 256 * 1024;
+
+/** How a list is written around and between its items. */
+export interface ListLayout {
+  readonly head: ByteString;
+  /** Before the first item, and before every other one. */
+  readonly first: string;
+  readonly separator: string;
+  readonly tail: ByteString;
+  /** In place of `tail`, in a list without items. */
+  readonly emptyTail: ByteString;
+  /** Rewrites the JSON of an item; undefined: it is copied. */
+  readonly item?: (json: ByteString) => ByteString | Steps<ByteString>;
+}
+
+/**
+ * A list in pieces, as JSON unless `layout` says otherwise. No piece takes long to make, so that a caller who pauses
+ * between them blocks nobody. An item that is written in steps gives an empty piece for each of them.
+ */
+export function* representList(
+  target: Target,
+  list: ObjectList,
+  representation: Representation,
+  layout: ListLayout = jsonLayout(listFields(target, list, representation)),
+): Generator<ByteString> {
+  const { head, first, separator, tail, emptyTail, item } = layout;
+  let piece = head as string;
+  let size = head.length;
+  let items = 0;
+  let rows = 0;
+  let parsed = 0;
+  for (const object of list.items) {
+    const isLong = representation.as !== 'metadata' && object.bytes.length >= largeBytes;
+    const read = isLong ? yield* inEmptyPieces(readForRepresentation(target, object, representation)) : undefined;
+    const json = itemText(target, object, representation, read);
+    const text = item === undefined ? json : item(json);
+    piece += (items === 0 ? first : separator) + (typeof text === 'string' ? text : yield* inEmptyPieces(text));
+    size += json.length + (items++ === 0 ? 0 : 1);
+    if (representation.as !== 'object') {
+      rows++;
+      parsed += object.bytes.length;
+    }
+    if (size < pieceBytes && rows < pieceRows && parsed < parsedBytes) continue;
+    yield piece as ByteString;
+    piece = '';
+    size = 0;
+    rows = 0;
+    parsed = 0;
+  }
+  yield (piece + (items === 0 ? emptyTail : tail)) as ByteString;
+}
+
+/** The result of all steps; each of them gives an empty piece. */
+function* inEmptyPieces<T>(steps: Steps<T>): Generator<ByteString, T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield '' as ByteString;
+  }
+}
+
+function jsonLayout(fields: JsonObject): ListLayout {
+  const tail = ']}' as ByteString;
+  const head = encodeText(stringifyJson(fields).slice(0, -tail.length));
+  return { head, first: '', separator: ',', tail, emptyTail: tail };
+}
+
+/** The fields of a list in wire order. The last one, `items` or the `rows` of a table, is empty. */
+export function listFields(target: Target, list: ObjectList, representation: Representation): JsonObject {
+  const { names, definition } = target.resource;
+  const token = list.continue();
+  const remaining = list.remaining();
+  const metadata = {
+    resourceVersion: String(list.revision),
+    ...(token === '' ? {} : { continue: token }),
+    ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+  };
+  if (representation.as === 'object') {
+    return { kind: `${definition.kind}List`, apiVersion: versionOf(target).apiVersion, metadata, items: [] };
+  }
+  const apiVersion = metaVersion(names, representation.version);
+  if (representation.as === 'metadata') return { kind: 'PartialObjectMetadataList', apiVersion, metadata, items: [] };
+  return { kind: 'Table', apiVersion, metadata, columnDefinitions: columnDefinitions(target), rows: [] };
+}
+
+const metadataMark = '"metadata":{';
+
+/** The JSON of an item of a list, which has no kind and apiVersion of its own, or of a row of a table. */
+function itemText(
+  target: Target,
+  object: CachedObject,
+  representation: Representation,
+  read: ApiObject | undefined,
+): ByteString {
+  switch (representation.as) {
+    case 'object': {
+      // Items of custom resources keep kind and apiVersion.
+      if (target.resource.definition.custom !== undefined) return encode(target, object, read);
+      const { head } = target.resource.format;
+      if (isStorageVersion(target) && object.bytes.startsWith(head)) {
+        return `{${object.bytes.slice(head.length - metadataMark.length)}` as ByteString;
+      }
+      const stored = read ?? readObject(target.resource.format, object);
+      const { kind: _, apiVersion: __, ...rest } = fromStorage(target, stored);
+      return encodeText(stringifyJson(rest));
+    }
+    case 'metadata':
+      return partial(target, object, representation.version, read);
+    case 'table':
+      return row(target, object, representation, read);
+  }
+}
+
+function partial(target: Target, object: CachedObject, version: string, read: ApiObject | undefined): ByteString {
+  const { names, format } = target.resource;
+  const head = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, version)}","metadata":`;
+  const projection = projectionOf(target);
+  const metadata =
+    projection === undefined
+      ? metadataText(format, object)
+      : encodeText(stringifyJson(projection.read(read ?? readObject(format, object)).metadata));
+  return `${head}${metadata}}` as ByteString;
+}
+
+const defaultColumns: readonly Column[] = [
+  {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    description: 'The name of the object, unique within its namespace.',
+    cell: ({ metadata }) => metadata.name ?? '',
+  },
+  {
+    name: 'Created At',
+    type: 'date',
+    description: 'When the object was created.',
+    cell: ({ metadata }) => metadata.creationTimestamp ?? null,
+  },
+];
+
+function columnsOf(target: Target): readonly Column[] {
+  const { columns = [] } = projectionOf(target) ?? target.resource.definition;
+  return columns.length === 0 ? defaultColumns : columns;
+}
+
+const columnDefinitions = (target: Target): JsonObject[] =>
+  columnsOf(target).map(({ name, type, format = '', description = '', priority = 0 }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }));
+
+const columnsText = (target: Target): string => stringifyJson(columnDefinitions(target));
+
+function table({ resource }: Target, version: string, revision: string, columns: string, rows: string): ByteString {
+  const head = `{"kind":"Table","apiVersion":"${metaVersion(resource.names, version)}"`;
+  const metadata = `"metadata":{"resourceVersion":${JSON.stringify(revision)}}`;
+  return `${head},${metadata},"columnDefinitions":${encodeText(columns)},"rows":[${rows}]}` as ByteString;
+}
+
+/** A row of a table. */
+function row(
+  target: Target,
+  object: CachedObject,
+  { version, includeObject, now }: Representation & { as: 'table' },
+  read?: ApiObject,
+): ByteString {
+  const { names, definition, format } = target.resource;
+  const { completion } = definition;
+  const shape = { columns: columnsOf(target), projection: projectionOf(target), completion, names, format };
+  const included = {
+    None: () => 'null',
+    Metadata: () => partial(target, object, version, read),
+    Object: () => encode(target, object, read),
+  };
+  return `{${rowText(shape, object, now, read)},"object":${included[includeObject]()}}` as ByteString;
+}
+
+/** A frame of a watch, with its line feed. `first`: the first event, which alone has the column definitions of a table. */
+export function representEvent(
+  target: Target,
+  event: StreamEvent,
+  representation: Representation,
+  first: boolean,
+): ByteString {
+  const { object, type } = event;
+  if (object === undefined) return frame(type, bookmark(target, event, representation, first));
+  if (representation.as === 'object' && isStorageVersion(target)) return event.frame;
+  if (representation.as !== 'table') return frame(type, representObject(target, object, representation));
+  const columns = first ? columnsText(target) : 'null';
+  return frame(
+    type,
+    table(target, representation.version, String(object.revision), columns, row(target, object, representation)),
+  );
+}
+
+const frame = (type: string, object: ByteString): ByteString => `{"type":"${type}","object":${object}}\n` as ByteString;
+
+/** The object of a bookmark: its resourceVersion, and the annotation of the one that ends the initial events. */
+function bookmark(target: Target, event: StreamEvent, representation: Representation, first: boolean): ByteString {
+  const { names, definition } = target.resource;
+  const metadata = {
+    resourceVersion: String(event.revision),
+    creationTimestamp: null,
+    ...(event.endsInitialEvents === true ? { annotations: { [`${names.domain}/initial-events-end`]: 'true' } } : {}),
+  };
+  if (representation.as === 'object') {
+    return encodeText(stringifyJson({ kind: definition.kind, apiVersion: versionOf(target).apiVersion, metadata }));
+  }
+  const text = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, representation.version)}","metadata":${stringifyJson(metadata)}}`;
+  const included = encodeText(text);
+  if (representation.as === 'metadata') return included;
+  const cells = stringifyJson(columnsOf(target).map(() => ''));
+  const columns = first ? columnsText(target) : 'null';
+  return table(
+    target,
+    representation.version,
+    metadata.resourceVersion,
+    columns,
+    `{"cells":${cells},"object":${included}}`,
+  );
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { type JsonObject, parseLabelSelector, type StatusError } from '../../meta/index.ts';
+import { delivered } from '../../store/testing/late-store.ts';
+import { bench, failure, how, note } from '../testing/fixtures.ts';
+import { gadgetGroup, gadgets } from '../testing/gadgets.ts';
+import { recordingWebhook, wheel, wheels } from '../testing/wheels.ts';
+
+const of = (group: string, version: string, resource: string) => ({ group, version, resource });
+const notes = of('', 'v1', 'configmaps');
+const labelled = (name: string, labels: JsonObject) => ({ ...note(name), metadata: { name, labels } });
+const later = async <T>(find: () => T | Promise<T>): Promise<T> => find();
+
+function creator({ registry }: ReturnType<typeof bench>, { group, version, resource: plural }: typeof notes) {
+  const resource = registry.find(group, version, plural);
+  if (resource === undefined) throw new Error('not served');
+  const target = { resource, version, namespace: 'ns', name: '', subresource: '' };
+  return (value: JsonObject) => registry.write(target, { verb: 'create', object: { value, findings: [] } }, how);
+}
+
+describe('the objects of a resource in a served version', () => {
+  it('are those of a built-in kind, converted', async () => {
+    const { registry, create } = bench();
+    await create('widgets', { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, size: 3 });
+    const { getAs, selectAs } = registry.objects;
+    const shown = { v1: { size: 3 }, v2: { spec: { size: 3 } } };
+    for (const [version, fields] of Object.entries(shown)) {
+      const as = of('example.com', version, 'widgets');
+      const expected = { apiVersion: `example.com/${version}`, kind: 'Widget', metadata: { name: 'a' }, ...fields };
+      expect(await getAs(as, 'ns', 'a')).toMatchObject(expected);
+      expect(await selectAs(as, '', parseLabelSelector(''))).toMatchObject([expected]);
+    }
+    expect(await getAs(of('example.com', 'v3', 'widgets'), 'ns', 'a')).toBeUndefined();
+    expect(await selectAs(of('example.com', 'v3', 'widgets'), 'ns', parseLabelSelector(''))).toEqual([]);
+  });
+
+  it('are custom objects, as soon as they have been written in another version', async () => {
+    const made = bench();
+    made.registry.install(gadgets({ color: 'red' }));
+    const { getAs } = made.registry.objects;
+    const beta = of(gadgetGroup, 'v1beta1', 'gadgets');
+    expect(await getAs(beta, 'ns', 'a')).toBeUndefined();
+    await creator(
+      made,
+      of(gadgetGroup, 'v1', 'gadgets'),
+    )({
+      apiVersion: `${gadgetGroup}/v1`,
+      kind: 'Gadget',
+      metadata: { name: 'a' },
+    });
+    await delivered();
+    expect(getAs(beta, 'ns', 'a')).toMatchObject({ apiVersion: `${gadgetGroup}/v1beta1`, spec: { color: 'red' } });
+  });
+
+  it('are custom objects that a webhook converts, each once', async () => {
+    const made = bench();
+    const { webhook, calls } = recordingWebhook();
+    made.registry.install(wheels(webhook));
+    const [stored, other] = [of('turn.example.com', 'v1', 'wheels'), of('turn.example.com', 'v2', 'wheels')];
+    const create = creator(made, stored);
+    for (const name of ['a', 'b', 'c']) {
+      await create(wheel('v1', name, { radius: 2 }, { labels: { [name === 'c' ? 'bad' : 'good']: 'yes' } }));
+    }
+    const { getAs, selectAs } = made.registry.objects;
+    const good = parseLabelSelector('good=yes');
+    for (let i = 0; i < 2; i++) {
+      expect(await selectAs(other, 'ns', good)).toMatchObject([
+        { metadata: { name: 'a' }, spec: { diameter: 4 } },
+        { metadata: { name: 'b' }, spec: { diameter: 4 } },
+      ]);
+      expect(await getAs(other, 'ns', 'a')).toMatchObject({ spec: { diameter: 4 } });
+      expect(await getAs(stored, 'ns', 'a')).toMatchObject({ spec: { radius: 2 } });
+    }
+    expect(calls).toEqual([{ to: 'v2', names: ['a', 'b'] }]);
+    const failing: Partial<StatusError> = { code: 500, message: expect.stringContaining('it does not turn') };
+    expect(await failure(later(() => getAs(other, 'ns', 'c')))).toMatchObject(failing);
+    expect(await failure(later(() => selectAs(other, 'ns', parseLabelSelector(''))))).toMatchObject(failing);
+  });
+});
+
+describe('a selection', () => {
+  it('has what the writes that have been delivered have made of it, without a promise', async () => {
+    const { registry, create, write } = bench();
+    const { selectAs } = registry.objects;
+    const names = () => {
+      const selected = selectAs(notes, 'ns', parseLabelSelector('env=test'));
+      return selected instanceof Promise ? 'a promise' : selected.map(({ metadata }) => metadata.name);
+    };
+    expect(await selectAs(notes, 'ns', parseLabelSelector('env=test'))).toEqual([]);
+    await create('configmaps', labelled('b', { env: 'test' }));
+    await create('configmaps', labelled('a', { env: 'test' }));
+    await create('configmaps', labelled('c', { env: 'live' }));
+    await delivered();
+    expect(names()).toEqual(['a', 'b']);
+    await write('configmaps', { name: 'a' }, { verb: 'patch', format: 'merge', patch: { metadata: { labels: null } } });
+    await delivered();
+    expect(names()).toEqual(['b']);
+    const other = await selectAs(notes, 'elsewhere', parseLabelSelector('env=test'));
+    expect(other).toEqual([]);
+  });
+
+  it('decodes what it selects, once', async () => {
+    const { registry, create } = bench();
+    for (let i = 0; i < 100; i++) await create('configmaps', labelled(`n${i}`, { env: i < 70 ? 'test' : 'live' }));
+    await delivered();
+    const { selectAs } = registry.objects;
+    const select = () => later(() => selectAs(notes, 'ns', parseLabelSelector('env=test')));
+    const [first, second] = [await select(), await select()];
+    expect(first).toHaveLength(70);
+    expect(second.every((object, i) => object === first[i])).toBe(true);
+  });
+
+  it('fails when an object cannot be read, whose labels are unknown', async () => {
+    const { registry, store, target } = bench();
+    const key = `${target('configmaps').resource.keyPrefix}ns/broken`;
+    await store.commit([{ key, revision: 0 }], [{ key, value: Buffer.from('garbage') }]);
+    const { getAs, selectAs } = registry.objects;
+    const unreadable = { code: 500, message: expect.stringContaining('cannot be read') };
+    expect(await failure(later(() => selectAs(notes, 'ns', parseLabelSelector('env=test'))))).toMatchObject(unreadable);
+    expect(await failure(later(() => getAs(notes, 'ns', 'broken')))).toMatchObject(unreadable);
+    expect(await selectAs(notes, 'other', parseLabelSelector('env=test'))).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import type { Awaitable, ServedResource, VersionedLookup } from '../../admission/index.ts';
+import type { CachedObject, Snapshot } from '../../cache/index.ts';
+import { type ApiObject, type LabelSelector, serverTurns } from '../../meta/index.ts';
+import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
+import { fromStorage } from '../resource/convert.ts';
+import type { Resource } from '../resource/resource.ts';
+import { convertAll, converted } from '../stored/convert.ts';
+import { isUnconverted, type ObjectFormat } from '../stored/format.ts';
+import { isCorrupt, unreadable } from '../stored/read.ts';
+import { keyOf, rangeOf } from './selection.ts';
+
+/** The objects of one snapshot of a resource that selectors match, by namespace and selector. */
+interface Selections {
+  readonly snapshot: Snapshot;
+  readonly bySelector: Map<string, readonly CachedObject[]>;
+}
+
+/** See `VersionedLookup`. `decode` gives the shared, decoded object. Every version of a custom resource has a cache of its own. */
+export function versionedReads(
+  registry: Pick<RegistryContext, 'store' | 'catalog'>,
+  decode: (resource: Resource, held: CachedObject) => ApiObject,
+): VersionedLookup {
+  const find = ({ group, version, resource }: ServedResource) => registry.catalog.find(group, version, resource);
+  const selections = new WeakMap<Resource, Selections>();
+  const read = (resource: Resource, version: string, held: CachedObject): ApiObject => {
+    if (isCorrupt(held)) throw unreadable(held);
+    return fromStorage({ resource, version, namespace: '', name: '', subresource: '' }, decode(resource, held));
+  };
+  const matching = (resource: Resource, namespace: string, selector: LabelSelector): readonly CachedObject[] => {
+    const snapshot = resource.cache.snapshot();
+    let known = selections.get(resource);
+    if (known?.snapshot !== snapshot) {
+      known = { snapshot, bySelector: new Map() };
+      selections.set(resource, known);
+    }
+    const id = `${namespace} ${selector.text}`;
+    const kept = known.bySelector.get(id);
+    if (kept !== undefined) return kept;
+    const all = [...snapshot.range(rangeOf(resource, { namespace }))];
+    // What cannot be read may have any labels.
+    const selected = all.filter((held) => isCorrupt(held) || selector.matches(held.labels));
+    known.bySelector.set(id, selected);
+    return selected;
+  };
+  return {
+    getAs: (as, namespace, name) => {
+      const resource = find(as);
+      const key = resource && keyOf(resource, { namespace, name });
+      if (resource === undefined || key === undefined) return undefined;
+      const { cache, format } = resource;
+      return lookUp(registry, resource, () => {
+        const held = cache.snapshot().get(key);
+        if (held === undefined) return undefined;
+        const own = inVersion(format, held);
+        if (own !== undefined) return read(resource, as.version, own);
+        return converted(format, held).then((made) => read(resource, as.version, made));
+      });
+    },
+    selectAs: (as, namespace, selector) => {
+      const resource = find(as);
+      if (resource === undefined) return [];
+      const { cache, format } = resource;
+      const select = (): Awaitable<readonly ApiObject[]> => {
+        const selected = matching(resource, namespace, selector);
+        const own = selected.flatMap((held) => inVersion(format, held) ?? []);
+        if (own.length === selected.length) return own.map((held) => read(resource, as.version, held));
+        return convertAll(format, selected, serverTurns()).then(({ objects, failure }) => {
+          if (failure !== undefined) throw failure.error;
+          return objects.map((held) => read(resource, as.version, held));
+        });
+      };
+      return cache.revision > 0 ? select() : consistentCache(registry, resource).then(select);
+    },
+  };
+}
+
+/** The object in the version of its resource; undefined: a webhook is yet to convert it. */
+const inVersion = (format: ObjectFormat, held: CachedObject): CachedObject | undefined =>
+  isUnconverted(format, held.bytes) ? held.converted : held;

@@ -1,0 +1,201 @@
+import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../../cache/index.ts';
+import { serverTurns, type Turns } from '../../meta/index.ts';
+import { consistentCache, type RegistryContext, waitForRevision } from '../context.ts';
+import { isCorrupt, unreadable } from '../stored/read.ts';
+import type { StreamEvent, Target, WatchOptions, WatchStream } from '../types.ts';
+import { ConvertedStream } from './converted-stream.ts';
+import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
+import { inRange, strideOf } from './read.ts';
+import { keyOf, type Selection, select } from './selection.ts';
+
+const bookmarkMs = 60_000;
+/** The longest watch (ms): timers take no more. */
+const longestMs = 2 ** 31 - 1;
+/** How many initial events a batch holds at most. */
+const initialBatch = 250;
+/** From how many requirements on a watch looks for its events in its own turns, not in those of the writes. */
+const costlyFrom = 17;
+
+/**
+ * Watches from a resourceVersion: initial events, then every change. The iteration throws a 410 when the history from that
+ * version on has been compacted, in its first step as in any later one. It ends for a client that is too slow as after
+ * its timeout.
+ */
+export async function watch(registry: RegistryContext, target: Target, options: WatchOptions): Promise<WatchStream> {
+  const { seconds } = readNumbers(options);
+  checkWatchOptions(options, registry);
+  const selection = select(target, options);
+  const revision = readVersion(options.resourceVersion, 'watch');
+  const initial = readFlag(options.sendInitialEvents);
+  const bookmarks = readFlag(options.allowWatchBookmarks) === true;
+  const exact = revision !== undefined && revision > 0 && initial !== true;
+  const { resource } = target;
+  const turns = options.turns ?? serverTurns();
+  const cache = await waitForRevision(resource, exact ? 0 : (revision ?? (await registry.store.revision())));
+  // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
+  const initialObjects = exact || initial === false ? [] : inRange(resource, selection, cache.snapshot());
+  const stream = new Stream(
+    initialObjects[Symbol.iterator](),
+    selection,
+    turns,
+    initial === true && bookmarks ? cache.revision : undefined,
+    bookmarks ? () => cache.revision : undefined,
+    subscribe(registry, target, selection, exact ? revision : cache.revision, bookmarks, turns),
+  );
+  const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
+  const timeoutMs = Math.min(length * 1_000, longestMs);
+  const end = () => stream.end();
+  // The last bookmark has the revision of the store, or that of the cache when the store fails.
+  const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
+  stream.endAfter(registry.clock.after(timeoutMs, over));
+  if (resource.format.custom?.webhook === undefined) return stream;
+  return new ConvertedStream(stream, resource.format, selection.matchesConverted, turns);
+}
+
+function subscribe(
+  registry: RegistryContext,
+  { resource }: Target,
+  selection: Selection,
+  after: number,
+  bookmarks: boolean,
+  turns: Turns,
+): Subscription {
+  const { namespace, name, field, matches, cost } = selection;
+  const narrow = keyOf(resource, selection) !== undefined || name !== '';
+  return resource.cache.subscribe({
+    after,
+    bufferBytes: registry.watchBufferBytes,
+    turns,
+    costly: cost >= costlyFrom,
+    ...(namespace === '' ? {} : { namespace }),
+    ...(narrow ? { name } : {}),
+    ...(field === undefined ? {} : { field }),
+    ...(matches === undefined ? {} : { matches }),
+    ...(bookmarks ? { bookmarkMs } : {}),
+  });
+}
+
+/** One watch: the initial events, the bookmark that ends them where one is asked for, then the subscription. */
+class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
+  readonly #initial: Iterator<CachedObject>;
+  readonly #selection: Selection;
+  readonly #turns: Turns;
+  #initialEnd: number | undefined;
+  /** The revision of the cache; undefined without bookmarks. */
+  readonly #progress: (() => number) | undefined;
+  readonly #subscription: Subscription;
+  #cancel: (() => void) | undefined;
+  #initialDone = false;
+  #waiting = false;
+  #ended = false;
+  /** The revision of the last bookmark. */
+  #last: number | undefined;
+
+  constructor(
+    initial: Iterator<CachedObject>,
+    selection: Selection,
+    turns: Turns,
+    initialEnd: number | undefined,
+    progress: (() => number) | undefined,
+    subscription: Subscription,
+  ) {
+    this.#initial = initial;
+    this.#selection = selection;
+    this.#turns = turns;
+    this.#initialEnd = initialEnd;
+    this.#progress = progress;
+    this.#subscription = subscription;
+  }
+
+  endAfter(cancel: () => void): void {
+    this.#cancel = cancel;
+  }
+
+  /** Ends the iteration after the timeout, with a last bookmark for a client that has all events. */
+  end(): void {
+    if (this.#waiting && this.#progress !== undefined) {
+      const { revision } = this.#subscription;
+      // No bookmark for a watch from a future resourceVersion that is not reached.
+      if (revision <= this.#progress()) this.#last = revision;
+    }
+    this.close();
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#subscription.close();
+  }
+
+  async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
+    while (!this.#ended && !this.#initialDone) {
+      if (this.#turns.over) await this.#turns.next();
+      const events = this.#take();
+      if (events.length > 0) return { done: false, value: events };
+    }
+    if (this.#ended) return this.#finish();
+    this.#waiting = true;
+    try {
+      const result = await this.#subscription.next();
+      if (!result.done) {
+        checkReadable(result.value);
+        return result;
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    } finally {
+      this.#waiting = false;
+    }
+    return this.#finish();
+  }
+
+  /** The next initial events, with the bookmark behind the last one; may be empty when no object of the turn matches. */
+  #take(): StreamEvent[] {
+    const events: StreamEvent[] = [];
+    const { matches } = this.#selection;
+    const every = strideOf(this.#selection);
+    for (let seen = 1; events.length < initialBatch; seen++) {
+      if (seen % every === 0 && this.#turns.over) break;
+      const { done, value } = this.#initial.next();
+      if (done === true) {
+        this.#initialDone = true;
+        if (this.#initialEnd !== undefined)
+          events.push({ ...bookmarkEvent(this.#initialEnd), endsInitialEvents: true });
+        this.#initialEnd = undefined;
+        break;
+      }
+      if (isCorrupt(value)) {
+        this.close();
+        throw unreadable(value);
+      }
+      if (matches?.(value) !== false) events.push(addedEvent(value));
+    }
+    return events;
+  }
+
+  #finish(): IteratorResult<readonly StreamEvent[]> {
+    const last = this.#last;
+    this.#last = undefined;
+    if (last !== undefined) return { done: false, value: [bookmarkEvent(last)] };
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<readonly StreamEvent[]>> {
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly StreamEvent[]> {
+    return this;
+  }
+}
+
+/** @throws StatusError 500 when an object that was added or modified is corrupt */
+function checkReadable(events: readonly StreamEvent[]): void {
+  for (const { type, object } of events) {
+    if (object !== undefined && type !== 'DELETED' && isCorrupt(object)) throw unreadable(object);
+  }
+}

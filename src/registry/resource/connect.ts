@@ -1,0 +1,53 @@
+import { runMutating, runValidating } from '../../admission/index.ts';
+import type { ApiObject } from '../../meta/index.ts';
+import type { RegistryContext } from '../context.ts';
+import type { Connecting, Target } from '../types.ts';
+import { serverObjects } from '../write/server-objects.ts';
+import { readConnectOptions } from './connect-options.ts';
+import type { Endpoint } from './definition.ts';
+import { ObjectVersions, servedKind } from './request-versions.ts';
+import { connectSubresourceOf } from './verbs.ts';
+
+/** Runs admission for a connect request and returns the endpoint that it is proxied to. @throws StatusError */
+export async function connect(
+  registry: RegistryContext,
+  target: Target,
+  { requester, query, rest, warnings, annotate }: Connecting,
+): Promise<Endpoint | undefined> {
+  const { namespace, name, subresource } = target;
+  const { connect: connection } = connectSubresourceOf(target);
+  const { answers, locate, options: schema } = connection;
+  const options = readConnectOptions(query, schema, registry.names);
+  if (answers === 'proxy') options['path'] = rest;
+  if (answers !== 'text') {
+    const object = options as ApiObject;
+    const request = {
+      operation: 'CONNECT',
+      ...servedKind(target),
+      subresource,
+      namespace,
+      name,
+      object,
+      oldObject: undefined,
+      user: requester,
+      dryRun: false,
+      began: registry.clock.now(),
+      options: () => undefined,
+      versions: new ObjectVersions({ registry, target, object, oldObject: undefined }),
+      warn: (text: string) => warnings.add(text),
+      annotate,
+    } as const;
+    await runMutating(registry.admission, request);
+    await runValidating(registry.admission, request);
+  }
+  return locate({
+    names: registry.names,
+    now: registry.clock.now(),
+    random: registry.random,
+    nodeAddresses: registry.nodeAddresses,
+    namespace,
+    name,
+    options,
+    objects: serverObjects(registry),
+  });
+}

@@ -1,0 +1,261 @@
+import type { WatchCache } from '../../cache/index.ts';
+import {
+  expandNames,
+  type FeatureName,
+  formatGroupResource,
+  formatGroupVersion,
+  type GroupResource,
+  type Names,
+} from '../../meta/index.ts';
+import {
+  type CompiledType,
+  compile,
+  type DeclarativeRules,
+  declarativeRules,
+  type GatedFields,
+  gatedFields,
+} from '../../schema/index.ts';
+import type { ListSnapshots } from '../read/list-snapshots.ts';
+import { type CorruptReport, formatOf, type ObjectFormat, type SharedState } from '../stored/format.ts';
+import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource, Verb } from './definition.ts';
+import { keyPrefixOf } from './key-prefix.ts';
+import { ResourceStorage, type StorageOptions } from './resource-storage.ts';
+
+/** A definition as served: names expanded, schemas compiled, with the cache of its objects. */
+export interface Resource {
+  /** With the served versions and subresources only; no versions when it is not served at all. */
+  readonly definition: ResourceDefinition;
+  readonly names: Names;
+  /** Group and plural name, as in messages. */
+  readonly id: GroupResource;
+  /** Keys of its objects begin with this. */
+  readonly keyPrefix: string;
+  readonly storage: ResourceStorage;
+  /** Created on first use. */
+  readonly cache: WatchCache;
+  /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
+  readonly listSnapshots: ListSnapshots | undefined;
+  /** The encoding of stored objects. */
+  readonly format: ObjectFormat;
+  readonly storageVersion: CompiledVersion;
+  /** Fields of the storage version that writes drop because their feature gate is off. */
+  readonly gated: GatedFields | undefined;
+  /** Declarative validation of the storage version. */
+  readonly declarativeRules: DeclarativeRules | undefined;
+  /** All versions by name: objects and managed fields may be in one that is not served. */
+  readonly versions: ReadonlyMap<string, CompiledVersion>;
+  readonly subresources: ReadonlyMap<string, CompiledSubresource>;
+  /** The verbs at its own paths; those of a subresource are its `verbs`. */
+  readonly verbs: VerbsByPath;
+}
+
+/** The verbs that are served at each form of path. */
+export interface VerbsByPath {
+  /** `…/namespaces/<namespace>/<resource>`, or `…/<resource>` at cluster scope. */
+  readonly collection: readonly Verb[];
+  /** `…/<resource>` of a namespaced resource. */
+  readonly acrossNamespaces: readonly Verb[];
+  /** `…/<resource>/<name>`. */
+  readonly object: readonly Verb[];
+}
+
+export type CompiledSubresource = Subresource & {
+  /** The kind of its bodies, where it is not that of the resource. */
+  readonly requestKind: RequestKind | undefined;
+};
+
+/** A kind in a version, as bodies name it. */
+export interface RequestKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** `apps/v1`. */
+  readonly apiVersion: string;
+  readonly type: CompiledType;
+}
+
+export interface CompiledVersion {
+  readonly declared: ResourceVersion;
+  /** `apps/v1`. */
+  readonly apiVersion: string;
+  readonly type: CompiledType;
+  /** Objects are stored in this version and kind. */
+  readonly isStorage: boolean;
+}
+
+export interface ResourceOptions extends StorageOptions {
+  readonly names: Names;
+  readonly report: CorruptReport;
+  readonly serves: (group: string, version: string, plural: string) => boolean;
+}
+
+/** The resources of the built-in definitions, in their order. */
+export function makeResources(
+  declared: readonly ResourceDefinition[],
+  shared: SharedState,
+  options: ResourceOptions,
+): Resource[] {
+  const definitions = declared.map((definition) => expand(definition, options.names));
+  const storages = new Map<string, ResourceStorage>();
+  return definitions.map((definition) => {
+    const id = formatGroupResource(definition.storage);
+    const owner = storageOf(definition, definitions);
+    let storage = storages.get(id);
+    if (storage === undefined) {
+      const sharers = definitions.filter((other) => formatGroupResource(other.storage) === id);
+      storage = makeStorage(owner, sharers, shared, options);
+      storages.set(id, storage);
+    }
+    return makeResource(servedPart(definition, options), definition, owner, storage, options);
+  });
+}
+
+/**
+ * The resource of one version of a custom resource, which is not compiled before it is used. It shares the cache, and
+ * thus the watches, of `replaced` if its objects are stored and shown as before.
+ */
+export function makeCustomResource(
+  definition: ResourceDefinition,
+  replaced: Resource | undefined,
+  shared: SharedState,
+  options: ResourceOptions,
+): Resource {
+  const keeps = replaced !== undefined && replaced.definition.custom === definition.custom;
+  const storage = keeps ? replaced.storage : makeStorage(definition, [definition], shared, options);
+  const { version } = definition.storage;
+  const served = { ...definition, versions: definition.versions.filter((one) => one.version === version) };
+  return makeResource(served, definition, definition, storage, options);
+}
+
+function expand(definition: ResourceDefinition, names: Names): ResourceDefinition {
+  return {
+    ...definition,
+    group: expandNames(definition.group, names),
+    storage: { ...definition.storage, group: expandNames(definition.storage.group, names) },
+    versions: definition.versions.map((version) => expandDeprecation(version, names)),
+    subresources: definition.subresources.map((subresource) =>
+      subresource.group === undefined ? subresource : { ...subresource, group: expandNames(subresource.group, names) },
+    ),
+  };
+}
+
+/** The definition without the versions and subresources that are not served. */
+function servedPart(definition: ResourceDefinition, { features, serves }: ResourceOptions): ResourceDefinition {
+  const { group, plural, versions, subresources } = definition;
+  const isOn = ({ gate }: { readonly gate?: FeatureName }) => gate === undefined || features[gate];
+  return {
+    ...definition,
+    versions: isOn(definition) ? versions.filter(({ version }) => serves(group, version, plural)) : [],
+    subresources: subresources.filter(isOn),
+  };
+}
+
+function expandDeprecation(version: ResourceVersion, names: Names): ResourceVersion {
+  const { deprecated } = version;
+  if (deprecated === undefined || 'warning' in deprecated || deprecated.replacement === undefined) return version;
+  return { ...version, deprecated: { ...deprecated, replacement: expandNames(deprecated.replacement, names) } };
+}
+
+function compileSubresource({ group }: ResourceDefinition, declared: Subresource, names: Names): CompiledSubresource {
+  const { schema, kind, version = 'v1' } = declared;
+  if (schema === undefined) return { ...declared, requestKind: undefined };
+  const of = { group: declared.group ?? group, version };
+  return {
+    ...declared,
+    requestKind: { ...of, kind, apiVersion: formatGroupVersion(of), type: compile(schema, names) },
+  };
+}
+
+/** The definition that owns the storage version of another: mostly itself. */
+function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinition[]): ResourceDefinition {
+  const { storage } = definition;
+  return all.find((other) => other.group === storage.group && other.plural === storage.resource) ?? definition;
+}
+
+function makeStorage(
+  owner: ResourceDefinition,
+  sharers: readonly ResourceDefinition[],
+  shared: SharedState,
+  options: ResourceOptions,
+): ResourceStorage {
+  const { storage, kind, namespaced, custom } = owner;
+  const fields = new Map<string, SelectableField>();
+  for (const field of sharers.flatMap(({ selectableFields }) => selectableFields)) fields.set(field.path, field);
+  const format = formatOf(kind, formatGroupVersion(storage), {
+    namespaced,
+    keyPrefix: keyPrefixOf(owner),
+    fields: [...fields.values()],
+    report: options.report,
+    shared,
+    ...(custom === undefined ? {} : { custom }),
+  });
+  return new ResourceStorage({ group: owner.group, resource: owner.plural }, format, options);
+}
+
+/** The resource of a definition, of which `served` is what is served. */
+function makeResource(
+  served: ResourceDefinition,
+  definition: ResourceDefinition,
+  owner: ResourceDefinition,
+  storage: ResourceStorage,
+  { names, features }: ResourceOptions,
+): Resource {
+  const { format } = storage;
+  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
+    const apiVersion = formatGroupVersion({ group: of.group, version: declared.version });
+    const isStorage = apiVersion === format.apiVersion && definition.kind === format.kind;
+    return { declared, apiVersion, type: declared.type ?? compile(declared.schema, names), isStorage };
+  };
+  const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
+  if (stored === undefined)
+    throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
+  const storageVersion = compiled(owner, stored);
+  const isCustom = definition.custom !== undefined;
+  const versions = once(
+    () => new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
+  );
+  const gated = once(() => (isCustom ? undefined : gatedFields(stored.schema, features)));
+  const declares = features.DeclarativeValidation && !isCustom;
+  const declarative = once(() => (declares ? declarativeRules(storageVersion.type) : undefined));
+  return {
+    definition: served,
+    names,
+    id: { group: definition.group, resource: definition.plural },
+    keyPrefix: format.keyPrefix,
+    storage,
+    get cache() {
+      return storage.cache;
+    },
+    listSnapshots: storage.listSnapshots,
+    format,
+    storageVersion,
+    get gated() {
+      return gated();
+    },
+    get declarativeRules() {
+      return declarative();
+    },
+    get versions() {
+      return versions();
+    },
+    subresources: new Map(
+      served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
+    ),
+    verbs: verbsByPath(served.verbs),
+  };
+}
+
+const verbsByPath = (verbs: readonly Verb[]): VerbsByPath => ({
+  collection: verbs.filter((verb) => ['create', 'list', 'deletecollection', 'watch'].includes(verb)),
+  acrossNamespaces: verbs.filter((verb) => verb === 'list' || verb === 'watch'),
+  object: verbs.filter((verb) => !['create', 'list', 'deletecollection'].includes(verb)),
+});
+
+/** A value that is computed on first use. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

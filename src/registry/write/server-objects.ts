@@ -1,0 +1,211 @@
+import { createChain, type ResourceKey } from '../../admission/index.ts';
+import {
+  type ApiObject,
+  at,
+  atOnce,
+  inTurns,
+  type JsonObject,
+  jsonEqualInSteps,
+  type Steps,
+  statusError,
+} from '../../meta/index.ts';
+import { type RegistryContext, withStatusErrors } from '../context.ts';
+import { keyOf } from '../read/selection.ts';
+import type { ServerObjects } from '../resource/definition.ts';
+import type { Resource } from '../resource/resource.ts';
+import { converted, inStoredVersion, wouldStore } from '../stored/convert.ts';
+import { describe } from '../stored/describe.ts';
+import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
+import { storedBytes, storedText, storedTextInSteps } from '../stored/write.ts';
+import { turnsOf } from '../turns.ts';
+import type { Change, NewEntry, Target, WriteOptions } from '../types.ts';
+import { type Conversions, conversionsOf } from './conversions.ts';
+import { setDefaults } from './defaults.ts';
+import { trackManagedFields, trackServerUpdate } from './field-management.ts';
+import { completePendingObject, preparePendingObject } from './prepare.ts';
+import { readWriteRequest } from './read-request.ts';
+import { write } from './write.ts';
+
+/** How often a change is made again after a conflict. */
+const maxAttempts = 200;
+
+/** The options of the server's own writes. */
+const ownWriteOptions = (fieldManager = 'apiserver'): WriteOptions => ({
+  requester: { name: 'system:apiserver', groups: ['system:masters'] },
+  dryRun: false,
+  fieldManager,
+  fieldValidation: 'Ignore',
+  force: false,
+  warnings: new Set(),
+});
+
+/** The objects of the registry, for the server itself or for a request with `options`; its dry run stores nothing. */
+export function serverObjects(registry: RegistryContext, options?: WriteOptions): ServerObjects {
+  const unchecked: RegistryContext = { ...registry, admission: createChain([]) };
+  const { get, list, cached, getAs, selectAs, namespace, derived } = registry.cachedReads;
+  const writeThrough = async (target: Target, change: Change) => {
+    const { object } = await withStatusErrors(target, write(registry, target, change, options ?? ownWriteOptions()));
+    if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
+    return readObject(target.resource.format, object);
+  };
+  return {
+    get,
+    list,
+    cached,
+    getAs,
+    selectAs,
+    namespace,
+    derived,
+    read: async (key, namespace, name) => {
+      const resource = find(registry, key);
+      return withStatusErrors({ resource }, readLatest(registry, resource, namespace, name));
+    },
+    create: async (key: ResourceKey, object: ApiObject) => {
+      const target = targetOf(find(registry, key), object.metadata.namespace);
+      return writeThrough(target, { verb: 'create', object: { value: object, findings: [] } });
+    },
+    update: async (key: ResourceKey, object: ApiObject, subresource = '') => {
+      const { namespace, name } = object.metadata;
+      const target = { ...targetOf(find(registry, key), namespace, name), subresource };
+      return writeThrough(target, { verb: 'update', object: { value: object, findings: [] } });
+    },
+    guaranteedUpdate: async (
+      key: ResourceKey,
+      namespace: string,
+      name: string,
+      change: (object: ApiObject) => void,
+      subresource?: string,
+    ) => {
+      const place = { resource: find(registry, key), namespace, name, subresource };
+      return withStatusErrors(place, guaranteedUpdate(registry, place, change, options?.dryRun === true));
+    },
+    delete: async (key, namespace, name, deleteOptions) => {
+      const target = targetOf(find(registry, key), namespace, name);
+      const change = { verb: 'delete', options: deleteOptions } as const;
+      await withStatusErrors(target, write(unchecked, target, change, options ?? ownWriteOptions()));
+    },
+  } as ServerObjects;
+}
+
+interface Place {
+  readonly resource: Resource;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string | undefined;
+}
+
+/** See `ServerObjects.guaranteedUpdate`. */
+async function guaranteedUpdate(
+  registry: RegistryContext,
+  { resource, namespace, name, subresource }: Place,
+  change: (object: ApiObject) => void,
+  dryRun: boolean,
+): Promise<string> {
+  const conversions = conversionsOf(resource);
+  const attemptOnce = () =>
+    attemptUpdate(registry, { resource, namespace, name, subresource }, change, dryRun, conversions);
+  const { queue } = registry;
+  const place = queue.place(keyIn(resource, namespace, name));
+  try {
+    if (queue.has(place.key)) await queue.enter(place);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const revision = await (conversions === undefined ? attemptOnce() : conversions.during(attemptOnce));
+      if (revision !== undefined) return String(revision);
+      await queue.enter(place);
+    }
+  } finally {
+    queue.leave(place);
+  }
+  throw statusError.modified(resource.id, name);
+}
+
+/** The revision of the object after the update; undefined when another writer was first. */
+async function attemptUpdate(
+  registry: RegistryContext,
+  { resource, namespace, name, subresource }: Place,
+  change: (object: ApiObject) => void,
+  dryRun: boolean,
+  conversions: Conversions | undefined,
+): Promise<number | undefined> {
+  const { format, definition } = resource;
+  const { ttlSeconds: ttl } = definition.strategy;
+  function* changed(): Steps<{ readonly object: ApiObject; readonly unchanged: boolean }> {
+    const before = yield* readObjectInSteps(format, held);
+    const object = yield* readObjectInSteps(format, held);
+    change(object);
+    const unchanged = yield* jsonEqualInSteps(object, before);
+    if (subresource !== undefined && !unchanged) {
+      yield* trackServerUpdate(registry, resource, subresource, object, before, conversions);
+    }
+    return { object, unchanged };
+  }
+  const { held, stored } = await load(registry, resource, namespace, name);
+  const { key, revision } = held;
+  const turns = turnsOf({}, held.bytes.length);
+  const run = async <T>(steps: Steps<T>): Promise<T> => (turns === undefined ? atOnce(steps) : inTurns(steps, turns));
+  const { object, unchanged } = await run(changed());
+  if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
+  const value = storedBytes(await run(storedTextInSteps(format, await inStoredVersion(format, object))));
+  const answer = await registry.store.commit(
+    [{ key, revision }],
+    [ttl === undefined ? { key, value } : { key, value, ttl }],
+  );
+  return answer.ok ? answer.revision : undefined;
+}
+
+/** The stored object. @throws StatusError 404, or 500 when it cannot be read */
+async function load(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
+  const { entry } = await registry.store.get(keyIn(resource, namespace, name));
+  if (entry === undefined) throw statusError.notFound(resource.id, name);
+  const found = describe(resource.format, entry);
+  if (isCorrupt(found)) throw unreadable(found);
+  const held = await converted(resource.format, found);
+  return { held, stored: entry };
+}
+
+async function readLatest(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
+  const { held } = await load(registry, resource, namespace, name);
+  const turns = turnsOf({}, held.bytes.length);
+  return turns === undefined
+    ? readObject(resource.format, held)
+    : inTurns(readObjectInSteps(resource.format, held), turns);
+}
+
+/** See `Registry.newEntry`. */
+export function newEntry(
+  registry: RegistryContext,
+  resource: Resource,
+  object: JsonObject,
+  fieldManager: string,
+): NewEntry {
+  const place = at(object, 'metadata', 'namespace');
+  const namespace = typeof place === 'string' ? place : '';
+  const change = { verb: 'create', object: { value: object, findings: [] } } as const;
+  const request = readWriteRequest(registry, targetOf(resource, namespace), change, ownWriteOptions(fieldManager));
+  const pending = atOnce(preparePendingObject(request, undefined));
+  atOnce(setDefaults(resource, pending.object, request.context));
+  atOnce(trackManagedFields(request, pending, undefined));
+  atOnce(completePendingObject(request, pending, undefined));
+  const { name = '' } = pending.object.metadata;
+  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, pending.object)) };
+}
+
+const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({
+  resource,
+  version: resource.storageVersion.declared.version,
+  namespace,
+  name,
+  subresource: '',
+});
+
+function find({ catalog }: RegistryContext, key: ResourceKey): Resource {
+  const found = catalog.findResource(key);
+  if (found === undefined) throw statusError.noSuchResource();
+  return found;
+}
+
+function keyIn(resource: Resource, namespace: string, name: string): string {
+  const key = keyOf(resource, { namespace, name });
+  if (key === undefined) throw statusError.notFound(resource.id, name);
+  return key;
+}

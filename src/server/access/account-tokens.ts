@@ -1,0 +1,59 @@
+import type { Client } from '../../client/index.ts';
+import { type ApiObject, type Clock, isStatus, type Names, statusError } from '../../meta/index.ts';
+
+interface TokenRequest extends ApiObject {
+  readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
+}
+
+/** For how long tokens are requested (s), and the part of their life after which they are renewed. */
+const lifeSeconds = 3_600;
+const renewalPart = 0.8;
+
+/**
+ * Tokens of a service account of the system namespace, which is created if it is missing. Each call gives one that is
+ * valid; it is renewed before it expires. @throws StatusError
+ */
+export function accountTokens(
+  { client, names, clock }: { readonly client: Client; readonly names: Names; readonly clock: Clock },
+  account: string,
+): () => Promise<string> {
+  const place = { apiVersion: 'v1', resource: 'serviceaccounts', namespace: names.systemNamespace };
+  const review: TokenRequest = {
+    apiVersion: `authentication.${names.domain}/v1`,
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: { expirationSeconds: lifeSeconds },
+  };
+  const tokenOf = () => client.create<TokenRequest>({ ...place, name: account, subresource: 'token' }, review);
+  const createAccount = async () => {
+    const metadata = { namespace: place.namespace, name: account };
+    await client.create(place, { apiVersion: 'v1', kind: 'ServiceAccount', metadata }).catch((error: unknown) => {
+      if (!isStatus(error, 409)) throw error;
+    });
+    return tokenOf();
+  };
+  let held = { token: '', renewAt: 0, expiresAt: 0 };
+  let pending: Promise<void> | undefined;
+  const renew = async () => {
+    const now = clock.now();
+    const answer = await tokenOf().catch((error: unknown) => {
+      if (isStatus(error, 404)) return createAccount();
+      throw error;
+    });
+    const { token, expirationTimestamp = '' } = answer.status ?? {};
+    const expiresAt = Date.parse(expirationTimestamp);
+    if (token === undefined || Number.isNaN(expiresAt)) throw statusError.internal('the server issued no token');
+    held = { token, renewAt: now + (expiresAt - now) * renewalPart, expiresAt };
+  };
+  return async () => {
+    if (clock.now() >= held.renewAt) {
+      pending ??= renew().finally(() => {
+        pending = undefined;
+      });
+      await pending.catch((error: unknown) => {
+        if (clock.now() >= held.expiresAt) throw error;
+      });
+    }
+    return held.token;
+  };
+}

@@ -1,0 +1,66 @@
+import { tokenReviewVersions, tokenWebhookAuthenticator } from '../../access/index.ts';
+import { cachedAuthenticator, type TokenAuthenticator, type TokenCounts } from '../../auth/index.ts';
+import type { Names } from '../../meta/index.ts';
+import type { Dependencies, Log } from '../dependencies.ts';
+import type { ServerSettings } from '../settings/flags.ts';
+import { StartError } from '../start-error.ts';
+import type { RegisteredWebhooks } from '../webhooks/registered-webhooks.ts';
+import { rareWarnings } from '../webhooks/webhook-failures.ts';
+import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
+import { retriedCall } from '../webhooks/webhook-retries.ts';
+
+export type TokenWebhookSettings = Pick<
+  ServerSettings,
+  'authenticationTokenWebhookConfigFile' | 'authenticationTokenWebhookVersion' | 'authenticationTokenWebhookCacheTtl'
+>;
+
+export interface TokenWebhookDependencies extends Pick<Dependencies, 'clock' | 'random'> {
+  readonly log: Pick<Log, 'warn'>;
+  readonly tokenCounts: Pick<TokenCounts, 'cache'>;
+  readonly webhooks: Pick<RegisteredWebhooks, 'open'>;
+}
+
+/** How many reviews are sent at a time, and how many tokens may wait for an answer. */
+const maxReviews = 100;
+const maxWaiting = 1_000;
+/** Before the second attempt (ms). */
+const backoffMs = 500;
+
+/** The authenticator of the webhook of the settings; undefined: there is none. @throws StartError */
+export async function openTokenWebhook(
+  settings: TokenWebhookSettings,
+  names: Names,
+  audiences: readonly string[],
+  { clock, random, log, tokenCounts, webhooks }: TokenWebhookDependencies,
+): Promise<TokenAuthenticator | undefined> {
+  const { authenticationTokenWebhookConfigFile: path, authenticationTokenWebhookCacheTtl: lifetime } = settings;
+  if (path === undefined) return undefined;
+  const version = versionOf(settings);
+  const config = await readWebhookConfig('--authentication-token-webhook-config-file', path);
+  const post = retriedCall({ call: webhooks.open(config, maxReviews), backoffMs, clock, random });
+  const warn = rareWarnings(log, clock);
+  let waiting = 0;
+  const authenticate = tokenWebhookAuthenticator({
+    ...{ names, version, audiences },
+    post: async (review) => {
+      if (waiting === maxWaiting) throw new Error(`${maxWaiting} tokens wait for the webhook already`);
+      waiting++;
+      try {
+        return await post(review);
+      } finally {
+        waiting--;
+      }
+    },
+    failed: (why) => warn('the token webhook has failed: its tokens are refused', { why }),
+  });
+  return cachedAuthenticator(authenticate, clock, tokenCounts.cache, { valid: lifetime, unknown: lifetime });
+}
+
+function versionOf({ authenticationTokenWebhookVersion: given }: TokenWebhookSettings) {
+  const version = tokenReviewVersions.find((one) => one === given);
+  if (version !== undefined) return version;
+  const supported = tokenReviewVersions.map((one) => JSON.stringify(one)).join(', ');
+  throw new StartError(
+    `--authentication-token-webhook-version: unsupported authentication webhook version ${JSON.stringify(given)}, supported versions are ${supported}`,
+  );
+}

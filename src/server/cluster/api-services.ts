@@ -1,0 +1,93 @@
+/** The APIService objects of the group versions that this server serves itself. */
+import type { Client } from '../../client/index.ts';
+import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, statusError } from '../../meta/index.ts';
+import type { Registry } from '../../registry/index.ts';
+import { builtinGroups } from '../../resources/index.ts';
+import type { Store } from '../../store/index.ts';
+import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
+import { commitNew, ownManager } from './bootstrap-objects.ts';
+
+const usual = (version: string) => (version.includes('alpha') ? 1 : version.includes('beta') ? 9 : 15);
+
+export interface RegistrationOptions {
+  readonly client: Client;
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly names: Names;
+}
+
+/**
+ * Creates missing APIServices in one commit, corrects the spec of those with the automanaged label, and deletes those of
+ * versions that are no longer served. After the start (`atStart` false) this is done for custom resources only: other
+ * servers may be of a release that serves other built-in versions. Writes nothing when nothing differs.
+ * @throws StatusError, StoreError
+ */
+export async function registerApiServices(options: RegistrationOptions, atStart: boolean): Promise<void> {
+  const { client, registry, store, names } = options;
+  const group = `apiregistration.${names.domain}`;
+  const resource = registry.find(group, 'v1', 'apiservices');
+  if (resource === undefined) return;
+  const place = { apiVersion: `${group}/v1`, resource: 'apiservices' };
+  const { items } = await client.list<ApiObject>(place);
+  const found = new Map(items.map((item) => [item.metadata.name ?? '', item]));
+  const wanted = servedVersions(registry, names);
+  const label = `kube-aggregator.${names.labels}/automanaged`;
+  const isDue = (managed: string | undefined) => managed === 'true' || (atStart && managed === 'onstart');
+
+  const missing = [...wanted].filter(([name, { managed }]) => !found.has(name) && isDue(managed));
+  const entries = missing.map(([name, { spec, managed }]) => {
+    const metadata = { name, labels: { [label]: managed } };
+    const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
+    return registry.newEntry(resource, object, ownManager);
+  });
+  if (!(await commitNew(store, entries))) {
+    throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
+  }
+  const managed = [...found].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
+  const defined = managed.every(([name]) => wanted.has(name)) ? none : await definedVersions(registry);
+  for (const [name, object] of managed) {
+    const { spec } = wanted.get(name) ?? {};
+    const { uid = '', resourceVersion = '' } = object.metadata;
+    if (spec !== undefined && !jsonEqual(object['spec'] ?? {}, spec)) {
+      await client.update({ ...place, name }, { ...object, spec }, { fieldManager: ownManager });
+    } else if (spec === undefined && !defined.has(name)) {
+      await client.delete({ ...place, name }, { preconditions: { uid, resourceVersion } });
+    }
+  }
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** The APIServices of the versions that stored definitions declare as served: this server may not serve them yet. */
+async function definedVersions(registry: Registry): Promise<ReadonlySet<string>> {
+  const definitions = await registry.objects.list(CustomResourceDefinition, '', true);
+  const versions = definitions.flatMap(({ spec }) =>
+    (spec?.versions ?? []).filter(({ served }) => served).map(({ name }) => `${name}.${spec?.group}`),
+  );
+  return new Set(versions);
+}
+
+/** The values of the label: built-in group versions are compared at the start, those of custom resources all the time. */
+type Managed = 'onstart' | 'true';
+
+interface Wanted {
+  readonly spec: JsonObject;
+  readonly managed: Managed;
+}
+
+/** What is wanted of each served group version, by the name of its APIService. */
+function servedVersions(registry: Registry, names: Names): Map<string, Wanted> {
+  const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
+  const found = new Map<string, Wanted>();
+  for (const { definition } of registry.resources) {
+    const { group, versions, custom } = definition;
+    const { priority, versionPriorities = {} } = custom === undefined ? (builtin.get(group) ?? {}) : { priority: 1000 };
+    if (priority === undefined) continue;
+    for (const { version } of versions) {
+      const versionPriority = custom === undefined ? (versionPriorities[version] ?? usual(version)) : 100;
+      const spec = { ...(group === '' ? {} : { group }), version, groupPriorityMinimum: priority, versionPriority };
+      found.set(`${version}.${group}`, { spec, managed: custom === undefined ? 'onstart' : 'true' });
+    }
+  }
+  return found;
+}

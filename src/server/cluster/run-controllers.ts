@@ -1,0 +1,211 @@
+import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type Client,
+  createClient,
+  type InProcessHandler,
+  inProcessTransport,
+  LeaderElection,
+  type Transport,
+  whileHeld,
+} from '../../client/index.ts';
+import {
+  allControllers,
+  bindUsers,
+  type Controller,
+  type ControllerSettings,
+  componentName,
+  defaultSettings,
+  fakeNodeControllers,
+  settle,
+  startControllers,
+} from '../../controllers/index.ts';
+import type { Metrics } from '../../http/index.ts';
+import type { Names } from '../../meta/index.ts';
+import type { Tokens } from '../access/tokens.ts';
+import type { Tls } from '../certificates/tls.ts';
+import { fakeNodesOf } from '../commands/demo.ts';
+import { ControllerThread } from '../controller-thread/controller-thread.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { leaseSettings, requestRate } from '../settings/controller-flags.ts';
+import { resolveFeatures } from '../settings/feature-gates.ts';
+import type { ServerSettings } from '../settings/flags.ts';
+import { gitVersion, version } from '../version.ts';
+
+type Options = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
+  readonly settings: ServerSettings;
+  readonly names: Names;
+  readonly handler: InProcessHandler;
+  readonly metrics: Metrics;
+  /** Of an administrator. */
+  readonly client: Client;
+  /** Whether no other server can have the same store open. */
+  readonly exclusive: boolean;
+  /** Resolves when the server listens, if it is about to: controllers start after that. */
+  readonly opened: () => Promise<unknown>;
+  readonly signSecretToken: Tokens['signSecretToken'];
+  /** The certificates that are in use; undefined while the server does not listen. */
+  readonly tls: () => Tls | undefined;
+};
+
+/** When the controllers start (ms): after the start of the server, which they must not delay. */
+const firstMs = 50;
+
+/** Turns of the event loop in which the controllers are started after an attempt to be elected. */
+const electionTurns = 10;
+
+/** The controllers of a server. */
+interface ServerControllers {
+  /** Resolves when they have nothing to do until the clock moves; begins with them if that is still to come. */
+  readonly settled: () => Promise<void>;
+  /** Resolves when nothing runs any more. */
+  readonly stop: () => Promise<void>;
+}
+
+/** The controllers that are on by the settings. */
+function controllersOf(settings: ServerSettings): Controller[] {
+  const on = allControllers.filter(({ name }) => settings.controllers.has(name));
+  const count = fakeNodesOf(settings);
+  return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];
+}
+
+/** The components of the control plane that run in the process of the server; fake nodes have a scheduler. */
+export const componentsOf = (settings: ServerSettings): ReadonlySet<string> =>
+  new Set([
+    ...(settings.controllers.size > 0 ? ['controller-manager'] : []),
+    ...(fakeNodesOf(settings) > 0 ? ['scheduler'] : []),
+  ]);
+
+/** Makes clients in the same process for users, which send requests only while `holds`. */
+const clientsOf =
+  (handler: InProcessHandler, { domain }: Names) =>
+  (
+    holds: () => boolean,
+    commonName: string,
+    organizations: readonly string[] = [],
+    agent: string = componentName,
+    limit = (transport: Transport) => transport,
+  ) => {
+    const transport = inProcessTransport(handler, { subject: { commonName, organizations }, background: true });
+    return createClient({
+      transport: limit(whileHeld(holds, transport)),
+      baseHeaders: { 'user-agent': `${agent}/${version}` },
+      apiDomain: domain,
+    });
+  };
+
+const managerUser = `system:${componentName}`;
+
+/** Starts the controllers in the thread of the server. */
+function inProcess(options: Options, controllers: readonly Controller[], holds: () => boolean): ServerControllers {
+  const { settings, names, handler, metrics, clock, random, log } = options;
+  const as = clientsOf(handler, names);
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
+  const running = startControllers({
+    ...{ controllers, names, clock, random, log },
+    settings: controllerSettings(options),
+    reader: as(holds, managerUser),
+    rate: requestRate(settings),
+    clientOf: (account, other, limit) =>
+      other === undefined
+        ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
+        : as(holds, other.name, other.groups, other.agent, limit),
+    observe: (queue) => metrics.queue(queue),
+  });
+  return { settled: () => settle(running), stop: running.stop };
+}
+
+/** Starts the controllers in a thread of their own. */
+function inThread(options: Options, holds: () => boolean): ServerControllers {
+  const { settings, names, handler, metrics, clock, log, signSecretToken, tls } = options;
+  const { features, signingMs, legacyTokenMs } = controllerSettings(options);
+  const thread = new ControllerThread({
+    ...{ handler, holds, clock, log, signSecretToken },
+    start: {
+      ...{ gitVersion, version },
+      apiDomain: names.domain,
+      controllers: [...settings.controllers],
+      fakeNodes: fakeNodesOf(settings),
+      rate: requestRate(settings),
+      settings: { features, signingMs, legacyTokenMs },
+    },
+    certificates: () => ({ rootCa: tls()?.rootCa, signing: tls()?.signing }),
+    observe: (queue) => metrics.queue(queue),
+  });
+  return { settled: () => thread.settled(), stop: () => thread.stop() };
+}
+
+/** Runs the controllers that are on: in the process of the server, in a thread of their own or in its own. */
+export function runControllers(options: Options): ServerControllers {
+  const { settings, names, handler, metrics, client, clock, random, log, opened } = options;
+  const controllers = controllersOf(settings);
+  if (controllers.length === 0) return { settled: () => Promise.resolve(), stop: () => Promise.resolve() };
+  let current: ServerControllers | undefined;
+  const lead = (holds: () => boolean) => {
+    current = settings.controllersThread ? inThread(options, holds) : inProcess(options, controllers, holds);
+    return current;
+  };
+  const always = () => true;
+  const start = async () => {
+    await opened();
+    if (stopped) return;
+    await bindUsers(client, controllers, names).catch((error: unknown) => {
+      log.error('the users of controllers cannot be bound to their roles', { error });
+    });
+    if (!settings.leaderElect) return lead(always);
+    const election: LeaderElection = new LeaderElection({
+      ...{ clock, random, log, settings: leaseSettings(settings) },
+      lease: { namespace: names.systemNamespace, name: componentName },
+      identity: await identityOf(options),
+      client: clientsOf(handler, names)(always, managerUser),
+      lead: () => lead(() => election.holds),
+    });
+    metrics.lease(componentName, () => ({ held: election.holds, slowpath: election.slowpath }));
+    return election;
+  };
+  let stopped = false;
+  let starting: ReturnType<typeof start> | undefined;
+  const begin = () => {
+    starting ??= start();
+    return starting;
+  };
+  const cancel = clock.after(firstMs, () => void begin());
+  return {
+    settled: async () => {
+      if (stopped) return;
+      cancel();
+      const running = await begin();
+      if (running instanceof LeaderElection) await running.attempted();
+      // Another process may have been elected: its controllers are its own affair.
+      for (let turn = 0; current === undefined && turn < electionTurns; turn++) await nextTurn();
+      await current?.settled();
+    },
+    stop: async () => {
+      stopped = true;
+      cancel();
+      const running = await starting;
+      await running?.stop();
+    },
+  };
+}
+
+const controllerSettings = ({ settings, signSecretToken, tls }: Options): ControllerSettings => ({
+  ...defaultSettings,
+  features: resolveFeatures(settings.featureGates),
+  rootCertificates: () => tls()?.rootCa,
+  signSecretToken,
+  signingAuthority: () => tls()?.signing,
+  signingMs: settings.clusterSigningDuration,
+  legacyTokenMs: settings.legacyServiceAccountTokenCleanUpPeriod,
+});
+
+/**
+ * The identity under which a server holds the lease. That of a store which no other server can have open stays the same:
+ * a server that is started again after it was killed knows the lease of its last process as its own.
+ */
+async function identityOf({ exclusive, client, names, random }: Options): Promise<string> {
+  const place = { apiVersion: 'v1', resource: 'namespaces', name: names.systemNamespace };
+  const namespace = exclusive ? await client.get(place).catch(() => undefined) : undefined;
+  const uid = namespace?.metadata.uid;
+  return uid === undefined ? `${hostname()}_${random.uuid()}` : `${names.server}_${uid}`;
+}

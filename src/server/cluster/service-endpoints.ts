@@ -1,0 +1,152 @@
+/**
+ * The Endpoints and EndpointSlices of the API service: the addresses of all servers whose leases have not expired. Slices
+ * have one port and one address family each; the first one has the name of the service.
+ */
+import { isIPv4 } from 'node:net';
+import type { Client } from '../../client/index.ts';
+import { type ApiObject, at, isStatus, type JsonObject, jsonEqual, type Names } from '../../meta/index.ts';
+import type { Store } from '../../store/index.ts';
+import { type BootstrapObject, findObject, reconcileObject } from './bootstrap-objects.ts';
+import { leasedEndpoints, portsOf, type ServerEndpoint } from './endpoint-leases.ts';
+
+export interface ServiceEndpointsOptions {
+  readonly client: Client;
+  readonly names: Names;
+  readonly store: Store;
+}
+
+/** How often the objects are compared again because another server has written them, or a lease has changed. */
+const maxRounds = 10;
+
+/**
+ * Makes the objects agree with the leases. Every write is guarded by the version of the object that was read before the
+ * leases, so that no server replaces what another one has written by what it knew earlier.
+ * @throws StatusError, also 409 when other servers keep writing; StoreError
+ */
+export async function publishEndpoints(options: ServiceEndpointsOptions): Promise<void> {
+  let leased: readonly ServerEndpoint[] = await leasedEndpoints(options.store);
+  for (let round = 1; ; round++) {
+    try {
+      const changed = await publish(options, leased);
+      if (changed === undefined) return;
+      leased = changed;
+    } catch (error) {
+      if (!isStatus(error, 409) || round === maxRounds) throw error;
+    }
+  }
+}
+
+/** Writes the objects of these endpoints. When others are leased by now, it writes nothing and returns those. */
+async function publish(
+  options: ServiceEndpointsOptions,
+  leased: readonly ServerEndpoint[],
+): Promise<readonly ServerEndpoint[] | undefined> {
+  const { client, names } = options;
+  const wanted = [endpointsOf(names, leased), ...slicesOf(names, leased)];
+  const [surplus, ...found] = await Promise.all([
+    surplusSlices(options, wanted),
+    ...wanted.map(({ object }) => findObject(client, object)),
+  ]);
+  const latest = await leasedEndpoints(options.store);
+  if (!jsonEqual(asJson(latest), asJson(leased))) return latest;
+  await Promise.all([
+    ...surplus.map((slice) => remove(options, slice)),
+    ...wanted.map(async ({ object, first }, index) => {
+      const held = found[index];
+      // A server that ends without others leaves no object behind that was not there.
+      if (held === undefined && leased.length === 0) return;
+      const { addressType } = first;
+      // It cannot be changed: the slice is created again.
+      const other = addressType !== undefined && at(held, 'addressType') !== addressType;
+      if (held !== undefined && other) await remove(options, held);
+      await reconcileObject(client, object, other ? undefined : held, first);
+    }),
+  ]);
+  return undefined;
+}
+
+const asJson = (endpoints: readonly ServerEndpoint[]) => endpoints.map(({ ip, port }) => ({ ip, port }));
+
+const namespace = 'default';
+const sliceResource = (names: Names) => ({
+  resource: 'endpointslices',
+  apiVersion: `discovery.${names.domain}/v1`,
+});
+
+interface Wanted {
+  readonly object: BootstrapObject;
+  /** Fields of a new object. */
+  readonly first: JsonObject;
+}
+
+function endpointsOf(names: Names, leased: readonly ServerEndpoint[]): Wanted {
+  const subsets = groupsOf(leased, ({ port }) => String(port)).map(([{ port }, addresses]) => ({
+    addresses: addresses.map((ip) => ({ ip })),
+    ports: portsOf(port),
+  }));
+  const labels = { [`endpointslice.${names.labels}/skip-mirror`]: 'true' };
+  const metadata = { name: names.product, namespace, labels };
+  const object = { resource: 'endpoints', apiVersion: 'v1', kind: 'Endpoints', metadata, fields: { subsets } };
+  return { object, first: {} };
+}
+
+function slicesOf(names: Names, leased: readonly ServerEndpoint[]): Wanted[] {
+  const groups = groupsOf(leased, ({ ip, port }) => `${port} ${familyOf(ip)}`);
+  const slice = (name: string, labels: { [key: string]: string }, fields: JsonObject): BootstrapObject => ({
+    ...sliceResource(names),
+    kind: 'EndpointSlice',
+    metadata: { name, namespace, labels: { [serviceLabel(names)]: names.product, ...labels } },
+    fields,
+  });
+  if (groups.length === 0) return [{ object: slice(names.product, {}, { endpoints: [] }), first: {} }];
+  return groups.map(([{ ip, port }, addresses], index) => {
+    const family = familyOf(ip);
+    const endpoints = addresses.map((address) => ({ addresses: [address], conditions: { ready: true } }));
+    const more = `${names.product}-${family.toLowerCase()}-${port}`;
+    const object = slice(
+      index === 0 ? names.product : more,
+      index === 0 ? {} : { [managerLabel(names)]: names.server },
+      { endpoints, ports: portsOf(port) },
+    );
+    return { object, first: { addressType: family } };
+  });
+}
+
+const serviceLabel = (names: Names) => `${names.labels}/service-name`;
+const managerLabel = (names: Names) => `endpointslice.${names.labels}/managed-by`;
+const familyOf = (ip: string) => (isIPv4(ip) ? 'IPv4' : 'IPv6');
+
+/** The first endpoint and the sorted addresses of each group, the group of the lowest port first, IPv4 before IPv6. */
+function groupsOf(
+  leased: readonly ServerEndpoint[],
+  groupOf: (endpoint: ServerEndpoint) => string,
+): [ServerEndpoint, string[]][] {
+  const groups = new Map<string, [ServerEndpoint, string[]]>();
+  const rank = ({ ip, port }: ServerEndpoint) => `${String(port).padStart(5, '0')} ${familyOf(ip)} ${ip}`;
+  for (const endpoint of leased.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
+    const group = groups.get(groupOf(endpoint));
+    if (group === undefined) groups.set(groupOf(endpoint), [endpoint, [endpoint.ip]]);
+    else group[1].push(endpoint.ip);
+  }
+  return [...groups.values()];
+}
+
+/** The slices beside the first one that servers have created and that are not wanted any more. */
+async function surplusSlices({ client, names }: ServiceEndpointsOptions, wanted: readonly Wanted[]) {
+  const place = { ...sliceResource(names), namespace };
+  const labelSelector = `${serviceLabel(names)}=${names.product},${managerLabel(names)}=${names.server}`;
+  const { items } = await client.list<ApiObject>(place, { labelSelector }).catch((error: unknown) => {
+    // The resource is not served.
+    if (isStatus(error, 404)) return { items: [] };
+    throw error;
+  });
+  return items.filter(({ metadata }) => wanted.every(({ object }) => object.metadata.name !== metadata.name));
+}
+
+async function remove({ client, names }: ServiceEndpointsOptions, { metadata }: ApiObject): Promise<void> {
+  const { name = '', uid = '', resourceVersion = '' } = metadata;
+  const preconditions = { uid, resourceVersion };
+  await client.delete({ ...sliceResource(names), namespace, name }, { preconditions }).catch((error: unknown) => {
+    if (!isStatus(error, 404)) throw error;
+  });
+}

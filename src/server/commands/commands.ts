@@ -1,0 +1,95 @@
+import type { LoadedCommand } from '../settings/flag.ts';
+
+/** A command of `orch`. */
+export interface Command {
+  readonly name: string;
+  /** How it is called, for the list of commands. */
+  readonly call: string;
+  readonly summary: string;
+  /** Modules are loaded on demand: help and version stay fast. */
+  readonly load: () => Promise<LoadedCommand>;
+}
+
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
+  {
+    name: 'serve',
+    call: 'serve [flags]',
+    summary: 'serve the API',
+    load: async () => {
+      const [{ helpText }, { flagList }] = await Promise.all([
+        import('../settings/flag-docs.ts'),
+        import('../settings/flags.ts'),
+      ]);
+      const run = async (args: readonly string[]) => (await import('./serve.ts')).serve(args);
+      return { run, help: helpText, flags: flagList };
+    },
+  },
+  {
+    name: 'demo',
+    call: 'demo [flags]',
+    summary: 'serve a small world in memory, to try kubectl on',
+    load: async () => (await import('./demo-command.ts')).demoCommand,
+  },
+  {
+    name: 'controllers',
+    call: 'controllers [flags]',
+    summary: 'run the controllers for a server',
+    load: async () => {
+      const [{ managerHelp }, { managerTable }] = await Promise.all([
+        import('../settings/flag-docs.ts'),
+        import('../settings/manager-flags.ts'),
+      ]);
+      const run = async (args: readonly string[]) => (await import('./controllers-command.ts')).controllers(args);
+      return { run, help: managerHelp, flags: managerTable.list };
+    },
+  },
+  {
+    name: 'kubeconfig',
+    call: 'kubeconfig --user=NAME [flags]',
+    summary: 'make a client certificate of a user, and the kubeconfig for it',
+    load: async () => (await import('./kubeconfig-command.ts')).kubeconfigCommand,
+  },
+  {
+    name: 'backup',
+    call: 'backup [flags] FILE',
+    summary: 'back up the data directory of a server, which may be running',
+    load: async () => (await import('../maintenance/backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    call: 'restore [flags] FILE',
+    summary: 'make a data directory of a backup',
+    load: async () => (await import('../maintenance/restore.ts')).restoreCommand,
+  },
+  {
+    name: 'check',
+    call: 'check [flags] [FILE]',
+    summary: 'verify a store or a backup, also while servers run',
+    load: async () => (await import('../maintenance/check.ts')).checkCommand,
+  },
+  {
+    name: 'migrate',
+    call: 'migrate [flags]',
+    summary: 'copy the objects from one store to another',
+    load: async () => (await import('../maintenance/migrate.ts')).migrateCommand,
+  },
+  {
+    name: 'rewrite',
+    call: 'rewrite [flags]',
+    summary: 'encrypt what is stored as the configuration says now',
+    load: async () => (await import('../maintenance/rewrite.ts')).rewriteCommand,
+  },
+  {
+    name: 'envtest',
+    call: 'envtest --bin-dir=DIR',
+    summary: 'write the programs that envtest of controller-runtime starts',
+    load: async () => (await import('../envtest/command.ts')).envtestCommand,
+  },
+  {
+    name: 'generate',
+    call: 'generate types [flags]',
+    summary: 'write TypeScript types of custom resources',
+    load: async () => (await import('./generate.ts')).generateCommand,
+  },
+];

@@ -1,0 +1,128 @@
+import { hostname } from 'node:os';
+import {
+  type Client,
+  createClient,
+  type HttpsOptions,
+  httpsTransport,
+  LeaderElection,
+  type Transport,
+  whileHeld,
+} from '../../client/index.ts';
+import { allControllers, componentName, defaultSettings, startControllers } from '../../controllers/index.ts';
+import { type Names, namesFor } from '../../meta/index.ts';
+import { accountTokens } from '../access/account-tokens.ts';
+import { systemClock } from '../clock.ts';
+import { type Log, logOf } from '../dependencies.ts';
+import { createLog } from '../observability/log.ts';
+import { systemRandom } from '../random.ts';
+import { leaseSettings, requestRate } from '../settings/controller-flags.ts';
+import { type ManagerSettings, managerTable } from '../settings/manager-flags.ts';
+import { readSettingFile } from '../settings/read-file.ts';
+import { StartError } from '../start-error.ts';
+import { version } from '../version.ts';
+import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
+import { firstSignal, logFailures, runToEnd, settingsOf } from './run-until-signal.ts';
+
+/**
+ * Runs `orch controllers` until SIGINT or SIGTERM: the first one stops the controllers and releases the lease, a second
+ * one exits at once. Exit status 2 for invalid settings, 1 for any other failure, such as the loss of the lease.
+ */
+export async function controllers(args: readonly string[]): Promise<void> {
+  const settings = await settingsOf('controllers', managerTable, args);
+  if (settings === undefined) return;
+  const signal = firstSignal();
+  await runToEnd(async () => {
+    const log = logOf(await createLog({ levels: settings.logLevel, format: settings.logFormat }), 'controllers');
+    logFailures(log);
+    let lose = () => {};
+    const lost = new Promise<never>((_, reject) => {
+      lose = () => reject(new StartError('leaderelection lost'));
+    });
+    const stop = await start(settings, log, lose);
+    await Promise.race([signal, lost]);
+    await stop();
+  });
+}
+
+/** Starts the controllers. The result stops them, and releases the lease. @throws StartError */
+async function start(settings: ManagerSettings, log: Log, lost: () => void): Promise<() => Promise<void>> {
+  const server = await serverOfKubeconfig('--kubeconfig', settings.kubeconfig ?? '');
+  const transport = httpsTransport(server);
+  const own = clientOver(transport);
+  const names = namesFor(await domainOf(settings, server.server, own));
+  const over = (through: Transport) => clientOver(through, names.domain);
+  const [clock, random] = [systemClock, systemRandom];
+  const ca = settings.rootCaFile && (await readSettingFile('root-ca-file', settings.rootCaFile));
+  const transportOf = settings.useServiceAccountCredentials
+    ? accountTransports(server, own, names, log)
+    : () => transport;
+  const lead = (holds: () => boolean) =>
+    startControllers({
+      ...{ names, clock, random, log },
+      controllers: allControllers.filter(({ name }) => settings.controllers.has(name)),
+      settings: { ...defaultSettings, rootCertificates: () => ca ?? server.ca },
+      reader: over(whileHeld(holds, transport)),
+      clientOf: (account, _, limit = (sent) => sent) => over(limit(whileHeld(holds, transportOf(account)))),
+      rate: requestRate(settings),
+      observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
+    });
+  process.stdout.write(`orch ${version} runs controllers for ${server.server}\n`);
+  if (!settings.leaderElect) return lead(() => true).stop;
+  const election: LeaderElection = new LeaderElection({
+    ...{ client: over(transport), clock, random, log, lost, settings: leaseSettings(settings) },
+    lease: { namespace: names.systemNamespace, name: componentName },
+    identity: `${hostname()}_${random.uuid()}`,
+    lead: () => lead(() => election.holds),
+  });
+  return () => election.stop();
+}
+
+const clientOver = (transport: Transport, apiDomain?: string): Client =>
+  createClient({
+    transport,
+    baseHeaders: { 'user-agent': `${componentName}/${version}` },
+    ...(apiDomain === undefined ? {} : { apiDomain }),
+  });
+
+/**
+ * The transports of service accounts, each with a token of its own. Tokens are requested from the start on, one after the
+ * other: accounts exist whether or not their controllers have something to do.
+ */
+function accountTransports(
+  server: HttpsOptions,
+  client: Client,
+  names: Names,
+  log: Log,
+): (account: string) => Transport {
+  const { certificate: _, authorization: __, ...anonymous } = server;
+  const transports = new Map<string, Transport>();
+  let requested: Promise<unknown> = Promise.resolve();
+  return (account) => {
+    const found = transports.get(account);
+    if (found !== undefined) return found;
+    const token = accountTokens({ client, names, clock: systemClock }, account);
+    // After a failure the first request of the controller tries again.
+    requested = requested
+      .then(token)
+      .catch((error: unknown) => log.warn('a service account has no token yet', { account, error }));
+    const transport = httpsTransport({ ...anonymous, authorization: async () => `Bearer ${await token()}` });
+    transports.set(account, transport);
+    return transport;
+  };
+}
+
+/** For how many seconds a server is waited for. */
+const waitSeconds = 10;
+
+/** The API domain of the setting, or of the server: what follows `coordination.` among its groups. @throws StartError */
+async function domainOf({ apiDomain }: ManagerSettings, url: string, client: Client): Promise<string> {
+  const groups = await groupsOf(client, url, waitSeconds);
+  const found = groups.find((group) => group.startsWith('coordination.'))?.slice('coordination.'.length);
+  if (apiDomain === undefined && found === undefined) {
+    throw new StartError(`the API domain of ${url} cannot be found out: give it as --api-domain`);
+  }
+  if (apiDomain !== undefined && found !== undefined && apiDomain !== found) {
+    throw new StartError(`--api-domain=${apiDomain} is not that of ${url}, which is ${found}`);
+  }
+  return apiDomain ?? found ?? '';
+}

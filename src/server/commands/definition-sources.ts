@@ -1,0 +1,117 @@
+/** Where the definitions of custom resources are read from: files, folders, and servers. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { createClient, type HttpsOptions, httpsTransport, type ObjectList } from '../../client/index.ts';
+import { parseYaml } from '../../codec/index.ts';
+import { isDefinition, type Source } from '../../generate/index.ts';
+import { type ApiObject, isJsonObject, type Json, StatusError } from '../../meta/index.ts';
+import { StartError, systemReason } from '../start-error.ts';
+import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
+
+/** The largest file that is read (bytes), and the most files below a folder. */
+const maxFile = 16 * 1024 * 1024;
+const maxFiles = 10_000;
+/** Definitions are large: so many to a page. */
+const pageSize = 50;
+
+const extensions = new Set(['.yaml', '.yml', '.json']);
+
+/** The definitions of all sources, each once. @throws StartError for a source that cannot be read or has none */
+export async function definitionsOf(from: readonly string[], kubeconfig: string | undefined): Promise<Source[]> {
+  const found: Source[] = [];
+  for (const source of from) {
+    const own = /^https?:\/\//.test(source) ? await ofUrl(source, kubeconfig) : await ofPath(source);
+    if (own.length === 0) throw new StartError(`${nameOf(source)} has no definition of custom resources`);
+    for (const one of own) found.push(one);
+  }
+  return found;
+}
+
+const nameOf = (source: string) => `--from=${JSON.stringify(source)}`;
+
+async function ofUrl(url: string, kubeconfig: string | undefined): Promise<Source[]> {
+  const { protocol, origin, pathname, username } = URL.canParse(url) ? new URL(url) : new URL('http://invalid');
+  if (protocol !== 'https:' || pathname !== '/' || username !== '') {
+    throw new StartError(`${nameOf(url.replace(/\/\/.*@/, '//'))} must be an https URL without a path and credentials`);
+  }
+  const known = kubeconfig === undefined ? {} : await serverOfKubeconfig('--kubeconfig', kubeconfig);
+  return ofServer({ ...known, server: origin });
+}
+
+async function ofPath(path: string): Promise<Source[]> {
+  const values: [where: string, value: Json][] = [];
+  for (const file of await filesAt(path)) for (const value of await valuesOf(file)) values.push([file, value]);
+  if (values.length === 1 && values[0]?.[0] === path && isKubeconfig(values[0][1]))
+    return ofServer(await serverOfKubeconfig('--from', path));
+  return values.flatMap(([where, value]) => definitionsIn(where, value));
+}
+
+const isKubeconfig = (value: Json | undefined): boolean =>
+  isJsonObject(value) && value['kind'] === 'Config' && value['clusters'] !== undefined;
+
+/** A file by itself, or the YAML and JSON files of a folder and of those below it, by name. @throws StartError */
+async function filesAt(path: string): Promise<string[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const entries = (await readdir(path, { recursive: true })).filter((name) => extensions.has(extname(name)));
+    if (entries.length > maxFiles) throw new StartError(`${nameOf(path)} has more than ${maxFiles} files`);
+    return entries.toSorted().map((name) => join(path, name));
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${nameOf(path)} cannot be read: ${systemReason(error)}`, error);
+  }
+}
+
+/** The documents of a file. @throws StartError */
+async function valuesOf(file: string): Promise<Json[]> {
+  try {
+    const { size } = await stat(file);
+    if (size > maxFile) throw new StartError(`${file} is larger than ${maxFile / 1024 / 1024} MiB`);
+    // A line that begins so separates documents, wherever it is.
+    const documents = (await readFile(file, 'utf8')).split(/^---(?=\s|$).*$/m);
+    return documents.map((text) => parseYaml(Buffer.from(text)).value);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const why = error instanceof StatusError ? error.message : systemReason(error);
+    throw new StartError(`${file} cannot be read: ${why}`, error);
+  }
+}
+
+/** The definitions of a document, which may be a list of objects. Other kinds are none of ours. */
+function definitionsIn(where: string, value: Json): Source[] {
+  if (isDefinition(value)) return [{ where, definition: value }];
+  const items = isJsonObject(value) ? value['items'] : undefined;
+  return Array.isArray(items) ? items.filter(isDefinition).map((definition) => ({ where, definition })) : [];
+}
+
+/** The definitions of a server. @throws StartError */
+async function ofServer(options: HttpsOptions): Promise<Source[]> {
+  const { server } = options;
+  const transport = httpsTransport(options);
+  const client = createClient({ transport });
+  try {
+    const groups = await groupsOf(client, server, 0);
+    const group = groups.find((name) => name.startsWith('apiextensions.'));
+    if (group === undefined) throw new StartError(`${server} has no definitions of custom resources`);
+    const place = { apiVersion: `${group}/v1`, resource: 'customresourcedefinitions' };
+    const found: Source[] = [];
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const page: ObjectList<ApiObject> = await client.list(place, {
+        limit: pageSize,
+        ...(token !== '' && { continue: token }),
+      });
+      for (const item of page.items) {
+        // The items of a list do not say what they are.
+        const definition = { ...item, apiVersion: place.apiVersion, kind: 'CustomResourceDefinition' };
+        found.push({ where: `${server}: ${item.metadata.name}`, definition });
+      }
+      token = page.metadata.continue || undefined;
+    }
+    return found;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw new StartError(`the definitions of ${server} cannot be read: ${error.message}`, error);
+  } finally {
+    transport.close();
+  }
+}

@@ -1,0 +1,37 @@
+import { compatibleDomain } from '../../meta/index.ts';
+import type { FlagTable, LoadedCommand } from '../settings/flag.ts';
+import { commandHelp } from '../settings/flag-docs.ts';
+import { defaultSettings, type Settings, serverTable } from '../settings/flags.ts';
+import { serve } from './serve.ts';
+
+/** What `orch demo` changes of the defaults of `orch serve`. */
+const demoDefaults: Settings = {
+  ...defaultSettings,
+  apiDomain: compatibleDomain,
+  store: 'memory',
+  demo: true,
+  securePort: 0,
+};
+
+const demoTable: FlagTable<Settings> = {
+  ...serverTable,
+  list: serverTable.list.map((flag) => ({ ...flag, default: demoDefaults[flag.key] })),
+  defaults: demoDefaults,
+};
+
+/** What `orch demo --help` prints. */
+const demoHelp = (): string =>
+  commandHelp(
+    'orch demo [flags]',
+    [
+      'Serves a small world to try things on, for kubectl: nodes that run nothing, deployments, a custom resource,',
+      'roles, a quota. Everything is in memory and goes with the process. The flags are those of orch serve.',
+    ],
+    demoTable.list,
+  );
+
+export const demoCommand: LoadedCommand = {
+  run: (args) => serve(args, 'demo', demoTable),
+  help: demoHelp,
+  flags: demoTable.list,
+};

@@ -1,0 +1,53 @@
+import type { Client } from '../../client/index.ts';
+import { isStatus, type Names, StatusError } from '../../meta/index.ts';
+import type { Log } from '../dependencies.ts';
+import type { ServerSettings } from '../settings/flags.ts';
+import { type DemoObject, demoNamespace, demoObjects } from './demo-objects.ts';
+
+const fieldManager = 'demo';
+/** How many fake nodes the demo has when nothing else is said. */
+const demoNodes = 3;
+
+/** The number of fake nodes by the settings. */
+export const fakeNodesOf = ({ demo, fakeNodes }: ServerSettings): number =>
+  demo && fakeNodes === 0 ? demoNodes : fakeNodes;
+
+/** Whether containers may be privileged: as it is set, or where only fake nodes would run them. */
+export const allowsPrivileged = (settings: ServerSettings): boolean =>
+  settings.allowPrivileged ?? fakeNodesOf(settings) > 0;
+
+/**
+ * Applies the objects of the demo. What is there as it was applied stays as it is, and so does an object in which
+ * somebody else has taken over a field. What cannot be made, such as in a namespace that is being deleted, is logged.
+ */
+export async function applyDemo(client: Client, names: Names, log: Pick<Log, 'warn'>): Promise<void> {
+  for (const object of demoObjects(names)) {
+    try {
+      await applyObject(client, object);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      if (isStatus(error, 409)) continue;
+      const { kind, metadata } = object;
+      log.warn('an object of the demo cannot be made', { kind, name: metadata.name, error: error.message });
+    }
+  }
+}
+
+async function applyObject(client: Client, object: DemoObject): Promise<void> {
+  const { resource, apiVersion, kind, metadata, fields } = object;
+  const { name, namespace } = metadata;
+  const place = { apiVersion, resource, name, ...(namespace === undefined ? {} : { namespace }) };
+  await client.apply(place, { apiVersion, kind, metadata, ...fields }, { fieldManager });
+}
+
+/** Commands to try, for kubectl. */
+export const demoCommands: readonly string[] = [
+  `kubectl get all,bookings --namespace ${demoNamespace}`,
+  `kubectl rollout restart deployment/web --namespace ${demoNamespace}`,
+  `kubectl rollout status deployment/web --namespace ${demoNamespace}`,
+  `kubectl describe quota --namespace ${demoNamespace}`,
+  `kubectl explain bookings.spec`,
+  `kubectl auth can-i delete pods --namespace ${demoNamespace} --as jane`,
+  `kubectl drain fake-node-0 --ignore-daemonsets`,
+  `kubectl get events --namespace ${demoNamespace} --watch`,
+];

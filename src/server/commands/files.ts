@@ -1,0 +1,79 @@
+import { constants } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { StartError } from '../start-error.ts';
+import { shellWord } from './shell-word.ts';
+
+/** Creates the folder and its parents with mode 0700; does not change an existing folder. */
+export async function ensureFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** The text of a file; undefined when it does not exist. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  return ifThere(readFile(path, 'utf8'));
+}
+
+/** The same for a file with secrets, which its owner alone may read. @throws StartError */
+export async function readPrivate(path: string): Promise<string | undefined> {
+  const text = await readIfThere(path);
+  const problem = text === undefined ? undefined : await exposureOf(path, 0o077);
+  // Who could read a key before its mode was changed still has it: it is refused, not mended.
+  if (problem !== undefined) throw new StartError(`${path} ${problem}`);
+  return text;
+}
+
+/** What to do about a file with secrets that has one of the permissions; undefined when it has none of them. */
+export async function exposureOf(path: string, permissions: number): Promise<string | undefined> {
+  // Windows has no such modes.
+  if (process.platform === 'win32') return undefined;
+  const { mode } = await stat(path);
+  // A pipe or a device, such as that of a shell's process substitution, ends with who gave it.
+  if ((mode & constants.S_IFMT) !== constants.S_IFREG || (mode & permissions) === 0) return undefined;
+  const found = (mode & 0o777).toString(8).padStart(4, '0');
+  return `is secret, and open to others (mode ${found}): chmod 600 ${shellWord(path)}`;
+}
+
+async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Replaces the file atomically and durably, with mode 0600. */
+export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
+  await writeWhole(path, content, 0o600);
+}
+
+/** The same with mode 0644. */
+export async function writePublic(path: string, text: string): Promise<void> {
+  await writeWhole(path, text, 0o644);
+}
+
+async function writeWhole(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const partial = `${path}.${process.pid}.tmp`;
+  // An existing file or link with this name is removed and not written into.
+  await rm(partial, { force: true });
+  const file = await open(partial, 'wx', mode);
+  try {
+    // The umask may have removed permissions.
+    await file.chmod(mode);
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partial, path);
+}
+
+/** Makes the directory entries of the folder durable (fsync). */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,59 @@
+import { DefinitionError, formats, modelOfDefinitions } from '../../generate/index.ts';
+import type { LoadedCommand } from '../settings/flag.ts';
+import { commandHelp } from '../settings/flag-docs.ts';
+import { type GenerateSettings, generateTable } from '../settings/generate-flags.ts';
+import { StartError, systemReason } from '../start-error.ts';
+import { definitionsOf } from './definition-sources.ts';
+import { writePublic } from './files.ts';
+import { runToEnd, settingsOf } from './run-until-signal.ts';
+
+/** What `orch generate --help` prints. */
+const generateHelp = (): string =>
+  commandHelp(
+    'orch generate types --from=<source,…> [flags]',
+    [
+      'Writes TypeScript types of custom resources, or zod schemas or a JSON Schema of them: of every version that is',
+      'served of the definitions that the sources have. The same definitions give the same output.',
+    ],
+    generateTable.list,
+  );
+
+/** Runs `orch generate types`. Exit status 2 for invalid arguments, 1 for definitions that cannot be read. */
+async function generate([what, ...args]: readonly string[]): Promise<void> {
+  if (what !== 'types') {
+    process.stderr.write('orch: generate makes types: orch generate types --from=<source,…> [flags]\n');
+    process.exitCode = 2;
+    return;
+  }
+  const settings = await settingsOf('generate', generateTable, args);
+  if (settings !== undefined) await runToEnd(() => write(settings));
+}
+
+/** @throws StartError */
+async function write({ from, kubeconfig, format, out }: GenerateSettings): Promise<void> {
+  const text = formats[format](await modelOf(from, kubeconfig));
+  if (out === undefined) return print(text);
+  try {
+    await writePublic(out, text);
+  } catch (error) {
+    throw new StartError(`--out=${JSON.stringify(out)} cannot be written: ${systemReason(error)}`, error);
+  }
+}
+
+/** @throws StartError */
+async function modelOf(from: readonly string[], kubeconfig: string | undefined) {
+  try {
+    return modelOfDefinitions(await definitionsOf(from, kubeconfig));
+  } catch (error) {
+    if (error instanceof DefinitionError) throw new StartError(error.message, error);
+    throw error;
+  }
+}
+
+/** Resolves when the text is written: the process ends afterwards. A reader that is gone wants no more. */
+const print = (text: string): Promise<void> => {
+  process.stdout.on('error', () => {});
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+};
+
+export const generateCommand: LoadedCommand = { run: generate, help: generateHelp, flags: generateTable.list };

@@ -1,0 +1,42 @@
+/** Servers that commands are clients of. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client, HttpsOptions } from '../../client/index.ts';
+import { isJsonObject, type Json } from '../../meta/index.ts';
+import { StartError, systemReason } from '../start-error.ts';
+import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
+
+/** The server of the kubeconfig of a setting, such as `--kubeconfig`, and the credentials for it. @throws StartError */
+export async function serverOfKubeconfig(setting: string, path: string): Promise<HttpsOptions> {
+  const { url, ca, serverName, skipVerify, cert, key, authorization } = await readWebhookConfig(setting, path);
+  if (url.pathname !== '/') {
+    throw new StartError(`${setting}=${JSON.stringify(path)}: the server must be a URL without a path`);
+  }
+  return {
+    server: url.origin,
+    skipVerify,
+    ...(ca === undefined ? {} : { ca }),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+}
+
+/** The names of the API groups. A server that cannot be reached is waited for so long. @throws StartError */
+export async function groupsOf(client: Client, url: string, waitSeconds: number): Promise<string[]> {
+  for (let second = 0; ; second++) {
+    try {
+      const { status, body } = await client.request({ method: 'GET', url: '/apis', headers: {} });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) chunks.push(chunk);
+      if (status !== 200) throw new StartError(`${url}/apis cannot be read: HTTP status ${status}`);
+      const list = JSON.parse(Buffer.concat(chunks).toString()) as Json;
+      const groups = isJsonObject(list) ? list['groups'] : [];
+      const names = (Array.isArray(groups) ? groups : []).map((group) => (isJsonObject(group) ? group['name'] : ''));
+      return names.filter((name) => typeof name === 'string');
+    } catch (error) {
+      if (error instanceof StartError) throw error;
+      if (second === waitSeconds) throw new StartError(`${url} cannot be used: ${systemReason(error)}`, error);
+      await pause(1_000);
+    }
+  }
+}

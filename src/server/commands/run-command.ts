@@ -1,0 +1,78 @@
+import type { ListedFlag, LoadedCommand } from '../settings/flag.ts';
+import { variableOf } from '../settings/settings.ts';
+import { didYouMean } from '../settings/suggest.ts';
+import { version } from '../version.ts';
+import { commands } from './commands.ts';
+import { completionScript, shells } from './completion.ts';
+
+const callWidth = commands.reduce((width, { call }) => Math.max(width, call.length), 0);
+
+const usage = `orch — a cluster API server
+
+${commands.map(({ call, summary }) => `  orch ${call.padEnd(callWidth)}  ${summary}`).join('\n')}
+  orch ${'completion SHELL'.padEnd(callWidth)}  print the completions for ${shells.join(', ')}
+  orch ${'version'.padEnd(callWidth)}  print the version
+  orch ${'help [COMMAND]'.padEnd(callWidth)}  print this, or what a command does and its flags
+`;
+
+const isHelp = (arg: string) => arg === '--help' || arg === '-h';
+
+/** Runs the command. Sets the exit status of the process: 2 for an invalid command line. */
+export async function runCommand(args: readonly string[]): Promise<void> {
+  const [first = 'help', ...rest] = args;
+  if (first === 'version' || first === '--version' || first === '-v') {
+    process.stdout.write(`orch ${version}\n`);
+  } else if (first === 'completion') {
+    await complete(rest);
+  } else if (first === 'help' || isHelp(first)) {
+    const [name] = rest;
+    if (name === undefined) process.stdout.write(usage);
+    else process.stdout.write((await load(name))?.help() ?? '');
+  } else {
+    const command = await load(first);
+    if (command === undefined) return;
+    const problems = await unknownVariables(command.flags, process.env);
+    if (rest.some(isHelp)) process.stdout.write(command.help());
+    else if (problems.length === 0) await command.run(rest);
+    else {
+      process.stderr.write(problems.map((problem) => `orch: ${problem}\n`).join(''));
+      process.exitCode = 2;
+    }
+  }
+}
+
+/** The command of a name; undefined, with exit status 2, when there is none. */
+async function load(name: string): Promise<LoadedCommand | undefined> {
+  const known = commands.find((command) => command.name === name);
+  if (known !== undefined) return known.load();
+  const names = [...commands.map((command) => command.name), 'completion', 'version', 'help'];
+  process.stderr.write(`orch: unknown command ${JSON.stringify(name)}${didYouMean(name, names)}\n\n${usage}`);
+  process.exitCode = 2;
+  return undefined;
+}
+
+async function complete([shell = '']: readonly string[]): Promise<void> {
+  const script = await completionScript(shell);
+  if (script !== undefined) process.stdout.write(script);
+  else {
+    process.stderr.write(`orch: completion needs the name of a shell: ${shells.join(', ')}\n`);
+    process.exitCode = 2;
+  }
+}
+
+/** Variables that a cluster sets in its pods for a service named `orch`, and those of other programs of this package. */
+const otherVariables = /^ORCH_(?:SERVICE_(?:HOST|PORT).*|PORT(?:_.*)?|EXEC_INFO|FUZZ_.*)$/;
+
+/** A sentence for each environment variable that looks like a flag and is none of any command. */
+export async function unknownVariables(
+  flags: readonly ListedFlag[],
+  env: { readonly [name: string]: string | undefined },
+): Promise<string[]> {
+  const known = new Set(flags.map(({ name }) => variableOf(name)));
+  const isUnknown = (name: string) => name.startsWith('ORCH_') && !known.has(name) && !otherVariables.test(name);
+  if (!Object.keys(env).some(isUnknown)) return [];
+  for (const command of commands) for (const { name } of (await command.load()).flags) known.add(variableOf(name));
+  return Object.keys(env)
+    .filter(isUnknown)
+    .map((name) => `unknown environment variable ${name}${didYouMean(name, [...known])}`);
+}

@@ -1,0 +1,81 @@
+import { join, resolve } from 'node:path';
+import { compatibleDomain } from '../../meta/index.ts';
+import { systemClock } from '../clock.ts';
+import { identityOf } from '../cluster/identity.ts';
+import { createLog } from '../observability/log.ts';
+import { systemRandom } from '../random.ts';
+import { type OrchServer, startServer } from '../server.ts';
+import { type Settings, serverTable } from '../settings/flags.ts';
+import { dataDirOf, temporaryDataDir } from '../storage/data-folder.ts';
+import { placeOf } from '../storage/open-store.ts';
+import { version } from '../version.ts';
+import { demoCommands } from './demo.ts';
+import { exposureNotice } from './exposure-notice.ts';
+import { firstSignal, logFailures, runToEnd, settingsOf } from './run-until-signal.ts';
+import { shellWord } from './shell-word.ts';
+import { StartProgress } from './start-progress.ts';
+
+/** The settings of a process, whose files have a place. */
+export type ProcessSettings = Settings & { readonly dataDir: string };
+
+/**
+ * Serves until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once. Exit status 1 for
+ * invalid settings and for any other failure, as with the reference server.
+ */
+export async function serve(args: readonly string[], command = 'serve', table = serverTable): Promise<void> {
+  const settings = await settingsOf(command, table, args, 1);
+  if (settings === undefined) return;
+  const signal = firstSignal();
+  await runToEnd(async () => {
+    const { store, apiDomain } = settings;
+    const dataDir = settings.dataDir ?? (store === 'memory' ? await temporaryDataDir() : dataDirOf(apiDomain));
+    const server = await Promise.race([start({ ...settings, dataDir }), signal]);
+    // A server that is not ready yet, such as one that waits for its store, has nothing to finish.
+    if (server === undefined) return;
+    await signal;
+    await server.close();
+  });
+}
+
+async function start(settings: ProcessSettings): Promise<OrchServer> {
+  const identity = identityOf(settings, systemRandom);
+  const log = await createLog({ levels: settings.logLevel, format: settings.logFormat, identity });
+  logFailures(log);
+  const starting = new StartProgress(process.stderr, systemClock, log);
+  try {
+    const server = await startServer(settings, { log, identity, starting });
+    starting.begin('port');
+    const { url, kubeconfigPath } = await server.listen();
+    starting.end();
+    process.stdout.write(`orch ${version} is ready at ${url} with ${namesServed(settings.apiDomain)}
+objects: ${placeOf(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
+${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
+`);
+    return server;
+  } finally {
+    starting.end();
+  }
+}
+
+/** Which API groups, labels and annotations the server has. */
+const namesServed = (domain: string): string =>
+  domain === compatibleDomain
+    ? `the names of ${domain}, which kubectl uses (--api-domain changes them)`
+    : `the names of ${domain} (kubectl uses those of ${compatibleDomain}: --api-domain=${compatibleDomain})`;
+
+/** Commands to try next: kubectl supports the compatible domain only. */
+function firstSteps(
+  { apiDomain, dataDir, tlsCertFile, demo }: ProcessSettings,
+  url: string,
+  kubeconfigPath: string,
+): string[] {
+  if (apiDomain === compatibleDomain) {
+    const use = `export KUBECONFIG=${shellWord(resolve(kubeconfigPath))}`;
+    if (!demo) return [`try: ${use} && kubectl get namespaces`];
+    return ['try:', `  ${use}`, ...demoCommands.map((line) => `  ${line}`)];
+  }
+  const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
+  const [authority, cert, key] = files.map(shellWord);
+  const path = demo ? '/apis/apps/v1/namespaces/demo/deployments' : '/api/v1/namespaces';
+  return [`try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}${path}`)}`];
+}

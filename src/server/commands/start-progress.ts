@@ -1,0 +1,102 @@
+import type { Clock } from '../../meta/index.ts';
+import type { Log, Starting } from '../dependencies.ts';
+import type { ProgressOutput } from './progress.ts';
+
+/** What a start does, in this order. */
+const steps = {
+  configuration: 'reading the configuration',
+  store: 'opening the store',
+  objects: 'reading what is followed, and creating what every cluster has',
+  port: 'opening the port',
+};
+type StartStep = keyof typeof steps;
+const order = Object.keys(steps) as readonly StartStep[];
+
+/** A start is told of after this time, then this often on a terminal, and this often in a log (ms). */
+const quietMs = 1_000;
+const redrawMs = 200;
+const repeatMs = 5_000;
+const barWidth = 20;
+
+interface Terminal extends ProgressOutput {
+  /** How many characters a line has. */
+  readonly columns?: number;
+}
+
+/**
+ * Says what a start does once it has taken a second: a bar on a terminal, elsewhere lines of the log, one for each step
+ * and another for every five seconds.
+ */
+export class StartProgress implements Starting {
+  readonly #out: Terminal;
+  readonly #clock: Clock;
+  readonly #log: Pick<Log, 'info'>;
+  readonly #began: number;
+  #step: StartStep = 'configuration';
+  #place = '';
+  #objects = 0;
+  #speaks = false;
+  #cancel: () => void;
+
+  constructor(out: Terminal, clock: Clock, log: Pick<Log, 'info'>) {
+    this.#out = out;
+    this.#clock = clock;
+    this.#log = log;
+    this.#began = clock.monotonic();
+    this.#cancel = clock.after(quietMs, () => this.#speak());
+  }
+
+  begin(step: StartStep, place = ''): void {
+    [this.#step, this.#place] = [step, place];
+    if (this.#speaks) this.#speak();
+  }
+
+  loaded(objects: number): void {
+    this.#objects += objects;
+  }
+
+  /** The server is ready, or will not be. */
+  end(): void {
+    this.#cancel();
+    if (!this.#speaks) return;
+    this.#speaks = false;
+    if (this.#out.isTTY) this.#out.write(eraseLine);
+  }
+
+  #speak(): void {
+    this.#cancel();
+    this.#speaks = true;
+    const { isTTY } = this.#out;
+    if (isTTY) this.#draw();
+    else this.#tell();
+    this.#cancel = this.#clock.after(isTTY ? redrawMs : repeatMs, () => this.#speak());
+  }
+
+  #tell(): void {
+    this.#log.info('starting', {
+      step: this.#text(),
+      seconds: Math.round(this.#seconds()),
+      ...(this.#objects === 0 ? {} : { objects: this.#objects }),
+    });
+  }
+
+  // The cursor stays at the beginning of the line: a line of the log takes the place of the bar, which is drawn below.
+  #draw(): void {
+    const done = order.indexOf(this.#step);
+    const full = Math.round((barWidth * done) / order.length);
+    const bar = `[${'#'.repeat(full)}${' '.repeat(barWidth - full)}]`;
+    const objects = this.#objects === 0 ? '' : `, ${this.#objects.toLocaleString('en')} objects`;
+    const line = `${bar} ${Math.floor(this.#seconds())} s${objects}: ${this.#text()}`;
+    this.#out.write(`${eraseLine}${line.slice(0, (this.#out.columns ?? 80) - 1)}\r`);
+  }
+
+  #text(): string {
+    return this.#place === '' ? steps[this.#step] : `${steps[this.#step]}: ${this.#place}`;
+  }
+
+  #seconds(): number {
+    return (this.#clock.monotonic() - this.#began) / 1_000;
+  }
+}
+
+const eraseLine = '\u001b[K';

@@ -1,0 +1,139 @@
+/** What the commands have in common that copy or check a store: flags of `orch serve`, and their report. */
+import type { JsonObject } from '../../meta/index.ts';
+import { type CopyObserver, type EtcdStoreOptions, StoreError } from '../../store/index.ts';
+import { systemClock } from '../clock.ts';
+import { createLog } from '../observability/log.ts';
+import { systemRandom } from '../random.ts';
+import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../settings/flag.ts';
+import * as type from '../settings/flag-types.ts';
+import { defaultSettings, flagList, type Settings } from '../settings/flags.ts';
+import { defaultLevels } from '../settings/log-levels.ts';
+import { storeProblems } from '../settings/store-flags.ts';
+import { StartError } from '../start-error.ts';
+import { etcdOptionsOf } from '../storage/open-store.ts';
+import { Progress } from './progress.ts';
+import { settingsOf } from './run-until-signal.ts';
+
+/** Flags of `orch serve`, by their keys. */
+export function flagsOfServe<K extends keyof Settings>(...keys: readonly K[]): FlagTable<Pick<Settings, K>> {
+  const isTaken = (key: string): key is K => (keys as readonly string[]).includes(key);
+  return {
+    list: flagList.flatMap((flag) => (isTaken(flag.key) ? [{ ...flag, key: flag.key }] : [])),
+    defaults: Object.fromEntries(keys.map((key) => [key, defaultSettings[key]])) as Pick<Settings, K>,
+    problemsOf: () => [],
+  };
+}
+
+type ToolStoreSettings = Omit<Parameters<typeof storeProblems>[0], 'etcdCompactionInterval'>;
+
+const reportFlags = {
+  json: flag(
+    'Process',
+    type.boolean,
+    false,
+    'Prints the result, or the error, as one line of JSON on standard output. Progress is told on standard error as before.',
+  ),
+};
+/** The flags that all of these commands have. */
+export const reportTable: FlagTable<SettingsOf<typeof reportFlags>> = {
+  list: listOf(reportFlags),
+  defaults: defaultsOf(reportFlags),
+  problemsOf: () => [],
+};
+
+/** The flags of two tables. */
+export const both = <A extends object, B extends object>(a: FlagTable<A>, b: FlagTable<B>): FlagTable<A & B> => ({
+  list: [...a.list, ...b.list],
+  defaults: { ...a.defaults, ...b.defaults },
+  problemsOf: (settings, nameOf) => [...a.problemsOf(settings, nameOf), ...b.problemsOf(settings, nameOf)],
+});
+
+/** The file among the arguments of a command: the first one that is no flag and no value of one; and all others. */
+export function splitFile<S>(
+  { list }: FlagTable<S>,
+  args: readonly string[],
+): { readonly file?: string; readonly flags: readonly string[] } {
+  const takesNext = (arg: string) => list.some(({ name, type }) => arg === `--${name}` && type.bare !== true);
+  const place = args.findIndex((arg, i) => arg !== '' && !arg.startsWith('-') && !takesNext(args[i - 1] ?? ''));
+  const file = args[place];
+  return file === undefined ? { flags: args } : { file, flags: args.toSpliced(place, 1) };
+}
+
+/** The settings of a command that takes a file; undefined, with exit status 2, when something is wrong. */
+export async function fileAndSettings<S extends object>(
+  command: string,
+  table: FlagTable<S>,
+  args: readonly string[],
+): Promise<{ readonly file: string; readonly settings: S } | undefined> {
+  const { file, flags } = splitFile(table, args);
+  const settings = await settingsOf(command, table, flags);
+  if (settings === undefined) return undefined;
+  if (file !== undefined) return { file, settings };
+  process.stderr.write(`orch: ${command} needs a file: orch ${command} [flags] FILE\n`);
+  process.exitCode = 2;
+  return undefined;
+}
+
+/** The result of a command. */
+export interface Report {
+  /** For people; ends with a line feed. */
+  readonly text: string;
+  /** The same for programs. */
+  readonly json: JsonObject;
+  /** Default: 0. */
+  readonly exitStatus?: number;
+}
+
+/** Runs a command with a report of its progress and its result. Exit status 1, and a sentence, when it fails. */
+export async function runWithProgress(
+  { json }: typeof reportTable.defaults,
+  command: (progress: Progress) => Promise<Report>,
+): Promise<void> {
+  const progress = new Progress(process.stderr, systemClock);
+  const print = (document: JsonObject) => process.stdout.write(`${JSON.stringify(document)}\n`);
+  try {
+    const result = await command(progress);
+    progress.end();
+    if (json) print(result.json);
+    else process.stdout.write(result.text);
+    process.exitCode = result.exitStatus ?? 0;
+  } catch (error) {
+    if (!(error instanceof StartError || error instanceof StoreError)) throw error;
+    progress.say(`orch: ${error.message}`);
+    if (json) print({ error: error.message });
+    process.exitCode = 1;
+  }
+}
+
+/** The options of a store over etcd that is read or filled, and not compacted. @throws StartError */
+export async function etcdToolOptions(
+  settings: Omit<Parameters<typeof etcdOptionsOf>[0], 'etcdCompactionInterval'>,
+): Promise<EtcdStoreOptions> {
+  const log = await createLog({ levels: { ...defaultLevels, level: 'warn' } });
+  const dependencies = { clock: systemClock, random: systemRandom, log };
+  return etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
+}
+
+/** The problems of the settings of a store that a command opens without a server. `instead` tells what to name. */
+export const toolStoreProblems = (
+  settings: ToolStoreSettings,
+  nameOf: (key: keyof ToolStoreSettings) => string,
+  instead: string,
+): string[] =>
+  settings.store === 'memory'
+    ? [`${nameOf('store')}=memory is in another process: ${instead}`]
+    : storeProblems({ ...settings, etcdCompactionInterval: 0 }, (key) =>
+        key === 'etcdCompactionInterval' ? key : nameOf(key),
+      );
+
+/** A number for people. */
+export const number = (value: number) => value.toLocaleString('en');
+
+/** Tells of a copy. */
+export const copyObserver = (progress: Progress): CopyObserver => ({
+  progress: (phase, done, size) => progress.show(phase, done, size),
+  resumed: ({ revision, entries }) =>
+    progress.say(`goes on with an interrupted copy of revision ${revision}: ${number(entries)} objects are there`),
+  restarted: ({ revision }) =>
+    progress.say(`the source no longer has revision ${revision} of an interrupted copy, which begins anew`),
+});

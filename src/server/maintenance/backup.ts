@@ -1,0 +1,89 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BackupFile, openLmdbSnapshot, writeBackup } from '../../store/index.ts';
+import { systemClock } from '../clock.ts';
+import type { Progress } from '../commands/progress.ts';
+import { shellWord } from '../commands/shell-word.ts';
+import {
+  both,
+  fileAndSettings,
+  flagsOfServe,
+  type Report,
+  reportTable,
+  runWithProgress,
+} from '../commands/store-command.ts';
+import type { LoadedCommand } from '../settings/flag.ts';
+import { commandHelp } from '../settings/flag-docs.ts';
+import { StartError, systemReason } from '../start-error.ts';
+import { onlyDataDir } from '../storage/data-folder.ts';
+
+const table = both(flagsOfServe('dataDir'), reportTable);
+
+/** The largest file beside the store that a backup has: keys and certificates are small, logs are not. */
+const largestFile = 1024 * 1024;
+
+/** What `orch backup --help` prints. */
+const backupHelp = (): string =>
+  commandHelp(
+    'orch backup [flags] FILE',
+    [
+      'Writes a backup of the data directory of a server, which may be running, to FILE: the objects as',
+      'they are at one revision, and the certificates and keys beside them. FILE must not exist; it is for',
+      'its owner alone, and has its name once it is whole and has reached the disk.',
+      '',
+      'To restore it: orch restore [flags] FILE',
+    ],
+    table.list,
+  );
+
+/** Runs `orch backup`. Exit status 2 for invalid arguments, 1 when the backup fails. */
+async function backup(args: readonly string[]): Promise<void> {
+  const given = await fileAndSettings('backup', table, args);
+  if (given === undefined) return;
+  const { file, settings } = given;
+  await runWithProgress(settings, async (progress) =>
+    backUp(settings.dataDir ?? (await onlyDataDir()), file, progress),
+  );
+}
+
+/** @throws StartError or StoreError */
+async function backUp(dataDir: string, path: string, progress: Progress): Promise<Report> {
+  const snapshot = await openLmdbSnapshot(join(dataDir, 'store'));
+  try {
+    const { files, tooLarge } = await filesOf(dataDir);
+    if (tooLarge.length > 0) progress.say(`left out, as larger than 1 MiB: ${tooLarge.join(', ')}`);
+    const show = (entries: number) => progress.show('backup', entries, snapshot.size);
+    show(0);
+    const made = new Date(systemClock.now());
+    const { entries, bytes } = await writeBackup({ path, snapshot, files, made, progress: show });
+    progress.show('backup', entries, entries);
+    const { revision } = snapshot;
+    const names = files.map(({ name }) => name);
+    return {
+      text: `${dataDir} is backed up to ${path}: revision ${revision}, ${entries} objects, ${bytes} bytes (${names.join(', ')})
+restore: orch restore --data-dir=${shellWord(dataDir)} ${shellWord(path)}
+`,
+      json: { file: path, dataDir, made: made.toISOString(), revision, entries, bytes, files: names, tooLarge },
+    };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** The files beside the store, without those that are being written. @throws StartError */
+async function filesOf(dataDir: string): Promise<{ files: BackupFile[]; tooLarge: string[] }> {
+  const [files, tooLarge]: [BackupFile[], string[]] = [[], []];
+  try {
+    for (const name of (await readdir(dataDir)).toSorted()) {
+      const found = await stat(join(dataDir, name));
+      if (!found.isFile() || name.endsWith('.tmp')) continue;
+      if (found.size > largestFile) tooLarge.push(name);
+      else files.push({ name, content: await readFile(join(dataDir, name)) });
+    }
+  } catch (error) {
+    throw new StartError(`${dataDir} cannot be read: ${systemReason(error)}`, error);
+  }
+  return { files, tooLarge };
+}
+
+export const backupCommand: LoadedCommand = { run: backup, help: backupHelp, flags: table.list };

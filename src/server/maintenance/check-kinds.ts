@@ -1,0 +1,77 @@
+/** The kinds whose objects a store has: built-in ones, and those of the definitions in it. */
+import { customResources } from '../../extensions/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  errorsNow,
+  type FieldError,
+  formatGroupResource,
+  formatGroupVersion,
+  type Names,
+  type User,
+} from '../../meta/index.ts';
+import { keyPrefixOf, type Registry, type ResourceDefinition } from '../../registry/index.ts';
+import type { CompiledType } from '../../schema/index.ts';
+import { systemClock } from '../clock.ts';
+
+/** The objects below a prefix of keys. */
+export interface StoredKind {
+  /** Such as `deployments.apps`. */
+  readonly id: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  /** The types in which they may be stored, by `apiVersion`. */
+  readonly types: ReadonlyMap<string, CompiledType>;
+  /** What is wrong with a decoded object by the schema of its definition; of custom objects. */
+  readonly validate?: (object: ApiObject) => readonly FieldError[];
+}
+
+/** By prefix of their keys. */
+export type StoredKinds = ReadonlyMap<string, StoredKind>;
+
+/** The kinds of a registry that serves everything. Resources that share their objects are one kind. */
+export function builtinKinds({ resources }: Registry): Map<string, StoredKind> {
+  const kinds = new Map<string, StoredKind>();
+  for (const { definition, keyPrefix, id, storageVersion, versions } of resources) {
+    if (definition.virtual === true) continue;
+    const others = [...versions.values()].map(({ apiVersion, type }) => [apiVersion, type] as const);
+    const found = kinds.get(keyPrefix);
+    kinds.set(keyPrefix, {
+      ...{ id: found?.id ?? formatGroupResource(id), kind: definition.kind, namespaced: definition.namespaced },
+      types: new Map([...(found?.types ?? []), ...others, [storageVersion.apiVersion, storageVersion.type]]),
+    });
+  }
+  return kinds;
+}
+
+/** The kind of a decoded definition, and the prefix of its keys. @throws StatusError when its schema cannot be used */
+export function customKind(definition: ApiObject, names: Names, registry: Registry): [string, StoredKind] | undefined {
+  const versions = customResources(definition, { names, features: registry.features });
+  const [any] = versions.values();
+  if (any === undefined) return undefined;
+  return [
+    keyPrefixOf(any),
+    {
+      ...{ id: formatGroupResource({ group: any.group, resource: any.plural }), kind: any.kind },
+      namespaced: any.namespaced,
+      types: new Map(
+        any.versions.flatMap(({ version, type }) =>
+          type === undefined ? [] : [[formatGroupVersion({ group: any.group, version }), type]],
+        ),
+      ),
+      validate: (object) => validate(versions, object, names),
+    },
+  ];
+}
+
+function validate(versions: ReadonlyMap<string, ResourceDefinition>, object: ApiObject, names: Names) {
+  const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
+  const { validate, validateInSteps } = versions.get(version)?.strategy ?? {};
+  const context = { names, now: systemClock.now(), requester: nobody, warnings: new Set<string>() };
+  const found = errorsNow(validate?.(object, context) ?? []);
+  const lengthy = validateInSteps?.(object, undefined, context, { found, part: 'whole' });
+  return lengthy === undefined ? found : [...found, ...errorsNow(atOnce(lengthy))];
+}
+
+/** Stored objects are nobody's request. */
+const nobody: User = { name: '', groups: [] };

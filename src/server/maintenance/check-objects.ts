@@ -1,0 +1,112 @@
+import { readOwnJson } from '../../codec/index.ts';
+import { type ApiObject, formatPath, isJsonObject, type Json, quote, StatusError } from '../../meta/index.ts';
+import type { Findings } from './check-findings.ts';
+import type { StoredKind } from './check-kinds.ts';
+
+/** A reference of an object to an owner. */
+interface Ownership {
+  readonly key: string;
+  readonly namespace: string | undefined;
+  readonly owner: { readonly uid: string; readonly kind: string; readonly name: string };
+}
+
+/** An object whose owner others may name. */
+interface Owner {
+  readonly key: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+/** Checks objects one by one, and at the end what they say of each other. */
+export class ObjectCheck {
+  readonly #findings: Findings;
+  readonly #namespaces: ReadonlySet<string>;
+  readonly #byUid = new Map<string, Owner>();
+  readonly #ownerships: Ownership[] = [];
+
+  /** `namespaces`: the names of those that are there. */
+  constructor(findings: Findings, namespaces: ReadonlySet<string>) {
+    this.#findings = findings;
+    this.#namespaces = namespaces;
+  }
+
+  /** Whether it is an object of the kind. `place` is the key behind the prefix of the kind. */
+  check(kind: StoredKind, key: string, place: string, value: Uint8Array): boolean {
+    const decoded = decode(kind, value);
+    if ('problem' in decoded) {
+      this.#findings.add('object', key, decoded.problem);
+      return false;
+    }
+    const { object, unknown } = decoded;
+    for (const field of unknown) {
+      this.#findings.add('fields', key, `${field} is not declared in ${kind.kind} of ${object.apiVersion}`);
+    }
+    for (const { field, message } of kind.validate?.(object) ?? []) {
+      this.#findings.add('schema', key, `${field}: ${message}`);
+    }
+    this.#identify(kind, key, place, object);
+    return true;
+  }
+
+  /** Checks the references between the objects. */
+  finish(): void {
+    for (const { key, namespace, owner } of this.#ownerships) {
+      const problem = ownerProblem(this.#byUid.get(owner.uid), owner, namespace);
+      if (problem !== undefined) {
+        this.#findings.add('owner', key, `its owner ${owner.kind} ${quote(owner.name)} (uid ${owner.uid}) ${problem}`);
+      }
+    }
+  }
+
+  #identify(kind: StoredKind, key: string, place: string, { metadata }: ApiObject): void {
+    const { name = '', namespace, uid = '', ownerReferences = [] } = metadata;
+    const own = kind.namespaced ? `${namespace ?? ''}/${name}` : name;
+    if (own !== place) this.#findings.add('name', key, `it is the object ${quote(own)} and not ${quote(place)}`);
+    if (namespace !== undefined && !this.#namespaces.has(namespace)) {
+      this.#findings.add('namespace', key, `there is no namespace ${quote(namespace)}`);
+    }
+    const other = this.#byUid.get(uid);
+    if (uid === '') this.#findings.add('uid', key, 'it has no uid');
+    else if (other !== undefined) this.#findings.add('uid', key, `it has the uid ${uid} of ${other.key}`);
+    else this.#byUid.set(uid, { key, kind: kind.kind, name, namespace });
+    for (const owner of ownerReferences) this.#ownerships.push({ key, namespace, owner });
+  }
+}
+
+function ownerProblem(found: Owner | undefined, owner: Ownership['owner'], namespace: string | undefined) {
+  if (found === undefined) return 'is not there';
+  if (found.kind !== owner.kind || found.name !== owner.name) return `is ${found.kind} ${quote(found.name)}`;
+  if (found.namespace === undefined || found.namespace === namespace) return undefined;
+  return `is in the namespace ${quote(found.namespace)}`;
+}
+
+/** The stored object of a kind with the paths of undeclared fields, or why it is none. */
+export function decode(
+  kind: StoredKind,
+  value: Uint8Array,
+): { readonly object: ApiObject; readonly unknown: readonly string[] } | { readonly problem: string } {
+  const stored = parse(value);
+  if (!isJsonObject(stored)) return { problem: 'the value is not the JSON of an object' };
+  const { apiVersion = '', kind: found } = stored;
+  const type = typeof apiVersion === 'string' ? kind.types.get(apiVersion) : undefined;
+  if (type === undefined || found !== kind.kind) {
+    const may = [...kind.types.keys()].map((version) => `${version} ${kind.kind}`).join(' or ');
+    return { problem: `it is of ${JSON.stringify(apiVersion)} ${JSON.stringify(found ?? '')} and not of ${may}` };
+  }
+  try {
+    const decoded = type.decode(stored);
+    return { object: decoded.value as ApiObject, unknown: decoded.unknown.map(formatPath) };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return { problem: `it does not decode as ${kind.kind}: ${error.message}` };
+  }
+}
+
+function parse(value: Uint8Array): Json | undefined {
+  try {
+    return readOwnJson(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString());
+  } catch {
+    return undefined;
+  }
+}

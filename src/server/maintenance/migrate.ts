@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { defaultDomain } from '../../meta/index.ts';
+import {
+  copyStore,
+  openEtcdImport,
+  openEtcdSnapshot,
+  openLmdbImport,
+  openLmdbSnapshot,
+  type StoreImport,
+  type StoreSnapshot,
+} from '../../store/index.ts';
+import { domainOf } from '../cluster/cluster-identity.ts';
+import type { Progress } from '../commands/progress.ts';
+import { settingsOf } from '../commands/run-until-signal.ts';
+import {
+  both,
+  copyObserver,
+  etcdToolOptions,
+  flagsOfServe,
+  type Report,
+  reportTable,
+  runWithProgress,
+} from '../commands/store-command.ts';
+import type { LoadedCommand } from '../settings/flag.ts';
+import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../settings/flag.ts';
+import { commandHelp } from '../settings/flag-docs.ts';
+import * as type from '../settings/flag-types.ts';
+import { dataDirOf, onlyDataDir } from '../storage/data-folder.ts';
+
+const store = type.oneOf('lmdb', 'etcd');
+const ownFlags = {
+  from: flag('Store', store, 'lmdb', 'The store that is copied: `lmdb` in the data directory, or `etcd`.'),
+  to: flag('Store', store, 'etcd', 'The store that is made, the other one. It must be empty.'),
+};
+const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
+  list: listOf(ownFlags),
+  defaults: defaultsOf(ownFlags),
+  problemsOf: ({ from, to }, nameOf) => (from === to ? [`${nameOf('from')} and ${nameOf('to')} must differ`] : []),
+};
+const storeTable = flagsOfServe('dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile');
+const table = both(
+  both(ownTable, {
+    ...storeTable,
+    problemsOf: ({ etcdServers }, nameOf) =>
+      etcdServers.length === 0
+        ? [`${nameOf('etcdServers')} must name the members of etcd, such as https://10.0.0.1:2379`]
+        : [],
+  }),
+  reportTable,
+);
+type MigrateSettings = typeof table.defaults;
+
+/** What `orch migrate --help` prints. */
+const migrateHelp = (): string =>
+  commandHelp(
+    'orch migrate --from=lmdb --to=etcd --etcd-servers=<url,…> [flags]',
+    [
+      'Copies all objects from one store to another, as they are at one revision. Stop the servers of the source',
+      'before: what they write later is not copied. The copy is read back and compared with the source by a digest.',
+      'A copy that was interrupted is no store yet; the same command goes on with it.',
+      '',
+      'Into lmdb, objects keep their versions. Into etcd, which gives its own, they get new ones that are greater',
+      'than all before. In both cases clients that go on from a version of before list and watch anew.',
+    ],
+    table.list,
+  );
+
+/** Runs `orch migrate`. Exit status 2 for invalid arguments, 1 when the copy fails. */
+async function migrate(args: readonly string[]): Promise<void> {
+  const settings = await settingsOf('migrate', table, args);
+  if (settings !== undefined) await runWithProgress(settings, (progress) => migrateStore(settings, progress));
+}
+
+/** A store as source and as target. */
+interface Place {
+  readonly name: string;
+  open(revision: number | undefined): Promise<StoreSnapshot>;
+  fill(): Promise<StoreImport>;
+}
+
+/** @throws StartError or StoreError */
+async function migrateStore(settings: MigrateSettings, progress: Progress): Promise<Report> {
+  const etcd = await etcdPlace(settings);
+  const dataDir = settings.dataDir ?? (await (settings.from === 'lmdb' ? onlyDataDir() : dataDirFor(etcd)));
+  const places = { lmdb: lmdbPlace(dataDir), etcd };
+  const [from, to] = [places[settings.from], places[settings.to]];
+  // Before the target is made: the source may not exist.
+  await (await from.open(undefined)).close();
+  const target = await to.fill();
+  try {
+    const { revision, entries, digest } = await copyStore((at) => from.open(at), target, copyObserver(progress));
+    if (settings.from === 'lmdb') {
+      const latest = await from.open(undefined);
+      await latest.close();
+      if (latest.revision > revision) progress.say(`the source has been written since: later changes are not copied`);
+    }
+    return {
+      text: `${from.name} is copied to ${to.name}: revision ${revision}, ${entries} objects (sha256 ${digest})\n`,
+      json: { from: from.name, to: to.name, revision, entries, sha256: digest },
+    };
+  } finally {
+    await target.close();
+  }
+}
+
+/** The data directory for a copy of a store. @throws StartError, StoreError */
+async function dataDirFor(source: Place): Promise<string> {
+  const snapshot = await source.open(undefined);
+  try {
+    return dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+function lmdbPlace(dataDir: string): Place {
+  const path = join(dataDir, 'store');
+  return {
+    name: dataDir,
+    open: (revision) => openLmdbSnapshot(path, revision),
+    fill: () => openLmdbImport(path),
+  };
+}
+
+/** @throws StartError */
+async function etcdPlace(settings: MigrateSettings): Promise<Place> {
+  const options = await etcdToolOptions(settings);
+  return {
+    name: `etcd below ${settings.etcdPrefix}`,
+    open: (revision) => openEtcdSnapshot(options, revision),
+    fill: () => openEtcdImport(options),
+  };
+}
+
+export const migrateCommand: LoadedCommand = { run: migrate, help: migrateHelp, flags: table.list };

@@ -1,0 +1,111 @@
+import { basename, join } from 'node:path';
+import { defaultDomain } from '../../meta/index.ts';
+import { type Backup, copyStore, openBackup, replaceLmdbStore } from '../../store/index.ts';
+import { domainOf } from '../cluster/cluster-identity.ts';
+import { ensureFolder, syncFolder, writePrivate } from '../commands/files.ts';
+import type { Progress } from '../commands/progress.ts';
+import { shellWord } from '../commands/shell-word.ts';
+import {
+  both,
+  copyObserver,
+  fileAndSettings,
+  flagsOfServe,
+  type Report,
+  reportTable,
+  runWithProgress,
+} from '../commands/store-command.ts';
+import type { LoadedCommand } from '../settings/flag.ts';
+import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../settings/flag.ts';
+import { commandHelp } from '../settings/flag-docs.ts';
+import * as type from '../settings/flag-types.ts';
+import { StartError, systemReason } from '../start-error.ts';
+import { dataDirOf } from '../storage/data-folder.ts';
+
+const ownFlags = {
+  replace: flag(
+    'Store',
+    type.boolean,
+    false,
+    'Replaces the store that is in the data directory, and the files of the same names beside it.',
+  ),
+};
+const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
+  list: listOf(ownFlags),
+  defaults: defaultsOf(ownFlags),
+  problemsOf: () => [],
+};
+const table = both(both(flagsOfServe('dataDir'), ownTable), reportTable);
+
+/** What `orch restore --help` prints. */
+const restoreHelp = (): string =>
+  commandHelp(
+    'orch restore [flags] FILE',
+    [
+      'Makes a data directory of a backup. The backup is verified before anything is written, and the store',
+      'once it is written; then it takes its place in one step. No server may be running on the directory.',
+      '',
+      'Objects keep their versions. Clients that go on from a version of before list and watch anew.',
+    ],
+    table.list,
+  );
+
+/** Runs `orch restore`. Exit status 2 for invalid arguments, 1 when nothing was restored. */
+async function restore(args: readonly string[]): Promise<void> {
+  const given = await fileAndSettings('restore', table, args);
+  if (given === undefined) return;
+  const { file, settings } = given;
+  await runWithProgress(settings, (progress) => restoreTo(settings, file, progress));
+}
+
+/** @throws StartError or StoreError */
+async function restoreTo(
+  { dataDir: given, replace: overwrite }: typeof table.defaults,
+  path: string,
+  progress: Progress,
+): Promise<Report> {
+  const { files, made, entries, snapshot } = await openBackup(path);
+  if (files.some(({ name }) => !isFileName(name))) throw new StartError(`${path} is not a backup of a data directory`);
+  const dataDir = given ?? dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
+  await writeInto(dataDir, () => ensureFolder(dataDir));
+  let digest = '';
+  await replaceLmdbStore({
+    path: join(dataDir, 'store'),
+    overwrite,
+    fill: async (to) => {
+      ({ digest } = await copyStore(async () => snapshot, to, copyObserver(progress)));
+      await writeInto(dataDir, () => writeFiles(dataDir, files));
+    },
+  });
+  const { revision } = snapshot;
+  const when = made.toISOString();
+  return {
+    text: `${path} of ${when} is restored to ${dataDir}: revision ${revision}, ${entries} objects (sha256 ${digest})
+serve: orch serve --data-dir=${shellWord(dataDir)}
+`,
+    json: { file: path, dataDir, made: when, revision, entries, sha256: digest, files: files.map(({ name }) => name) },
+  };
+}
+
+/** What a restore itself makes in a data directory, and what is no name of a file. */
+const taken = ['store', 'store.new', '', '.', '..'];
+const longestName = 200;
+
+/** Whether a file beside a store can have the name: a path cannot. */
+const isFileName = (name: string): boolean =>
+  name === basename(name) && !name.includes('\0') && Buffer.byteLength(name) <= longestName && !taken.includes(name);
+
+async function writeFiles(dataDir: string, files: Backup['files']): Promise<void> {
+  for (const { name, content } of files) await writePrivate(join(dataDir, name), content);
+  await syncFolder(dataDir);
+}
+
+/** @throws StartError */
+async function writeInto(dataDir: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw new StartError(`${dataDir} cannot be written: ${systemReason(error)}`, error);
+  }
+}
+
+export const restoreCommand: LoadedCommand = { run: restore, help: restoreHelp, flags: table.list };

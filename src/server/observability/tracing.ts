@@ -1,0 +1,30 @@
+import type { Names } from '../../meta/index.ts';
+import { createTracer, type Tracer, tracingFormat } from '../../tracing/index.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { decodeFound, readYaml } from '../settings/configuration-file.ts';
+import { resolveFeatures } from '../settings/feature-gates.ts';
+import type { ServerSettings } from '../settings/flags.ts';
+import { StartError } from '../start-error.ts';
+import { version } from '../version.ts';
+
+const flag = '--tracing-config-file';
+
+/** Traces requests as the file of the setting says; undefined without one. @throws StartError */
+export async function openTracer(
+  { tracingConfigFile: path, featureGates }: Pick<ServerSettings, 'tracingConfigFile' | 'featureGates'>,
+  names: Names,
+  { clock, random, identity, log }: Pick<Dependencies, 'clock' | 'random' | 'identity' | 'log'>,
+): Promise<Tracer | undefined> {
+  if (path === undefined) return undefined;
+  const found = await readYaml(flag, path);
+  const { endpoint, samplingRatePerMillion } = decodeFound(tracingFormat, found, names);
+  if (!resolveFeatures(featureGates).APIServerTracing) {
+    throw new StartError(`${flag} needs --feature-gates=APIServerTracing=true`);
+  }
+  return createTracer({
+    endpoint: endpoint ?? undefined,
+    samplingRatePerMillion: samplingRatePerMillion ?? 0,
+    scope: { name: names.product, version },
+    ...{ clock, random, identity, warn: log.warn },
+  });
+}

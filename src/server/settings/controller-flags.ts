@@ -1,0 +1,86 @@
+import { jitterFactor, type LeaderElectionSettings, type RequestRate } from '../../client/index.ts';
+import { controllerNames, defaultControllers } from '../controllers.ts';
+import { flag } from './flag.ts';
+import * as type from './flag-types.ts';
+
+const known = controllerNames.map((name) => `\`${name}\``).join(', ');
+
+/** The flags of whatever runs controllers. */
+export const controllerFlags = {
+  controllers: flag(
+    'Controllers',
+    type.controllers,
+    defaultControllers,
+    `Controllers that run: names, \`-name\` for all but one, \`*\` for all that are on by default, \`-*\` for none; what is named first counts. They are ${known}.`,
+  ),
+  kubeApiQps: flag(
+    'Controllers',
+    type.integer(0, 1_000_000),
+    20,
+    'Requests that each controller sends in a second at most; 0: no limit. Those of a server that is embedded in a program have no limit unless this is set. The garbage collector may send twice as many, the namespace controller twenty times as many. Informers, and the nodes of `--fake-nodes`, have no limit.',
+  ),
+  kubeApiBurst: flag(
+    'Controllers',
+    type.integer(1, 1_000_000),
+    30,
+    'Requests that a controller may send at once after a time without any.',
+  ),
+  leaderElect: flag(
+    'Controllers',
+    type.boolean,
+    true,
+    'Controllers run while the lease `kube-system/kube-controller-manager` is held, so that of several processes one runs them.',
+  ),
+  leaderElectLeaseDuration: flag(
+    'Controllers',
+    type.duration,
+    15_000,
+    'How long others wait for the leader to renew the lease before they take it; at least 1s.',
+  ),
+  leaderElectRenewDeadline: flag(
+    'Controllers',
+    type.duration,
+    10_000,
+    'How long the leader goes on without having renewed the lease; shorter than `--leader-elect-lease-duration`.',
+  ),
+  leaderElectRetryPeriod: flag(
+    'Controllers',
+    type.duration,
+    2_000,
+    'Time between two attempts to acquire or renew the lease; 1.2 of it are shorter than `--leader-elect-renew-deadline`.',
+  ),
+};
+
+/** The requests that each controller may send; undefined: as many as it likes. */
+export const requestRate = (settings: ControllerSettings): RequestRate | undefined =>
+  settings.kubeApiQps === 0 ? undefined : { perSecond: settings.kubeApiQps, burst: settings.kubeApiBurst };
+
+type ControllerSettings = { readonly [K in keyof typeof controllerFlags]: (typeof controllerFlags)[K]['default'] };
+
+/** The problems of durations that do not fit together; `nameOf` spells a setting. */
+export function leaseProblems(
+  settings: ControllerSettings,
+  nameOf: (key: keyof typeof controllerFlags) => string,
+): string[] {
+  const { leaderElect, leaderElectLeaseDuration: lease, leaderElectRenewDeadline: renew } = settings;
+  if (!leaderElect) return [];
+  const problems: string[] = [];
+  if (lease < 1_000) problems.push(`${nameOf('leaderElectLeaseDuration')} must be at least 1s`);
+  if (settings.leaderElectRetryPeriod < 1)
+    problems.push(`${nameOf('leaderElectRetryPeriod')} must be greater than zero`);
+  if (lease <= renew) {
+    problems.push(`${nameOf('leaderElectLeaseDuration')} must be greater than ${nameOf('leaderElectRenewDeadline')}`);
+  }
+  if (renew <= settings.leaderElectRetryPeriod * jitterFactor) {
+    const retry = nameOf('leaderElectRetryPeriod');
+    problems.push(`${nameOf('leaderElectRenewDeadline')} must be greater than ${jitterFactor} times ${retry}`);
+  }
+  return problems;
+}
+
+/** The durations of leader election. */
+export const leaseSettings = (settings: ControllerSettings): LeaderElectionSettings => ({
+  leaseMs: settings.leaderElectLeaseDuration,
+  renewMs: settings.leaderElectRenewDeadline,
+  retryMs: settings.leaderElectRetryPeriod,
+});

@@ -1,0 +1,137 @@
+import { featureGates, inertGates, wrap } from '../../meta/index.ts';
+import { gateUsage } from './feature-gates.ts';
+import type { ListedFlag } from './flag.ts';
+import { flagList, programSettings } from './flags.ts';
+import { managerTable } from './manager-flags.ts';
+import { variableOf } from './settings.ts';
+
+const sections = [...new Set(flagList.map(({ section }) => section))];
+
+/** The flags of a command for its help, by sections. */
+function flagLines(flags: readonly ListedFlag[]): string[] {
+  const lines: string[] = [];
+  for (const section of new Set(flags.map((flag) => flag.section))) {
+    lines.push('', `${section}:`);
+    for (const flag of flags.filter((f) => f.section === section)) {
+      const head = `--${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`;
+      lines.push(`  ${wrap(head, 98).join('\n    ')}`);
+      for (const line of wrap(flag.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
+    }
+  }
+  return lines;
+}
+
+/** The help of a command: how it is called, what it does, its flags. */
+export const commandHelp = (call: string, text: readonly string[], flags: readonly ListedFlag[]): string =>
+  [call, '', ...text, ...flagLines(flags), ''].join('\n');
+
+/** What `orch controllers --help` prints. */
+export const managerHelp = (): string =>
+  commandHelp(
+    'orch controllers --kubeconfig=<file> [flags]',
+    [
+      'Runs the controllers for a server. Every flag may also be given as an environment variable',
+      `(${variableOf('leader-elect')} for --leader-elect) or in the file that --config names.`,
+    ],
+    managerTable.list,
+  );
+
+/** What `orch serve --help` prints. */
+export function helpText(): string {
+  const lines = [
+    'orch serve [flags]',
+    '',
+    'Serves the cluster API. Every flag may also be given as an environment variable',
+    `(${variableOf('secure-port')} for --secure-port) or in the file that --config names.`,
+    ...flagLines(flagList),
+  ];
+  lines.push('', 'Features:');
+  for (const [name, gate] of Object.entries(featureGates)) {
+    // Stable and deprecated features are not listed.
+    if (gate.stage !== 'alpha' && gate.stage !== 'beta') continue;
+    lines.push(`  ${gateUsage(name, gate)}`);
+    for (const line of wrap(gate.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
+  }
+  lines.push('  Every other gate of release 1.33 can be named too and has no effect.', '');
+  return lines.join('\n');
+}
+
+/** The reference of all flags in Markdown. */
+export function flagReference(): string {
+  const lines = [
+    '# Flags of `orch serve`',
+    '',
+    'Made from `src/server/settings/flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).',
+    '',
+    'A flag is written `--name=value` or `--name value`; a switch alone (`--anonymous-auth`) means `true`. The same setting',
+    `may come from an environment variable (\`${variableOf('secure-port')}\` for \`--secure-port\`) or from the YAML file that \`--config\``,
+    'names (`secure-port: 6443`; lists and maps as YAML has them). The command line is stronger than the environment, the',
+    'environment than the file.',
+  ];
+  for (const section of sections) {
+    lines.push('', `## ${section}`, '', '| flag | value | default | meaning |', '|---|---|---|---|');
+    for (const flag of flagList.filter((f) => f.section === section)) {
+      const { name, aliases = [], type, help } = flag;
+      const value = type.format(flag.default);
+      const names = [name, ...aliases].map((each) => `\`--${each}\``);
+      const cells = [names.join(', '), cell(type.placeholder), value === '' ? '' : `\`${value}\``, cell(help)];
+      lines.push(`| ${cells.join(' | ')} |`);
+    }
+  }
+  lines.push('', '## Features', '');
+  for (const line of featureIntroduction) lines.push(line);
+  lines.push('', '| feature | stage | default | meaning |', '|---|---|---|---|');
+  for (const [name, { stage, default: on, locked, help }] of Object.entries(featureGates)) {
+    lines.push(`| \`${name}\` | ${stage} | ${on}${locked ? ', locked' : ''} | ${cell(help)} |`);
+  }
+  lines.push('', inertIntroduction, '', '| stage | default | features |', '|---|---|---|');
+  const rows = new Map<string, string[]>();
+  for (const [name, { stage, default: on, locked }] of Object.entries(inertGates)) {
+    const row = `${stage} | ${on}${locked ? ', locked' : ''}`;
+    rows.set(row, [...(rows.get(row) ?? []), `\`${name}\``]);
+  }
+  for (const [row, names] of rows) lines.push(`| ${row} | ${names.join(', ')} |`);
+  lines.push('');
+  return lines.join('\n');
+}
+
+/** The source of `server-options.ts`: the options of `createServer`, one for each flag. */
+export function optionTypes(): string {
+  const lines = [
+    '// Made from `flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).',
+    '',
+    '/** The settings of a server inside a program: those of the flags of `orch serve`, their names in camel case. */',
+    'export interface ServerOptions {',
+  ];
+  for (const { key, name, type, help } of flagList) {
+    const text = programSettings[key] === undefined ? '' : type.format(programSettings[key]);
+    const byDefault = text === '' ? 'Nothing by default.' : `\`${text}\` by default.`;
+    const meaning = help.replaceAll(/`--([a-z-]+)`/g, (_, flag: string) => `\`${keyOf(flag)}\``);
+    lines.push('  /**');
+    for (const line of wrap(meaning, 115)) lines.push(`   * ${line}`);
+    lines.push('   *');
+    for (const line of wrap(`${type.form} ${byDefault} The flag \`--${name}\`.`, 115)) lines.push(`   * ${line}`);
+    lines.push('   */', `  readonly ${key}?: ${type.given} | undefined;`);
+  }
+  lines.push('}', '');
+  return lines.join('\n');
+}
+
+const keyOf = (name: string) => flagList.find((flag) => flag.name === name)?.key ?? name;
+
+const featureIntroduction = [
+  'For `--feature-gates`, such as `--feature-gates=WatchList=true,AllAlpha=true`. Alpha features are off and beta features',
+  'on unless the table says otherwise; a stable or deprecated one that is named is told of in the log. To switch a locked',
+  'feature, or an unknown one, is an error. "Kept in objects" means that without the feature the fields are dropped',
+  'from what is written, unless the object had such fields before.',
+];
+
+const inertIntroduction =
+  'The other gates of release 1.33 can be switched as in that release. Nothing in this server depends on them: the log says so when one is not at its default.';
+
+function defaultNote({ type, default: value }: ListedFlag): string {
+  const text = type.format(value);
+  return text === '' ? '' : ` (default ${text})`;
+}
+
+const cell = (markdown: string) => markdown.replaceAll('|', '\\|');

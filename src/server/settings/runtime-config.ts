@@ -1,0 +1,60 @@
+import { formatGroupVersion } from '../../meta/index.ts';
+import { didYouMean } from './suggest.ts';
+
+const stages = ['api/all', 'api/ga', 'api/beta', 'api/alpha'];
+
+/** The syntax error of a setting of `--runtime-config`; undefined when it is well-formed. */
+export function checkRuntimeKey(key: string, _on: boolean, text: string): string | undefined {
+  if (key === 'api/all' && !['', 'true', 'false'].includes(text)) {
+    return `has ${JSON.stringify(text)} for api/all, which takes true or false only`;
+  }
+  const parts = key.split('/');
+  const wellFormed =
+    parts.every((part) => part !== '') &&
+    (parts[0] === 'api' ? stages.includes(key) : parts.length === 1 ? isVersion(key) : parts.length <= 3);
+  return wellFormed ? undefined : `names ${JSON.stringify(key)}, which is no part of an API${didYouMean(key, stages)}`;
+}
+
+/** The names of a resource that keys match. */
+interface Served {
+  readonly group: string;
+  readonly plural: string;
+  readonly versions: readonly { readonly version: string }[];
+}
+
+/**
+ * Whether a resource is served in a version: the most specific key decides. By default stable versions are served, alpha
+ * and beta versions are not; none of the beta versions that were once on by default is left.
+ */
+export function isServed(
+  config: ReadonlyMap<string, boolean>,
+  group: string,
+  version: string,
+  plural: string,
+): boolean {
+  const groupVersion = formatGroupVersion({ group, version });
+  const resource = `${groupVersion}/${plural}`;
+  const stage = version.includes('alpha') ? 'alpha' : version.includes('beta') ? 'beta' : 'ga';
+  const keys = [resource, groupVersion, `api/${stage}`, 'api/all'];
+  const decided = keys.map((key) => config.get(key)).find((on) => on !== undefined);
+  return decided ?? stage === 'ga';
+}
+
+/** The error of keys that match no resource of the server, or of a configuration that serves nothing; undefined when valid. */
+export function runtimeProblem(config: ReadonlyMap<string, boolean>, served: readonly Served[]): string | undefined {
+  if (config.size === 1 && config.get('api/all') === false) {
+    return 'leaves nothing to serve: beside api/all=false it must name what is to be served, such as v1';
+  }
+  const known = new Set(stages);
+  for (const { group, plural, versions } of served) {
+    for (const { version } of versions) {
+      const groupVersion = formatGroupVersion({ group, version });
+      known.add(groupVersion).add(`${groupVersion}/${plural}`);
+    }
+  }
+  const unknown = [...config.keys()].find((key) => !known.has(key));
+  if (unknown === undefined) return undefined;
+  return `names ${JSON.stringify(unknown)}, which this server does not have${didYouMean(unknown, [...known])}`;
+}
+
+const isVersion = (text: string) => /^v\d+((alpha|beta)\d+)?$/.test(text);

@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  EncryptedStore,
+  type EncryptionConfiguration,
+  type EncryptionCounts,
+  encryptionFormat,
+  type OpenedEncryption,
+  openEncryption,
+} from '../../encryption/index.ts';
+import type { HealthCheck } from '../../http/index.ts';
+import type { GroupResource, Names } from '../../meta/index.ts';
+import { resourceFinder } from '../../registry/index.ts';
+import { builtinResources } from '../../resources/index.ts';
+import { pagesOf, type Store, StoreError } from '../../store/index.ts';
+import { secretsPrefix } from '../certificates/stored-keys.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { repeat } from '../repeat.ts';
+import { decodeFound, parseFound } from '../settings/configuration-file.ts';
+import type { ServerSettings } from '../settings/flags.ts';
+import { hashOf } from '../settings/followed-file.ts';
+import { readPrivateKey } from '../settings/read-file.ts';
+import { StartError } from '../start-error.ts';
+
+type EncryptionSettings = Pick<
+  ServerSettings,
+  'encryptionProviderConfig' | 'encryptionProviderConfigAutomaticReload' | 'etcdPrefix'
+>;
+
+interface EncryptionDependencies extends Pick<Dependencies, 'clock' | 'random' | 'log'> {
+  readonly names: Names;
+  readonly counts: { readonly encryption: EncryptionCounts };
+}
+
+export interface MaybeEncrypted {
+  readonly store: Store;
+  /** Health checks of KMS plugins. */
+  readonly checks: readonly HealthCheck[];
+}
+
+const flagName = 'encryption-provider-config';
+/** How often the file is read again (ms). */
+const reloadMs = 60_000;
+/** How long replaced plugins serve what is under way (ms). */
+const retirementMs = 10_000;
+/** How often the start asks a KMS plugin that is not healthy, and how long it waits in between (ms). */
+const startAttempts = 10;
+const attemptMs = 1_000;
+
+/**
+ * The store, encrypted as the file says; the store itself without a file. Closes the store on failure.
+ * @throws StartError
+ */
+export async function encrypted(
+  store: Store,
+  settings: EncryptionSettings,
+  dependencies: EncryptionDependencies,
+): Promise<MaybeEncrypted> {
+  const path = settings.encryptionProviderConfig;
+  if (path === undefined) return { store, checks: [] };
+  const encryption = new Encryption(store, path, settings.etcdPrefix, dependencies);
+  try {
+    await encryption.start(settings.encryptionProviderConfigAutomaticReload);
+    return encryption;
+  } catch (error) {
+    await encryption.store.close();
+    throw error instanceof StoreError ? new StartError(error.message, error) : error;
+  }
+}
+
+/** A configuration that has been read. */
+export interface LoadedEncryption {
+  readonly configuration: EncryptionConfiguration;
+  /** Of the text of the file. */
+  readonly hash: string;
+}
+
+/** The configuration in a file. @throws StartError */
+export async function loadEncryption(path: string, names: Names): Promise<LoadedEncryption> {
+  const text = await readPrivateKey(flagName, path);
+  const found = parseFound(`--${flagName}`, path, text);
+  const configuration = decodeFound(encryptionFormat, found, names);
+  return { configuration, hash: hashOf(text) };
+}
+
+/** The resource whose rule a key or a prefix of keys has: secrets of the server itself are encrypted as secrets. */
+export function encryptedResource(names: Names): (key: string) => GroupResource | undefined {
+  const resourceOf = resourceFinder(builtinResources, names);
+  const secrets = { group: '', resource: 'secrets' };
+  return (key) => resourceOf(key) ?? (key.startsWith(secretsPrefix) ? secrets : undefined);
+}
+
+class Encryption implements MaybeEncrypted {
+  readonly store: EncryptedStore;
+  checks: readonly HealthCheck[] = [];
+  readonly #path: string;
+  readonly #dependencies: EncryptionDependencies;
+  #opened: OpenedEncryption | undefined;
+  #started = false;
+  #hash = '';
+  #failure = '';
+  #retired = new Set<() => void>();
+  #stopReloading: () => Promise<unknown> = () => Promise.resolve();
+
+  constructor(store: Store, path: string, pathPrefix: string, dependencies: EncryptionDependencies) {
+    this.#path = path;
+    this.#dependencies = dependencies;
+    this.store = new EncryptedStore({
+      store,
+      rules: () => {
+        if (this.#opened === undefined) throw new StoreError('unavailable', 'the encryption is not configured yet');
+        return this.#opened.rules;
+      },
+      resourceOf: encryptedResource(dependencies.names),
+      pathPrefix,
+      onClose: () => this.#stop(),
+    });
+  }
+
+  async start(reloads: boolean): Promise<void> {
+    const { clock } = this.#dependencies;
+    const loaded = await loadEncryption(this.#path, this.#dependencies.names);
+    const opened = await this.#open(loaded);
+    this.#use(loaded, opened);
+    await startPlugins(opened);
+    await this.#rewriteOwnSecrets();
+    this.#started = true;
+    this.checks = reloads
+      ? [this.#checkOfAll()]
+      : opened.plugins.map((plugin, i) => checkOf(`kms-provider-${i}`, plugin));
+    if (reloads) this.#stopReloading = repeat(clock, reloadMs, () => this.#reload());
+  }
+
+  #open({ configuration }: LoadedEncryption): Promise<OpenedEncryption> {
+    return openEncryption(configuration, {
+      ...this.#dependencies,
+      counts: this.#dependencies.counts.encryption,
+      randomBytes,
+      onRecovery: () => void this.#refresh(),
+    });
+  }
+
+  #use({ hash }: LoadedEncryption, opened: OpenedEncryption): void {
+    this.#opened = opened;
+    this.#hash = hash;
+    const { encryption } = this.#dependencies.counts;
+    encryption.configurationHash = hash;
+    encryption.keySources = () => opened.plugins.map(({ name, sources }) => [name, sources]);
+  }
+
+  /** Follows the file. What it says is used once it is valid and its plugins are healthy; until then the last is. */
+  async #reload(): Promise<void> {
+    const { clock, log, counts } = this.#dependencies;
+    const { reloads } = counts.encryption;
+    let opened: OpenedEncryption | undefined;
+    try {
+      const loaded = await loadEncryption(this.#path, this.#dependencies.names);
+      if (loaded.hash === this.#hash) return;
+      opened = await this.#open(loaded);
+      for (const plugin of opened.plugins) await plugin.start();
+      this.#retire(this.#opened);
+      this.#use(loaded, opened);
+      reloads.add({ status: 'success' }, clock.now());
+      log.info('the encryption configuration was reloaded', { hash: loaded.hash });
+      this.#failure = '';
+      await this.#refresh();
+    } catch (error) {
+      opened?.close();
+      reloads.add({ status: 'failure' }, clock.now());
+      // The next attempts fail alike until the file is mended.
+      if (messageOf(error) !== this.#failure) log.error('failed to reload the encryption configuration', { error });
+      this.#failure = messageOf(error);
+    }
+  }
+
+  /** Uses keys that may be had now, and were not before. */
+  async #refresh(): Promise<void> {
+    if (!this.#started) return;
+    this.store.recheck();
+    try {
+      await this.#rewriteOwnSecrets();
+    } catch (error) {
+      this.#dependencies.log.error('failed to encrypt the secrets of the server with the present key', { error });
+    }
+  }
+
+  #retire(opened: OpenedEncryption | undefined): void {
+    if (opened === undefined) return;
+    const close = () => {
+      cancel();
+      this.#retired.delete(close);
+      opened.close();
+    };
+    const cancel = this.#dependencies.clock.after(retirementMs, close);
+    this.#retired.add(close);
+  }
+
+  /** Encrypts this server's own secrets with the present key: nobody else writes them again. @throws StoreError */
+  async #rewriteOwnSecrets(): Promise<void> {
+    for await (const { entries } of pagesOf(this.store, { prefix: secretsPrefix })) {
+      for (const { key, value, revision, stale } of entries) {
+        // Another server that was first has done the same. What cannot be decrypted is empty.
+        if (stale === true && value.length > 0) await this.store.commit([{ key, revision }], [{ key, value }]);
+      }
+    }
+  }
+
+  #checkOfAll(): HealthCheck {
+    const check = async () => {
+      for (const plugin of this.#opened?.plugins ?? []) await plugin.check();
+    };
+    return checkOf('kms-providers', { check });
+  }
+
+  async #stop(): Promise<void> {
+    await this.#stopReloading();
+    for (const close of [...this.#retired]) close();
+    this.#opened?.close();
+  }
+}
+
+const checkOf = (name: string, plugin: { check(): Promise<void> }): HealthCheck => ({
+  name,
+  check: () => plugin.check(),
+  endpoints: ['healthz', 'livez', 'readyz'],
+});
+
+/** @throws StartError when a plugin cannot be used for too long */
+export async function startPlugins({ plugins }: OpenedEncryption): Promise<void> {
+  for (const plugin of plugins) {
+    for (let attempt = 1; !(await isStarted(plugin, attempt)); attempt++) await pause(attemptMs);
+  }
+}
+
+/** @throws StartError at the last attempt */
+async function isStarted(plugin: OpenedEncryption['plugins'][number], attempt: number): Promise<boolean> {
+  try {
+    await plugin.start();
+    return true;
+  } catch (error) {
+    if (attempt === startAttempts) throw new StartError(messageOf(error), error);
+    return false;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,122 @@
+import { setMaxListeners } from 'node:events';
+import type { CallWebhook, RegisteredWebhook } from '../../admission/index.ts';
+import { Shares } from '../../http/index.ts';
+import { createWebhookClient, type WebhookClient } from './webhook-client.ts';
+import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
+import { post } from './webhook-post.ts';
+import type { Receiving } from './whole-response.ts';
+
+export interface RegisteredWebhooks {
+  /**
+   * `atOnce`: how many requests are sent at a time; the others wait, within their timeout. Without `credentials` the
+   * webhook is called without.
+   */
+  postTo(registration: RegisteredWebhook, atOnce: number, credentials?: WebhookCredentials): CallWebhook;
+  /** The webhook of a kubeconfig; `atOnce` as for the others. Throws for certificates that are not PEM. */
+  open(config: WebhookConfig, atOnce: number): CallWebhook;
+  /** Aborts all requests, and closes all connections. */
+  close(): void;
+}
+
+export interface RegisteredWebhooksOptions {
+  /** An address at which a service is reached. Rejects with the reason why there is none. */
+  readonly locateService: (
+    namespace: string,
+    name: string,
+    port: number,
+  ) => Promise<{ readonly host: string; readonly port: string }>;
+}
+
+/** The largest response (bytes). */
+const maxAnswer = 8 * 1024 * 1024;
+/** Bytes of responses that are arriving, of all webhooks; one has no more of them than are left for others. */
+const maxReceiving = 128 * 1024 * 1024;
+/** How many clients are kept; the connections of others are closed when they have been idle. */
+const maxClients = 256;
+/** The timeout of a request that has none of its own (ms). */
+const defaultMs = 30_000;
+
+const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization: undefined };
+
+/** The webhooks that objects of the API register. Those with the same registration share their connections. */
+export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
+  const clients = new Map<string, WebhookClient>();
+  const opened: WebhookClient[] = [];
+  const shares = new Shares(maxReceiving);
+  const receivingOf = (place: string): Receiving => ({
+    take: (bytes) => {
+      const fits = shares.fits(place, bytes, false);
+      if (fits) shares.take(place, bytes);
+      return fits;
+    },
+    give: (bytes) => shares.give(place, bytes),
+  });
+  const limitsOf = ({ href }: URL) => ({ timeoutMs: defaultMs, maxAnswer, receiving: receivingOf(href) });
+  const closing = new AbortController();
+  // Every call under way listens.
+  setMaxListeners(0, closing.signal);
+  const clientOf = (key: string, ...made: Parameters<typeof makeClient>): WebhookClient => {
+    const client = clients.get(key) ?? makeClient(...made);
+    clients.delete(key);
+    clients.set(key, client);
+    for (const oldest of clients.keys()) {
+      if (clients.size <= maxClients) break;
+      clients.delete(oldest);
+    }
+    return client;
+  };
+  const makeClient = (
+    registration: RegisteredWebhook,
+    maxRequests: number,
+    credentials: WebhookCredentials | undefined,
+  ): WebhookClient => {
+    const { service } = registration;
+    const url = new URL(placeOf(registration));
+    const pem = Buffer.from(registration.caBundle ?? '', 'base64').toString();
+    const locate =
+      typeof registration.url === 'string' || !service
+        ? undefined
+        : () => locateService(service.namespace ?? '', service.name ?? '', service.port ?? 443);
+    return createWebhookClient(
+      {
+        url,
+        ca: pem.trim() === '' ? undefined : pem,
+        serverName: locate && serverNameOf(service),
+        skipVerify: false,
+        ...(credentials?.userFor(url.hostname, url.port || '443') ?? anonymous),
+      },
+      { ...limitsOf(url), maxRequests, ...(locate === undefined ? {} : { locate }) },
+    );
+  };
+  return {
+    open: (config, maxRequests) => {
+      const client = createWebhookClient(config, { ...limitsOf(config.url), maxRequests });
+      opened.push(client);
+      return (body, timeoutMs) =>
+        post(client, body, withTimeout(config.url.href, timeoutMs), { timeoutMs }, closing.signal);
+    },
+    postTo: (registration, atOnce, credentials) => {
+      const { url, service, caBundle } = registration;
+      const key = JSON.stringify([url, service, caBundle, atOnce, credentials?.path]);
+      return async (body, timeoutMs, traceparent) => {
+        const text = withTimeout(placeOf(registration), timeoutMs);
+        const client = clientOf(key, registration, atOnce, credentials);
+        return post(client, body, text, { timeoutMs, traceparent }, closing.signal);
+      };
+    },
+    close: () => {
+      closing.abort();
+      for (const client of [...clients.values(), ...opened]) client.close();
+    },
+  };
+}
+
+const serverNameOf = (service: RegisteredWebhook['service']): string => `${service?.name}.${service?.namespace}.svc`;
+
+/** The URL that tells the webhook how long it may take. */
+const withTimeout = (url: string, timeoutMs: number): string =>
+  `${url}${url.includes('?') ? '&' : '?'}timeout=${Math.ceil(timeoutMs / 1_000)}s`;
+
+/** The URL without its query, with the port of a service. */
+const placeOf = ({ url, service }: RegisteredWebhook): string =>
+  typeof url === 'string' ? url : `https://${serverNameOf(service)}:${service?.port ?? 443}${service?.path ?? ''}`;

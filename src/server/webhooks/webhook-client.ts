@@ -1,0 +1,139 @@
+import { Agent, type RequestOptions, request } from 'node:https';
+import type { Socket } from 'node:net';
+import { PacedSocket } from '../../http/index.ts';
+import { type ByteString, bufferOf, serverTurns } from '../../meta/index.ts';
+import type { WebhookConfig } from './webhook-kubeconfig.ts';
+import { type Receiving, wholeResponse } from './whole-response.ts';
+
+/** The response of a webhook. */
+export interface WebhookAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** What is special to one request. */
+export interface WebhookCall {
+  /** At the same place as that of the client. */
+  readonly url: URL;
+  /** Timeout (ms). */
+  readonly timeoutMs: number;
+  /** The header of this name. Absent: it is not sent. */
+  readonly traceparent?: string | undefined;
+}
+
+/** Calls a webhook. */
+export interface WebhookClient {
+  /** Posts JSON. Rejects when there is no complete response in time, or when aborted. Follows no redirect. */
+  post(body: ByteString, signal: AbortSignal, call?: WebhookCall): Promise<WebhookAnswer>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+export interface WebhookClientOptions {
+  /** Timeout of a request (ms). */
+  readonly timeoutMs: number;
+  /** The largest response (bytes). */
+  readonly maxAnswer: number;
+  /** Is asked before more bytes of a response are held, and told when they no longer arrive. Default: all are held. */
+  readonly receiving?: Receiving;
+  /** How many requests it sends at a time; the others wait, within their timeout. */
+  readonly maxRequests: number;
+  /** Where to connect to in place of the host of the URL. */
+  readonly locate?: () => Promise<{ readonly host: string; readonly port: string }>;
+}
+
+/** How long a connection may be idle (ms). */
+const idleMs = 90_000;
+
+/** Its connections are parsed in the turns of the server. */
+class PacedAgent extends Agent {
+  override createConnection(options: RequestOptions): PacedSocket {
+    return new PacedSocket(super.createConnection(options) as Socket, serverTurns());
+  }
+}
+
+/** A client of the webhook of a kubeconfig, over TLS connections of its own. Throws for certificates that are not PEM. */
+export function createWebhookClient(
+  { url, ca, serverName, skipVerify, cert, key, authorization }: WebhookConfig,
+  { timeoutMs, maxAnswer, maxRequests, locate, receiving }: WebhookClientOptions,
+): WebhookClient {
+  const agent = new PacedAgent({
+    keepAlive: true,
+    timeout: idleMs,
+    maxSockets: maxRequests,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: !skipVerify,
+    // A certificate that is trusted needs no issuer that is, as with the reference server.
+    ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+  });
+  const limits = { maxAnswer, ...(receiving === undefined ? {} : { receiving }) };
+  return {
+    async post(body, aborted, call: WebhookCall = { url, timeoutMs }) {
+      const bytes = bufferOf(body);
+      const credentials = await authorization?.();
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, */*',
+        'content-length': bytes.length,
+        host: url.host,
+        ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+        ...(credentials === undefined ? {} : { authorization: credentials }),
+      };
+      const answer = await within(call.timeoutMs, aborted, async (signal) => {
+        const place = await locate?.();
+        const found = place === undefined ? {} : { hostname: place.host, port: place.port };
+        const options = { method: 'POST', agent, headers, signal, ...found };
+        return send(call.url, options, bytes, limits);
+      });
+      return credentials === undefined ? answer : { ...answer, body: withoutCredentials(answer.body, credentials) };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** The body of a response without the credentials of a header: messages tell what webhooks respond. */
+function withoutCredentials(body: Buffer, header: string): Buffer {
+  const secret = header.slice(header.indexOf(' ') + 1);
+  if (secret === '' || !body.includes(secret)) return body;
+  return Buffer.from(body.toString().replaceAll(secret, '<credentials>'));
+}
+
+/** Work with a signal that aborts after a time, and when another one does. */
+async function within<T>(ms: number, aborted: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (aborted.aborted) abort();
+  // `AbortSignal.any` would keep a reference for each call as long as `aborted` lives.
+  aborted.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(abort, ms);
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    aborted.removeEventListener('abort', abort);
+  }
+}
+
+/** Sends the request, and again when a connection that was idle has been closed meanwhile. */
+async function send(
+  url: URL,
+  options: RequestOptions,
+  body: Buffer,
+  limits: Pick<WebhookClientOptions, 'maxAnswer' | 'receiving'>,
+  again = false,
+): Promise<WebhookAnswer> {
+  const outgoing = request(url, options);
+  outgoing.end(body);
+  try {
+    const { incoming, body: received } = await wholeResponse(outgoing, limits.maxAnswer, limits.receiving);
+    const { statusCode: status = 0, headers } = incoming;
+    return { status, contentType: headers['content-type'] ?? '', body: received };
+  } catch (error) {
+    const closed = outgoing.reusedSocket && error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+    if (closed && !again) return send(url, options, body, limits, true);
+    throw error;
+  }
+}

@@ -1,0 +1,198 @@
+import { dirname, resolve } from 'node:path';
+import { parseYaml } from '../../codec/index.ts';
+import { isJsonObject, type Json, type JsonObject, StatusError } from '../../meta/index.ts';
+import { readFileOf } from '../settings/read-file.ts';
+import { StartError } from '../start-error.ts';
+
+/** The credentials with which a webhook is called. */
+export interface WebhookUser {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** The `Authorization` header; undefined: none. */
+  readonly authorization: (() => Promise<string>) | undefined;
+}
+
+/** Where a webhook is, how it is trusted, and with which credentials it is called. */
+export interface WebhookConfig extends WebhookUser {
+  readonly url: URL;
+  /** CA bundle in PEM; undefined: the authorities that Node trusts. */
+  readonly ca: string | undefined;
+  /** The name in the certificate of the webhook, where it is not the host of the URL. */
+  readonly serverName: string | undefined;
+  readonly skipVerify: boolean;
+}
+
+/** The credentials for webhooks by their hosts. */
+export interface WebhookCredentials {
+  /** The kubeconfig that they are from. */
+  readonly path: string;
+  /** Undefined: the webhook is called without credentials. */
+  readonly userFor: (host: string, port: string) => WebhookUser | undefined;
+}
+
+/** A kubeconfig of a setting, as messages name it. */
+interface Source {
+  readonly path: string;
+  readonly where: string;
+}
+
+const sourceOf = (setting: string, path: string, what = ''): Source => ({
+  path,
+  where: `${setting}=${JSON.stringify(path)}${what === '' ? '' : `: ${what}`}`,
+});
+
+/**
+ * Reads the kubeconfig of a setting, such as `--flag`, that leads to a webhook: its current context. `what`: what is wrong
+ * where its content is. @throws StartError
+ */
+export async function readWebhookConfig(setting: string, path: string, what = ''): Promise<WebhookConfig> {
+  const source = sourceOf(setting, path, what);
+  const { where } = source;
+  const config = parsed(await readFileOf(setting, path), where);
+  const current = textOf(config, 'current-context', where);
+  const context = named(config, 'contexts', 'context', current, `${where}${withoutContext(config, current)}`);
+  const clusterName = textOf(context, 'cluster', where);
+  const cluster = named(config, 'clusters', 'cluster', clusterName, where);
+  const userName = textOf(context, 'user', where);
+  const user = userName === undefined ? {} : (find(config, 'users', 'user', userName) ?? {});
+  refuse(cluster, ['proxy-url'], where);
+  const skipVerify = cluster['insecure-skip-tls-verify'] === true;
+  const ca = await pemOf(cluster, 'certificate-authority', source);
+  if (skipVerify && ca !== undefined) {
+    throw new StartError(`${where}: insecure-skip-tls-verify and certificate-authority exclude each other`);
+  }
+  return {
+    url: urlOf(textOf(cluster, 'server', where), clusterName, where),
+    ca,
+    serverName: textOf(cluster, 'tls-server-name', where),
+    skipVerify,
+    ...(await readUser(user, userName, source)),
+  };
+}
+
+/** Reads the kubeconfig of a setting whose users are named after the webhooks for which they are. @throws StartError */
+export async function readWebhookCredentials(setting: string, path: string): Promise<WebhookCredentials> {
+  const source = sourceOf(setting, path);
+  const { where } = source;
+  const config = parsed(await readFileOf(setting, path), where);
+  const given: Json = config['users'] ?? [];
+  const users = new Map<string, WebhookUser>();
+  for (const entry of Array.isArray(given) ? given : []) {
+    const name = isJsonObject(entry) ? textOf(entry, 'name', where) : undefined;
+    if (name !== undefined) users.set(name, await readUser(named(config, 'users', 'user', name, where), name, source));
+  }
+  const current = textOf(config, 'current-context', where);
+  const context = current === undefined ? {} : named(config, 'contexts', 'context', current, where);
+  const fallback = users.get('*') ?? users.get(textOf(context, 'user', where) ?? '');
+  return {
+    path,
+    userFor: (host, port) => {
+      const targets = [`${host}:${port}`, ...(port === '443' ? [host] : [])];
+      for (const name of targets.flatMap(namesOf)) {
+        const user = users.get(name);
+        if (user !== undefined) return user;
+      }
+      return fallback;
+    },
+  };
+}
+
+/** The names of users for a host: its own, and those for all hosts of its domains. */
+function namesOf(target: string): string[] {
+  const labels = target.split('.');
+  return [target, ...labels.slice(1).map((_, i) => `*.${labels.slice(i + 1).join('.')}`)];
+}
+
+/** The bytes of `<field>-data`, otherwise the file that `<field>` names. */
+async function pemOf(from: JsonObject, field: string, { path, where }: Source): Promise<string | undefined> {
+  const data = textOf(from, `${field}-data`, where);
+  if (data !== undefined) return Buffer.from(data, 'base64').toString();
+  const file = textOf(from, field, where);
+  return file === undefined ? undefined : readFileOf(`${where}: ${field}`, resolve(dirname(path), file));
+}
+
+async function readUser(user: JsonObject, name: string | undefined, source: Source): Promise<WebhookUser> {
+  const { where } = source;
+  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
+  const [cert, key] = [await pemOf(user, 'client-certificate', source), await pemOf(user, 'client-key', source)];
+  if (cert !== undefined && key === undefined) {
+    const why = `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method.`;
+    throw new StartError(`${where}: invalid configuration: ${why}`);
+  }
+  if (cert === undefined && key !== undefined) {
+    throw new StartError(`${where}: client-certificate and client-key must be given together`);
+  }
+  return { cert, key, authorization: authorizationOf(user, source) };
+}
+
+function authorizationOf(user: JsonObject, { path, where }: Source): WebhookUser['authorization'] {
+  const tokenFile = textOf(user, 'tokenFile', where);
+  // The file is read for each request, because tokens are renewed there.
+  if (tokenFile !== undefined) {
+    const file = resolve(dirname(path), tokenFile);
+    return async () => `Bearer ${(await readFileOf(`${where}: tokenFile`, file)).trim()}`;
+  }
+  const token = textOf(user, 'token', where);
+  if (token !== undefined) return async () => `Bearer ${token}`;
+  const name = textOf(user, 'username', where);
+  if (name === undefined) return undefined;
+  const basic = Buffer.from(`${name}:${textOf(user, 'password', where) ?? ''}`).toString('base64');
+  return async () => `Basic ${basic}`;
+}
+
+function parsed(text: string, where: string): JsonObject {
+  try {
+    const { value, findings } = parseYaml(Buffer.from(text));
+    if (findings.length > 0) throw new StartError(`${where}: ${findings.join('; ')}`);
+    if (isJsonObject(value) && value['kind'] === 'Config') return value;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw new StartError(`${where}: ${error.message}`, error);
+  }
+  throw new StartError(`${where}: it is not a kubeconfig: its kind must be Config`);
+}
+
+/** What clients of the field say of a current context that is not there. */
+const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefined): string =>
+  current === undefined ||
+  !Array.isArray(contexts) ||
+  contexts.some((one) => isJsonObject(one) && one['name'] === current)
+    ? ''
+    : `: invalid configuration: [context was not found for specified context: ${current}, cluster has no server defined]`;
+
+/** The entry of a list that has a name. @throws StartError when there is none */
+function named(config: JsonObject, list: string, what: string, name: string | undefined, where: string): JsonObject {
+  if (name === undefined) throw new StartError(`${where}: it must have a current-context with a cluster`);
+  const entry = find(config, list, what, name);
+  if (entry !== undefined) return entry;
+  throw new StartError(`${where}: ${list} has no ${what} named ${JSON.stringify(name)}`);
+}
+
+/** The entry of a list that has a name; undefined when there is none. */
+function find(config: JsonObject, list: string, what: string, name: string): JsonObject | undefined {
+  const entries = config[list];
+  const found = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
+  const entry = isJsonObject(found ?? null) ? ((found as JsonObject)[what] ?? null) : null;
+  return isJsonObject(entry) ? entry : undefined;
+}
+
+/** The text of a field; undefined where it is absent or empty. */
+function textOf(from: JsonObject, field: string, where: string): string | undefined {
+  const value = from[field] ?? '';
+  if (typeof value !== 'string') throw new StartError(`${where}: ${field} must be a string`);
+  return value === '' ? undefined : value;
+}
+
+function refuse(from: JsonObject, fields: readonly string[], where: string): void {
+  const found = fields.find((field) => from[field] !== undefined && from[field] !== null);
+  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported`);
+}
+
+function urlOf(text: string | undefined, cluster: string | undefined, where: string): URL {
+  if (text === undefined) {
+    throw new StartError(`${where}: invalid configuration: no server found for cluster ${JSON.stringify(cluster)}`);
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'https:' && url.username === '' && url.password === '') return url;
+  throw new StartError(`${where}: server must be a URL with https and without credentials`);
+}

@@ -1,0 +1,90 @@
+/** Calls of webhooks, with failures as the reference server tells them. */
+import { isIP } from 'node:net';
+import { WebhookFailure } from '../../admission/index.ts';
+import { dialFailure } from '../../http/index.ts';
+import { type ByteString, isJsonObject, readJsonText } from '../../meta/index.ts';
+import type { WebhookAnswer, WebhookCall, WebhookClient } from './webhook-client.ts';
+
+/**
+ * Posts to the URL, and returns the body of a successful response. Rejects with a WebhookFailure for another response, and
+ * with an error whose message says why there is none.
+ */
+export async function post(
+  client: WebhookClient,
+  body: ByteString,
+  text: string,
+  call: Omit<WebhookCall, 'url'>,
+  closing: AbortSignal,
+): Promise<Uint8Array> {
+  const url = new URL(text);
+  const answer = await client.post(body, closing, { url, ...call }).catch((error: unknown) => {
+    throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, url)}`, { cause: error });
+  });
+  return contentOf(answer);
+}
+
+/** Why there is no response. */
+function failureText(error: unknown, url: URL): string {
+  if (!(error instanceof Error)) return 'unknown failure';
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'context deadline exceeded';
+  // An attempt for each address of a name.
+  const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
+  const { address, port } = cause as { readonly address?: string; readonly port?: number };
+  const place = { host: address ?? url.hostname.replace(/^\[|\]$/g, ''), port: String(port ?? (url.port || 443)) };
+  return certificateFault(cause) ?? dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
+}
+
+/** A certificate of another host. */
+function certificateFault(error: Error): string | undefined {
+  if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined;
+  const { host = '', cert = {} } = error as { host?: string; cert?: { readonly subjectaltname?: string } };
+  const prefix = isIP(host) === 0 ? 'DNS:' : 'IP Address:';
+  const known = (cert.subjectaltname ?? '').split(', ').filter((name) => name.startsWith(prefix));
+  const names = known.map((name) => name.slice(prefix.length)).join(', ');
+  const x509 = 'tls: failed to verify certificate: x509:';
+  if (names !== '') return `${x509} certificate is valid for ${names}, not ${host}`;
+  if (isIP(host) === 0) return `${x509} certificate is not valid for any names, but wanted to match ${host}`;
+  return `${x509} cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
+}
+
+/** How much of a response that is no success is shown (bytes). */
+const maxShown = 2_048;
+
+const refusals: { readonly [status: number]: string } = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+/** The body of a successful response. */
+function contentOf({ status, contentType, body }: WebhookAnswer): Uint8Array {
+  if (status < 200 || status > 206) throw new WebhookFailure(status, statusFailure(status, contentType, body));
+  if (body.length > 0) return body;
+  throw new Error(`0-length response with status code: ${status} and content type: ${contentType}`);
+}
+
+function statusFailure(status: number, contentType: string, body: Buffer): string {
+  const sent = readJsonText(body.toString());
+  if (isJsonObject(sent ?? null)) {
+    const { kind, status: outcome, message } = sent as { readonly [name: string]: unknown };
+    if (kind === 'Status' && outcome === 'Failure' && typeof message === 'string') return message;
+  }
+  const isText = contentType === '' || contentType.startsWith('text/');
+  const shown = isText ? body.subarray(0, maxShown).toString().trim() : 'unknown';
+  if (status === 403 || status === 415) return shown;
+  if (status === 406) {
+    const why = 'the server was unable to respond with a content type that the client supports';
+    return shown === '' || shown === 'unknown' ? why : shown;
+  }
+  const known = refusals[status];
+  if (known !== undefined) return known;
+  if (status >= 500)
+    return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`;
+  return `the server responded with the status code ${status} but did not return more information`;
+}

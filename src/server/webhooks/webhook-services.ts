@@ -1,0 +1,53 @@
+import { isFakeHost } from '../../controllers/index.ts';
+import { type Clock, type Names, type Random, StatusError } from '../../meta/index.ts';
+import type { Registry } from '../../registry/index.ts';
+import { Service } from '../../types/core-v1.ts';
+import type { RegisteredWebhooksOptions } from './registered-webhooks.ts';
+
+interface Options {
+  readonly registry: () => Registry;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How many fake nodes there are: nobody serves at their addresses. */
+  readonly fakeNodes: number;
+}
+
+/**
+ * Finds the address of the service of a webhook: an endpoint, as requests to its `proxy` subresource do, otherwise its
+ * cluster IP.
+ */
+export function webhookServices({ registry, names, clock, random, fakeNodes }: Options): RegisteredWebhooksOptions {
+  const locateService: RegisteredWebhooksOptions['locateService'] = async (namespace, name, port) => {
+    const { objects } = registry();
+    const { spec = {} } = await objects.read(Service, namespace, name).catch((error: unknown) => {
+      if (error instanceof StatusError && error.code === 404)
+        throw new Error(`service ${JSON.stringify(name)} not found`);
+      throw error;
+    });
+    const { type = 'ClusterIP', clusterIP = '', externalName = '', ports = [] } = spec;
+    if (type === 'ExternalName') return { host: externalName, port: String(port) };
+    if (!ports.some((one) => one.port === port)) {
+      throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`);
+    }
+    const proxy = registry().find('', 'v1', 'services')?.subresources.get('proxy');
+    if (proxy?.type === 'connect') {
+      const call = { names, now: clock.now(), random, nodeAddresses: [], options: {}, objects };
+      const endpoint = await proxy.connect
+        .locate({ ...call, namespace, name: `https:${name}:${port}` })
+        .catch(ignoreMissing);
+      if (endpoint !== undefined && isFakeHost(endpoint.host, fakeNodes)) {
+        throw new Error(`the pods of service ${JSON.stringify(name)} are on fake nodes, which serve no webhooks`);
+      }
+      if (endpoint !== undefined) return endpoint;
+    }
+    if (type === 'ClusterIP' && clusterIP === 'None') throw new Error('cannot route to service with ClusterIP "None"');
+    return { host: clusterIP, port: String(port) };
+  };
+  return { locateService };
+}
+
+/** @throws StatusError unless it says that there are no endpoints */
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 503)) throw error;
+}

@@ -51,7 +51,7 @@ function reference(): string {
 
 it('docs/metrics.md is up to date', async () => {
   expect(metrics.filter((metric) => sectionOf(metric) === undefined)).toEqual([]);
-  await expect(reference()).toMatchFileSnapshot('../../docs/metrics.md');
+  await expect(reference()).toMatchFileSnapshot('../../../docs/metrics.md');
 });
 
 it('declares each metric once, with a name as Prometheus wants it', () => {

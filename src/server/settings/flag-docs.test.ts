@@ -4,7 +4,7 @@ import { flagList } from './flags.ts';
 
 describe('documents generated from the flags', () => {
   it('docs/flags.md is up to date', async () => {
-    await expect(flagReference()).toMatchFileSnapshot('../../docs/flags.md');
+    await expect(flagReference()).toMatchFileSnapshot('../../../docs/flags.md');
   });
 
   it('server-options.ts is up to date: every flag, documented, with its unit', async () => {

@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { formatGroupResource, isStatus } from '../../meta/index.ts';
-import { encodeResourceList, equalQuantities, parseResourceList } from '../../types/resource-list.ts';
+import { encodeResourceList, equalQuantities, parseResourceList } from '../../rules/index.ts';
 import type { Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { Pod } from '../pods.ts';

@@ -2,8 +2,8 @@
 import { fakeNodeIndex } from '../../controllers/index.ts';
 import { type ApiObject, type Clock, formatTime, type JsonObject, type Names } from '../../meta/index.ts';
 import type { Registry, VirtualList } from '../../registry/index.ts';
+import { addInPlace, encodeResourceList, parseResourceList, type ResourceList } from '../../rules/index.ts';
 import { Node, Pod } from '../../types/core-v1.ts';
-import { addInPlace, encodeResourceList, parseResourceList, type ResourceList } from '../../types/resource-list.ts';
 import { annotatedUsage, type PodObject } from './canned.ts';
 
 export interface UsageOptions {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { etcdPath } from '../../../test/support/requirements.ts';
 import type { ByteString } from '../../meta/index.ts';
 import { checkCommit } from '../check.ts';
@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import { startEtcd, type TestEtcd } from '../testing/etcd.ts';
 import { realClock, realRandom } from '../testing/real-time.ts';
 import { absent, put, text } from '../testing/tools.ts';
-import { Commits } from './commits.ts';
+import { Commits, type CommitTools } from './commits.ts';
 import { openEtcdStore } from './etcd-store.ts';
 import { KeySpace } from './key-space.ts';
 import type { Leases } from './leases.ts';
@@ -22,6 +22,7 @@ describe.skipIf(program === undefined)('a commit over etcd', () => {
   let etcd: TestEtcd;
   let others: Store;
   let members: Members;
+  let tools: Omit<CommitTools, 'slots'>;
   let commits: Commits;
   /** The fates of the next requests; the others arrive and are answered. A late request arrives when the test sends it. */
   const fates: ('request lost' | 'request late' | 'answer lost')[] = [];
@@ -45,8 +46,10 @@ describe.skipIf(program === undefined)('a commit over etcd', () => {
       if (fate === 'answer lost') throw new Error(fate);
       return answer as never;
     };
-    const slots = new Slots(prefix, realRandom);
-    commits = new Commits({ members, keys, slots, clock, rpc, leases: undefined as unknown as Leases });
+    tools = { members, keys, clock, rpc, leases: undefined as unknown as Leases };
+  });
+  beforeEach(() => {
+    commits = new Commits({ ...tools, slots: new Slots(prefix, realRandom) });
   });
   afterAll(async () => {
     await members.close();

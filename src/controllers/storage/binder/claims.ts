@@ -1,7 +1,7 @@
 /** Claims are bound to volumes, or told why they are not. */
 import { keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
-import { classAnnotation, storageClassOf } from '../../../types/storage-class.ts';
+import { classAnnotation, storageClassOf } from '../../../rules/index.ts';
 import { kinds } from '../../kinds.ts';
 import { createdAt } from '../../pods.ts';
 import { type Claim, hasEnded } from '../pod-claims.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Container } from './core-v1.ts';
+import type { Container } from '../types/core-v1.ts';
 import { aggregateContainers } from './pod-resources.ts';
 import { encodeResourceList } from './resource-list.ts';
 

@@ -1,7 +1,7 @@
-/** The containers of pods, and the resources that they request together. */
+/** The containers of pods and the resources they request in total. */
 import { addQuantities, compareQuantities, parseQuantity, type Quantity } from '../meta/index.ts';
 import type { Infer } from '../schema/index.ts';
-import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from './core-v1.ts';
+import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from '../types/core-v1.ts';
 import { addInPlace, maxInPlace, parseResourceList, type Quantities, zero } from './resource-list.ts';
 import { isPodLevelResource } from './resource-names.ts';
 
@@ -23,8 +23,8 @@ const declaredResources = (
 ): Quantities => parseResourceList(resources?.[requirement]);
 
 /**
- * The effective requests or limits of the containers of a pod: the maximum of what the containers need together and
- * what each init container needs, where sidecars count from their turn on and beside the containers.
+ * Returns the effective requests or limits of the containers of a pod: the maximum of the sum over its containers and the
+ * needs of each init container. A sidecar counts from its start on, together with the containers.
  */
 export function aggregateContainers(
   { containers, initContainers }: PodSpec,
@@ -53,37 +53,37 @@ export function aggregateContainers(
 const podLevelResources = (spec: PodSpec, requirement: Requirement): Quantities =>
   new Map([...declaredResources(spec, requirement)].filter(([name]) => isPodLevelResource(name)));
 
-/** Requests or limits of a pod: the pod-level ones where set, else those aggregated from its containers. */
+/** Returns the requests or limits of a pod: those at pod level where set, else those aggregated from its containers. */
 export const podResources = (spec: PodSpec, requirement: Requirement): Quantities =>
   new Map([...aggregateContainers(spec, requirement), ...podLevelResources(spec, requirement)]);
 
 /**
- * Requests or limits of a pod for quota: for each container the maximum of the spec and what the status reports as
- * allocated (the spec is ignored while a resize is infeasible), plus the pod overhead, which is added to limits only
- * where a limit is set.
+ * Returns the requests or limits that quota charges for a pod: for each container the maximum of the spec and the allocation
+ * in the status (the spec is ignored while a resize is infeasible), plus the pod overhead. The overhead is added to a limit
+ * only where one is set.
  */
 export function allocatedPodResources(
   { spec = {}, status = {} }: Pick<Pod, 'spec' | 'status'>,
   requirement: Requirement,
 ): Quantities {
   const statuses = new Map(
-    [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].map((one) => [one.name, one]),
+    [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].map((entry) => [entry.name, entry]),
   );
   const infeasible = status.conditions?.some(
     ({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible',
   );
   const total = aggregateContainers(spec, requirement, (container) => {
-    const found = statuses.get(container.name);
-    if (found?.resources === undefined) return declaredResources(container, requirement);
+    const containerStatus = statuses.get(container.name);
+    if (containerStatus?.resources === undefined) return declaredResources(container, requirement);
     const amounts: Quantities = infeasible === true ? new Map() : declaredResources(container, requirement);
-    maxInPlace(amounts, declaredResources(found, requirement));
-    if (requirement === 'requests') maxInPlace(amounts, parseResourceList(found.allocatedResources));
+    maxInPlace(amounts, declaredResources(containerStatus, requirement));
+    if (requirement === 'requests') maxInPlace(amounts, parseResourceList(containerStatus.allocatedResources));
     return amounts;
   });
   for (const [name, amount] of podLevelResources(spec, requirement)) total.set(name, amount);
   for (const [name, amount] of parseResourceList(spec.overhead)) {
-    const found = total.get(name) ?? zero;
-    if (requirement === 'requests' || found.nano > 0n) total.set(name, addQuantities(found, amount));
+    const sum = total.get(name) ?? zero;
+    if (requirement === 'requests' || sum.nano > 0n) total.set(name, addQuantities(sum, amount));
   }
   return total;
 }
@@ -94,26 +94,28 @@ export const hasPodLevelResources = ({ resources }: PodSpec): boolean =>
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 
-const computed = ['cpu', 'memory'] as const;
+/** The resources that decide the QoS class. */
+const qosResources = ['cpu', 'memory'] as const;
 
 type Sums = Map<string, Quantity>;
 
-function add(sums: Sums, amounts: { readonly [name: string]: string } | undefined): number {
+/** Adds the positive CPU and memory amounts to `sums` and returns how many there are. */
+function addQosAmounts(sums: Sums, amounts: { readonly [name: string]: string } | undefined): number {
   let count = 0;
-  for (const name of computed) {
+  for (const name of qosResources) {
     const text = amounts?.[name];
     if (text === undefined) continue;
     const amount = parseQuantity(text);
     if (amount.nano <= 0n) continue;
-    const known = sums.get(name);
-    sums.set(name, known === undefined ? amount : addQuantities(known, amount));
+    const sum = sums.get(name);
+    sums.set(name, sum === undefined ? amount : addQuantities(sum, amount));
     count++;
   }
   return count;
 }
 
 /**
- * The QoS class: `Guaranteed` when limits equal requests for CPU and memory, `BestEffort` without either, else
+ * Returns the QoS class: `Guaranteed` when limits equal requests for CPU and memory, `BestEffort` when a pod has neither, else
  * `Burstable`.
  */
 export function qosClass(spec: PodSpec): QosClass {
@@ -124,8 +126,8 @@ export function qosClass(spec: PodSpec): QosClass {
     : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map((c) => c.resources);
   let limited = true;
   for (const resources of holders) {
-    add(requests, resources?.requests);
-    if (add(limits, resources?.limits) < computed.length) limited = false;
+    addQosAmounts(requests, resources?.requests);
+    if (addQosAmounts(limits, resources?.limits) < qosResources.length) limited = false;
   }
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
   const same = [...requests].every(([name, amount]) => {

@@ -1,6 +1,6 @@
-/** Classes of resource names. */
+/** Classes of resource names, such as native, extended and integer resources. */
 import type { Names } from '../meta/index.ts';
-import { resourceNames } from './core-v1.ts';
+import { resourceNames } from '../types/core-v1.ts';
 
 const HUGE_PAGES = 'hugepages-';
 
@@ -32,19 +32,19 @@ export const isStandard = (name: string): boolean =>
 
 export const isForContainers = (name: string): boolean => containerResources.has(name) || isHugePages(name);
 
-/** A native resource: without a domain, or under the project's own. */
+/** Whether a resource is native: its name has no domain, or the API's own. */
 export const isNative = (name: string, { labels }: Pick<Names, 'labels'>): boolean =>
   !name.includes('/') || name.includes(`${labels}/`);
 
-/** Whether containers request this as an extended resource: under another domain. Quotas limit it as `requests.<name>`. */
+/** Whether a resource is extended: its name has another domain. Quotas limit it as `requests.<name>`. */
 export const isExtendedResource = (name: string, names: Pick<Names, 'labels'>): boolean =>
   !isNative(name, names) && !name.startsWith('requests.');
 
-/** An extended resource whose name is also valid as the name in quotas. */
+/** Whether a resource is an extended one whose quota name `requests.<name>` is valid. */
 export const isExtended = (name: string, names: Names, isQualified: (name: string) => boolean): boolean =>
   isExtendedResource(name, names) && isQualified(`requests.${name}`);
 
-/** Whether the sum of limits may exceed what the node has: native resources other than huge pages. */
+/** Whether limits may exceed the node's capacity: native resources other than huge pages. */
 export const isOvercommittable = (name: string, names: Names): boolean => isNative(name, names) && !isHugePages(name);
 
 export const isPodLevelResource = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name);

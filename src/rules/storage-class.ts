@@ -1,7 +1,7 @@
 /** The storage class of persistent volumes and claims. */
 import { annotationOf, type Names, type ObjectMeta } from '../meta/index.ts';
 
-/** The annotation that named the storage class before `storageClassName`. */
+/** The deprecated annotation that preceded the field `storageClassName`. */
 export const classAnnotation = ({ labels }: Pick<Names, 'labels'>): string => `volume.beta.${labels}/storage-class`;
 
 interface Storage {
@@ -9,6 +9,6 @@ interface Storage {
   readonly spec?: { readonly storageClassName?: string };
 }
 
-/** The storage class of a volume or claim, empty without one: the annotation takes precedence over the field. */
+/** Returns the storage class of a volume or claim, or '' without one. The annotation takes precedence over the field. */
 export const storageClassOf = (object: Storage, names: Pick<Names, 'labels'>): string =>
   annotationOf(object, classAnnotation(names)) ?? object.spec?.storageClassName ?? '';

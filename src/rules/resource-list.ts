@@ -1,4 +1,4 @@
-/** ResourceLists: quantities by resource name, as they are encoded and parsed. */
+/** ResourceLists (quantities by resource name), encoded and parsed. */
 import {
   addQuantities,
   compareQuantities,
@@ -9,7 +9,7 @@ import {
   subtractQuantities,
 } from '../meta/index.ts';
 
-/** A ResourceList as objects have it: canonical quantities by resource name. */
+/** A ResourceList as stored in objects: canonical quantities by resource name. */
 export interface ResourceList {
   [resource: string]: string;
 }
@@ -28,7 +28,7 @@ export function parseResourceList(amounts: ResourceList | undefined): Quantities
   return out;
 }
 
-/** The resources sorted by name. */
+/** Encodes the resources in the order of their names. */
 export function encodeResourceList(amounts: Quantities): ResourceList {
   const out: ResourceList = {};
   for (const [name, amount] of sortedByName(amounts)) setKey(out, name, formatQuantity(amount));
@@ -38,29 +38,29 @@ export function encodeResourceList(amounts: Quantities): ResourceList {
 export const sortedByName = (amounts: Quantities): [string, Quantity][] =>
   [...amounts].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
-/** Adds `more` to `amounts`, which is modified. */
+/** Adds `more` to `amounts`, which is modified in place. */
 export function addInPlace(amounts: Quantities, more: Quantities): void {
   for (const [name, amount] of more) amounts.set(name, addQuantities(amounts.get(name) ?? zero, amount));
 }
 
-/** Sets each quantity of `amounts`, which is modified, to the maximum of both lists. */
+/** Raises each quantity of `amounts`, which is modified in place, to the maximum of both lists. */
 export function maxInPlace(amounts: Quantities, others: Quantities): void {
   for (const [name, amount] of others) {
-    const found = amounts.get(name);
-    if (found === undefined || compareQuantities(found, amount) < 0) amounts.set(name, amount);
+    const current = amounts.get(name);
+    if (current === undefined || compareQuantities(current, amount) < 0) amounts.set(name, amount);
   }
 }
 
-/** `a - b` for the names of `a`; a negative result becomes zero. */
+/** Subtracts `b` from `a` for the names in `a`; negative results become zero. */
 export function subtractNonNegative(a: Quantities, b: Quantities): Quantities {
   const out: Quantities = new Map();
   for (const [name, amount] of a) {
-    const rest = subtractQuantities(amount, b.get(name) ?? zero);
-    out.set(name, rest.nano < 0n ? zero : rest);
+    const difference = subtractQuantities(amount, b.get(name) ?? zero);
+    out.set(name, difference.nano < 0n ? zero : difference);
   }
   return out;
 }
 
-/** Whether both lists have the same names with equal quantities, however these are written. */
+/** Whether both lists have the same names with equal quantities, in any format. */
 export const equalQuantities = (a: Quantities, b: Quantities): boolean =>
   a.size === b.size && [...a].every(([name, { nano }]) => b.get(name)?.nano === nano);

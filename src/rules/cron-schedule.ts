@@ -16,7 +16,7 @@ const fields: readonly Field[] = [
   { low: 0, high: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
 ];
 
-/** The fields that descriptors stand for. */
+/** The five fields that each descriptor abbreviates. */
 const descriptors: { readonly [word: string]: string } = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
@@ -27,41 +27,41 @@ const descriptors: { readonly [word: string]: string } = {
   '@hourly': '0 * * * *',
 };
 
-/** When a schedule is due. */
+/** The times at which a schedule is due. */
 export interface Schedule {
-  /** The first time after another one (ms); undefined when there is none within five years. */
+  /** Returns the first due time after `after` (ms); undefined when there is none within five years. */
   readonly next: (after: number) => number | undefined;
-  /** The interval of a schedule that counts from whenever it begins (ms). */
+  /** The interval of an `@every` schedule (ms). */
   readonly every?: number;
 }
 
-/** Fields of a schedule, and ranges of a field, are read up to this number: a field has at most 60 values. */
+/** The maximum number of fields, and of ranges of a field, that are parsed: a field has at most 60 values. */
 const maxParts = 1_000;
 
-/** Ends the parsing of a schedule; the message is the error. */
-class Fault extends Error {}
+/** A syntax error of a schedule. Does not leave this module. */
+class ScheduleError extends Error {}
 
 /**
- * A schedule of five fields such as `0 0-6 * * mon`, or a descriptor such as `@hourly`, in the local time zone or, after
- * `TZ=`, in another one. The text of the error when it is not valid.
+ * Parses five fields such as `0 0-6 * * mon` or a descriptor such as `@hourly`. Times are local unless the text starts with
+ * `TZ=<zone>`. Returns the error message when the text is invalid.
  */
 export function parseSchedule(text: string): Schedule | string {
   try {
     return readSchedule(text);
   } catch (error) {
-    if (error instanceof Fault) return error.message;
+    if (error instanceof ScheduleError) return error.message;
     throw error;
   }
 }
 
 function readSchedule(text: string): Schedule {
-  if (text === '') throw new Fault('empty spec string');
+  if (text === '') throw new ScheduleError('empty spec string');
   let rest = text;
   let zone: string | undefined;
   if (/^(?:CRON_)?TZ=/.test(text)) {
     const space = text.indexOf(' ');
     zone = text.slice(text.indexOf('=') + 1, space < 0 ? undefined : space);
-    if (!isTimeZone(zone)) throw new Fault(`provided bad location ${zone}: unknown time zone ${zone}`);
+    if (!isTimeZone(zone)) throw new ScheduleError(`provided bad location ${zone}: unknown time zone ${zone}`);
     rest = space < 0 ? '' : text.slice(space).trim();
   }
   if (rest.startsWith(everyWord)) {
@@ -69,7 +69,7 @@ function readSchedule(text: string): Schedule {
     return { every, next: (after) => Math.floor(after / 1000) * 1000 + every };
   }
   if (rest.startsWith('@')) {
-    if (!Object.hasOwn(descriptors, rest)) throw new Fault(`unrecognized descriptor: ${rest}`);
+    if (!Object.hasOwn(descriptors, rest)) throw new ScheduleError(`unrecognized descriptor: ${rest}`);
     rest = descriptors[rest] ?? '';
   }
   const parts = rest
@@ -77,14 +77,14 @@ function readSchedule(text: string): Schedule {
     .split(/\s+/, maxParts)
     .filter((part) => part !== '');
   if (parts.length !== fields.length) {
-    throw new Fault(`expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`);
+    throw new ScheduleError(`expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`);
   }
   const [minutes, hours, days, months, weekdays] = parts.map((part, i) => readField(part, fields[i] as Field)) as [
-    Values,
-    Values,
-    Values,
-    Values,
-    Values,
+    FieldValues,
+    FieldValues,
+    FieldValues,
+    FieldValues,
+    FieldValues,
   ];
   const times = { minutes, hours, days, months, weekdays };
   return { next: (after) => nextTime(times, zone, after) };
@@ -98,27 +98,27 @@ function readInterval(word: string): number {
     const seconds = Number(parseDuration(word.slice(everyWord.length)) / 1_000_000_000n);
     return Math.max(1, seconds) * 1000;
   } catch (error) {
-    throw new Fault(`failed to parse duration ${word}: ${error instanceof Error ? error.message : ''}`);
+    throw new ScheduleError(`failed to parse duration ${word}: ${error instanceof Error ? error.message : ''}`);
   }
 }
 
 /** The values of a field at which a schedule is due. */
-interface Values {
-  readonly has: ReadonlySet<number>;
-  /** The field is `*` or `?`. */
+interface FieldValues {
+  readonly values: ReadonlySet<number>;
+  /** Whether the field is `*` or `?`. */
   readonly any: boolean;
 }
 
-function readField(text: string, field: Field): Values {
+function readField(text: string, field: Field): FieldValues {
   const ranges = text.split(',', maxParts);
-  if (ranges.length === maxParts) throw new Fault(`too many ranges: ${text}`);
-  const has = new Set<number>();
+  if (ranges.length === maxParts) throw new ScheduleError(`too many ranges: ${text}`);
+  const values = new Set<number>();
   let any = false;
-  for (const range of ranges) if (range !== '') any = readRange(range, field, has) || any;
-  return { has, any };
+  for (const range of ranges) if (range !== '') any = readRange(range, field, values) || any;
+  return { values, any };
 }
 
-/** Adds the values of `5`, `mon-fri` or `*`, each with an optional step. Whether these are all. */
+/** Adds the values of `5`, `mon-fri` or `*`, each with an optional step, to `into`. Returns whether the range is `*`. */
 function readRange(text: string, { low, high, names }: Field, into: Set<number>): boolean {
   const [bounds = '', step, ...more] = text.split('/', 3);
   const [from = '', to, ...others] = bounds.split('-', 3);
@@ -127,45 +127,47 @@ function readRange(text: string, { low, high, names }: Field, into: Set<number>)
   let last = high;
   if (!isAny) {
     first = readValue(from, low, names);
-    if (others.length > 0) throw new Fault(`too many hyphens: ${text}`);
+    if (others.length > 0) throw new ScheduleError(`too many hyphens: ${text}`);
     last = to === undefined ? first : readValue(to, low, names);
   }
-  if (more.length > 0) throw new Fault(`too many slashes: ${text}`);
+  if (more.length > 0) throw new ScheduleError(`too many slashes: ${text}`);
   const size = step === undefined ? 1 : readNumber(step);
   if (step !== undefined && to === undefined) last = high;
-  if (first < low) throw new Fault(`beginning of range (${first}) below minimum (${low}): ${text}`);
-  if (last > high) throw new Fault(`end of range (${last}) above maximum (${high}): ${text}`);
-  if (first > last) throw new Fault(`beginning of range (${first}) beyond end of range (${last}): ${text}`);
-  if (size === 0) throw new Fault(`step of range should be a positive number: ${text}`);
+  if (first < low) throw new ScheduleError(`beginning of range (${first}) below minimum (${low}): ${text}`);
+  if (last > high) throw new ScheduleError(`end of range (${last}) above maximum (${high}): ${text}`);
+  if (first > last) throw new ScheduleError(`beginning of range (${first}) beyond end of range (${last}): ${text}`);
+  if (size === 0) throw new ScheduleError(`step of range should be a positive number: ${text}`);
   for (let value = first; value <= last; value += size) into.add(value);
   return isAny && size === 1;
 }
 
 function readValue(text: string, low: number, names: readonly string[]): number {
-  const named = names.indexOf(text.toLowerCase());
-  return named >= 0 ? low + named : readNumber(text);
+  const index = names.indexOf(text.toLowerCase());
+  return index >= 0 ? low + index : readNumber(text);
 }
 
 function readNumber(text: string): number {
   if (!/^[+-]?[0-9]+$/.test(text)) {
-    throw new Fault(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw new ScheduleError(
+      `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
   }
   const value = Number(text);
   if (!Number.isSafeInteger(value)) {
-    throw new Fault(
+    throw new ScheduleError(
       `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: value out of range`,
     );
   }
-  if (value < 0) throw new Fault(`negative number (${value}) not allowed: ${text}`);
+  if (value < 0) throw new ScheduleError(`negative number (${value}) not allowed: ${text}`);
   return value;
 }
 
-/** The longest name of a time zone that is looked up (characters). */
+/** The maximum length of a time zone name (characters). */
 const maxZone = 1_000;
 const ZONE_PART = /^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$/;
 
-/** The errors of a time zone name. */
-export function timeZoneFaults(zone: string): string[] {
+/** Validates a time zone name. */
+export function timeZoneErrors(zone: string): string[] {
   if (zone === '') return ['timeZone must be nil or non-empty string'];
   const unknown = `unknown time zone ${zone}`;
   if (zone.length > maxZone || zone.split('/').some((part) => part === '.' || part === '..' || !ZONE_PART.test(part)))
@@ -175,7 +177,7 @@ export function timeZoneFaults(zone: string): string[] {
   return [...(zone.toLowerCase() === 'local' ? [local] : []), ...(isTimeZone(zone) ? [] : [unknown])];
 }
 
-/** Whether a time zone has exactly this name. */
+/** Whether a time zone with exactly this name exists. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -187,11 +189,11 @@ export function isTimeZone(name: string): boolean {
 }
 
 interface Times {
-  readonly minutes: Values;
-  readonly hours: Values;
-  readonly days: Values;
-  readonly months: Values;
-  readonly weekdays: Values;
+  readonly minutes: FieldValues;
+  readonly hours: FieldValues;
+  readonly days: FieldValues;
+  readonly months: FieldValues;
+  readonly weekdays: FieldValues;
 }
 
 const minuteMs = 60_000;
@@ -200,12 +202,12 @@ const dayMs = 24 * hourMs;
 const maxYears = 5;
 
 /**
- * The first time after another one at which all fields match. An hour that the clocks skip is not due on that day, and
- * one that they repeat is due twice.
+ * Returns the first time after `after` at which all fields match. A local hour that is skipped when clocks change is not due
+ * on that day; one that is repeated is due twice.
  */
 function nextTime(times: Times, zone: string | undefined, after: number): number | undefined {
   const { minutes, hours, months } = times;
-  if (Object.values(times).some(({ has }: Values) => has.size === 0)) return undefined;
+  if (Object.values(times).some(({ values }: FieldValues) => values.size === 0)) return undefined;
   const local = (time: number) => new Date(time + zoneOffset(zone, time));
   // Schedules have whole minutes.
   let time = Math.floor(after / minuteMs) * minuteMs + minuteMs;
@@ -214,32 +216,32 @@ function nextTime(times: Times, zone: string | undefined, after: number): number
     const date = local(time);
     const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
     if (year > lastYear) return undefined;
-    // Clocks that are set back over midnight show a day again.
-    const later = (shown: number) => Math.max(time + minuteMs, instant(zone, shown));
-    if (!months.has.has(month + 1)) time = later(Date.UTC(year, month + 1, 1));
+    // A day repeats when clocks are set back across midnight.
+    const later = (localTime: number) => Math.max(time + minuteMs, instant(zone, localTime));
+    if (!months.values.has(month + 1)) time = later(Date.UTC(year, month + 1, 1));
     else if (!isDue(times, date)) time = later(Date.UTC(year, month, day + 1));
-    else if (!hours.has.has(date.getUTCHours())) time += hourMs - (date.getTime() % hourMs);
-    else if (!minutes.has.has(date.getUTCMinutes())) time += minuteMs;
+    else if (!hours.values.has(date.getUTCHours())) time += hourMs - (date.getTime() % hourMs);
+    else if (!minutes.values.has(date.getUTCMinutes())) time += minuteMs;
     else return time;
   }
 }
 
-/** Where both days of the month and of the week are given, one of them suffices. */
+/** When both days of the month and days of the week are restricted, a match of either suffices. */
 function isDue({ days, weekdays }: Times, date: Date): boolean {
-  const [byMonth, byWeek] = [days.has.has(date.getUTCDate()), weekdays.has.has(date.getUTCDay())];
+  const [byMonth, byWeek] = [days.values.has(date.getUTCDate()), weekdays.values.has(date.getUTCDay())];
   return days.any || weekdays.any ? byMonth && byWeek : byMonth || byWeek;
 }
 
-/** The first time at which the clocks show a time that is given as if it were UTC; when they skip it, a later one. */
-function instant(zone: string | undefined, shown: number): number {
-  const [before, after] = [-dayMs, dayMs].map((ms) => shown - zoneOffset(zone, shown + ms)) as [number, number];
+/** Returns the first instant of a local time (ms, written as if UTC), or a later instant when clocks skip that time. */
+function instant(zone: string | undefined, localTime: number): number {
+  const [before, after] = [-dayMs, dayMs].map((ms) => localTime - zoneOffset(zone, localTime + ms)) as [number, number];
   const first = Math.min(before, after);
-  return first + zoneOffset(zone, first) === shown ? first : Math.max(before, after);
+  return first + zoneOffset(zone, first) === localTime ? first : Math.max(before, after);
 }
 
 const formats = new Map<string | undefined, Intl.DateTimeFormat>();
 
-/** How much the clocks of a time zone, by default the local one, are ahead of UTC at a time (ms). */
+/** Returns the offset from UTC (ms) of a time zone, by default the local one, at `time`. */
 export function zoneOffset(zone: string | undefined, time: number): number {
   if (zone === 'UTC') return 0;
   let format = formats.get(zone);

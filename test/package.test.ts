@@ -147,7 +147,7 @@ export async function run() {
   const websites = client.kind<Website>('example.com/v1', 'Website');
   const clock = new VirtualClock();
   const controller = startController({
-    ...{ client, clock, kind: websites, owns: [client.kind('v1', 'Secret')] },
+    client, clock, kind: websites, owns: [client.kind('v1', 'Secret')],
     watches: [{ kind: websites, map: ({ spec }) => [{ namespace: 'default', name: spec.image }] }],
     async reconcile({ namespace, name }, { object }) {
       if (object === undefined) return;
@@ -269,7 +269,8 @@ describe('the types of the package', () => {
     expect(check('controller.mts', clientEsm, { module: 'nodenext' })).toBe('');
     expect(
       check('disposing.mts', clientEsm.replace('const controller', 'await using controller'), {
-        ...{ module: 'nodenext', lib: ['es2023', 'esnext.disposable'] },
+        module: 'nodenext',
+        lib: ['es2023', 'esnext.disposable'],
       }),
     ).toBe('');
     expect(check('controller.cts', clientCommonJs, { module: 'node16' })).toBe('');

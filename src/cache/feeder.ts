@@ -31,7 +31,7 @@ export function retryDelay(failures: number, code: StoreErrorCode): number {
 export interface Feed {
   readonly revision: number;
   /** The cached object with this key. */
-  held(key: string): CachedObject | undefined;
+  get(key: string): CachedObject | undefined;
   /** Replaces the whole state by that of a revision, which may even be earlier than the current one. */
   load(tree: BTree<CachedObject>, revision: number): void;
   /** Applies the next commit; without changes it is a progress notification. */
@@ -127,9 +127,9 @@ export class Feeder {
   async #take(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
     let bytes = 0;
     for (const entry of entries) {
-      const held = same ? this.#feed.held(entry.key) : undefined;
-      const current = held?.revision === entry.revision && held.labels !== unknownLabels;
-      tree.set(current ? held : this.#options.describe(entry));
+      const cached = same ? this.#feed.get(entry.key) : undefined;
+      const current = cached?.revision === entry.revision && cached.labels !== unknownLabels;
+      tree.set(current ? cached : this.#options.describe(entry));
       bytes += entry.value.length;
       if (bytes < sliceBytes) continue;
       bytes = 0;

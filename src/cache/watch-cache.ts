@@ -179,7 +179,7 @@ class Cache implements WatchCache {
       get revision() {
         return revision();
       },
-      held: (key) => this.#tree.get(key),
+      get: (key) => this.#tree.get(key),
       load: (tree, loaded) => this.#replace(tree, loaded),
       apply: (applied, changes) => this.#apply(applied, changes),
       damaged: (error) => this.#damaged(error),

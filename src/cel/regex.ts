@@ -38,8 +38,8 @@ export interface Regex {
 }
 
 /** In the order of their last use. */
-const kept = new Map<string, Regex>();
-let keptInstructions = 0;
+const cache = new Map<string, Regex>();
+let cachedInstructions = 0;
 let uses = 0;
 
 /**
@@ -48,30 +48,30 @@ let uses = 0;
  */
 export function compileRegex(pattern: string): Regex {
   if (++uses % USES === 0) forgetStates();
-  const found = kept.get(pattern);
+  const found = cache.get(pattern);
   if (found !== undefined) {
-    kept.delete(pattern);
-    kept.set(pattern, found);
+    cache.delete(pattern);
+    cache.set(pattern, found);
     return found;
   }
   const regex = compile(pattern);
-  kept.set(pattern, regex);
-  keptInstructions += regex.programSize + OVERHEAD;
-  for (const [oldest, old] of kept) {
-    if (keptInstructions <= maxKeptPatterns) break;
+  cache.set(pattern, regex);
+  cachedInstructions += regex.programSize + OVERHEAD;
+  for (const [oldest, old] of cache) {
+    if (cachedInstructions <= maxKeptPatterns) break;
     forget(oldest, old);
   }
   return regex;
 }
 
 function forget(pattern: string, { programSize }: Regex): void {
-  kept.delete(pattern);
-  keptInstructions -= programSize + OVERHEAD;
+  cache.delete(pattern);
+  cachedInstructions -= programSize + OVERHEAD;
 }
 
 function forgetStates(): void {
   let bytes = keptRegexes().stateBytes;
-  for (const [oldest, regex] of kept) {
+  for (const [oldest, regex] of cache) {
     if (bytes <= MAX_STATES) break;
     bytes -= regex.stateBytes();
     forget(oldest, regex);
@@ -85,8 +85,8 @@ export function keptRegexes(): {
   readonly stateBytes: number;
 } {
   let stateBytes = 0;
-  for (const regex of kept.values()) stateBytes += regex.stateBytes();
-  return { patterns: kept.size, instructions: keptInstructions, stateBytes };
+  for (const regex of cache.values()) stateBytes += regex.stateBytes();
+  return { patterns: cache.size, instructions: cachedInstructions, stateBytes };
 }
 
 const literal = /^(\^?)([^\\^$.|?*+()[\]{}\ud800-\udfff]*)(\$?)$/;
@@ -173,12 +173,12 @@ export const sizeOfPattern = (pattern: string): number => sizeOfProgram(pattern)
 
 /** The pattern with groups that have no names. */
 function withoutNames(pattern: string): string {
-  const named = /\(\?P?<[^>]*>/y;
+  const groupStart = /\(\?P?<[^>]*>/y;
   let rest = '';
   for (let i = 0, end = 0; i < pattern.length; i = end) {
-    named.lastIndex = i;
-    const isNamed = named.test(pattern);
-    end = isNamed ? named.lastIndex : endOfUnit(pattern, i);
+    groupStart.lastIndex = i;
+    const isNamed = groupStart.test(pattern);
+    end = isNamed ? groupStart.lastIndex : endOfUnit(pattern, i);
     rest += isNamed ? '(' : pattern.slice(i, end);
   }
   return rest;

@@ -41,7 +41,7 @@ export type Value =
   | OpaqueValue;
 
 /** An expression can fail many times within its budget: a stack would take a hundred times as long as the failure. */
-class WithoutStack extends Error {
+class StacklessError extends Error {
   constructor(message: string) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -51,10 +51,10 @@ class WithoutStack extends Error {
 }
 
 /** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
-export class CelError extends WithoutStack {}
+export class CelError extends StacklessError {}
 
 /** Ends an evaluation without being a failure of the expression: no operator or macro absorbs it. */
-export abstract class Interruption extends WithoutStack {}
+export abstract class Interruption extends StacklessError {}
 
 /** The cost budget is exceeded. */
 export class CostLimitExceeded extends Interruption {}

@@ -16,10 +16,10 @@ export function* deflate(bytes: Uint8Array): Generator<Deflated> {
   for (let at = 0; at < bytes.length; at += plainBytes) {
     const plain = bytes.subarray(at, at + plainBytes);
     // A flush instead of an end: other parts may follow.
-    const made = deflateRawSync(plain, { level: 1, finishFlush: constants.Z_FULL_FLUSH });
+    const deflated = deflateRawSync(plain, { level: 1, finishFlush: constants.Z_FULL_FLUSH });
     // What zlib returns is a slice of a larger buffer.
-    const exact = new Uint8Array(made.length);
-    exact.set(made);
+    const exact = new Uint8Array(deflated.length);
+    exact.set(deflated);
     yield { bytes: exact, size: plain.length, crc: crc32(plain) };
   }
 }

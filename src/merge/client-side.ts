@@ -76,8 +76,8 @@ export function* migrateLastApplied(
     const annotations = fieldPath('metadata', 'annotations');
     const annotation = fieldElement(annotationOf(names));
     const path = [...annotations, annotation];
-    const kept = nodeAt(entry.fields, path) === undefined ? last.fields : withAnnotation(last.fields, path);
-    migrated.push(yield* withFields(entry, keptNode(entry.fields, applier.fields, kept) ?? {}));
+    const lastFields = nodeAt(entry.fields, path) === undefined ? last.fields : withAnnotation(last.fields, path);
+    migrated.push(yield* withFields(entry, keptNode(entry.fields, applier.fields, lastFields) ?? {}));
   }
   return migrated;
 }
@@ -98,9 +98,9 @@ function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): Fie
     const before = old[element] as FieldSet;
     const applied = now[element];
     const was = then?.[element];
-    const kept = applied !== undefined ? keptNode(before, applied, was) : was === undefined ? undefined : before;
-    if (kept === undefined) continue;
-    out[element] = kept;
+    const node = applied !== undefined ? keptNode(before, applied, was) : was === undefined ? undefined : before;
+    if (node === undefined) continue;
+    out[element] = node;
     members++;
   }
   if (old[itself] !== undefined && now[itself] === undefined && members > 0) return { [itself]: leaf, ...out };

@@ -141,8 +141,8 @@ function* sortedInSteps(node: FieldSet, pace: Pace): Steps<FieldSet> {
     last = element;
     const below = node[element] as FieldSet;
     if (below === leaf) continue;
-    const wanted = yield* sortedInSteps(below, pace);
-    if (wanted !== below) changed.set(element, wanted);
+    const sortedChild = yield* sortedInSteps(below, pace);
+    if (sortedChild !== below) changed.set(element, sortedChild);
   }
   if (inOrder && changed.size === 0) return node;
   const elements = Object.keys(node);

@@ -29,10 +29,10 @@ export function sorted(node: FieldSet): FieldSet {
     last = element;
     const below = node[element] as FieldSet;
     if (below === leaf) continue;
-    const wanted = sorted(below);
-    if (wanted === below) continue;
+    const sortedChild = sorted(below);
+    if (sortedChild === below) continue;
     changed ??= new Map();
-    changed.set(element, wanted);
+    changed.set(element, sortedChild);
   }
   if (inOrder && changed === undefined) return node;
   const elements = Object.keys(node);

@@ -16,7 +16,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { nestsTooDeep } from './bounds.ts';
-import { Inapplicable, notApplicable, reasonOf, textOf } from './json-patch-errors.ts';
+import { notApplicable, PatchOperationError, reasonOf, textOf } from './json-patch-errors.ts';
 
 export const maxJsonPatchOperations = 10_000;
 /** How much all `copy` operations may add to a document, in bytes of JSON (approximate). */
@@ -97,7 +97,7 @@ function* apply(state: Patching, operation: JsonObject): Steps<void> {
   try {
     yield* carryOut(state, operation);
   } catch (error) {
-    throw error instanceof Inapplicable ? notApplicable(reasonOf(operation, error), error.isTest) : error;
+    throw error instanceof PatchOperationError ? notApplicable(reasonOf(operation, error), error.isTest) : error;
   }
 }
 
@@ -117,7 +117,7 @@ function* carryOut(state: Patching, operation: JsonObject): Steps<void> {
     case 'move': {
       const from = pointer(operation, 'from');
       if (from.length < path.length && from.every((token, i) => token === path[i])) {
-        throw new Inapplicable('operation', 'a value cannot be moved into itself');
+        throw new PatchOperationError('operation', 'a value cannot be moved into itself');
       }
       insert(
         state,
@@ -133,25 +133,25 @@ function* carryOut(state: Patching, operation: JsonObject): Steps<void> {
       return;
     }
     case 'test':
-      if (!(yield* same(state, found(state, path), operand(operation)))) throw new Inapplicable('test', '');
+      if (!(yield* same(state, found(state, path), operand(operation)))) throw new PatchOperationError('test', '');
       return;
     default:
-      throw new Inapplicable('operation', `Unexpected kind: ${textOf(getKey(operation, 'op'))}`);
+      throw new PatchOperationError('operation', `Unexpected kind: ${textOf(getKey(operation, 'op'))}`);
   }
 }
 
 function operand(operation: JsonObject): Json {
   const value = getKey(operation, 'value');
-  if (value === undefined) throw new Inapplicable('operation', 'the operation has no value');
+  if (value === undefined) throw new PatchOperationError('operation', 'the operation has no value');
   return value;
 }
 
 /** The reference tokens of a JSON Pointer (RFC 6901). */
 function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
   const text = getKey(operation, member);
-  if (typeof text !== 'string') throw new Inapplicable('operation', `the operation has no ${member}`);
+  if (typeof text !== 'string') throw new PatchOperationError('operation', `the operation has no ${member}`);
   if (text === '') return [];
-  if (!text.startsWith('/')) throw new Inapplicable('parent', '', member);
+  if (!text.startsWith('/')) throw new PatchOperationError('parent', '', member);
   const tokens = text.slice(1).split('/');
   return text.includes('~') ? tokens.map(unescapeToken) : tokens;
 }
@@ -174,7 +174,7 @@ export function visitedBy(operations: readonly JsonObject[]): JsonObject {
 }
 
 function unescapeToken(token: string): string {
-  if (/~(?![01])/.test(token)) throw new Inapplicable('operation', 'a pointer holds a stray ~');
+  if (/~(?![01])/.test(token)) throw new PatchOperationError('operation', 'a pointer holds a stray ~');
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
@@ -183,7 +183,7 @@ function atFrom<T>(compute: () => T): T {
   try {
     return compute();
   } catch (error) {
-    throw error instanceof Inapplicable ? new Inapplicable(error.place, error.detail, 'from') : error;
+    throw error instanceof PatchOperationError ? new PatchOperationError(error.place, error.detail, 'from') : error;
   }
 }
 
@@ -193,7 +193,7 @@ const numberOf = (token: string): number => (/^(0|[1-9][0-9]{0,15})$/.test(token
 /** The array index of a reference token; `-` is the index after the last element. */
 function indexOf(list: JsonArray, token: string, last: number): number {
   const index = token === '-' ? list.length : numberOf(token);
-  if (index < 0 || index > last) throw new Inapplicable('index', token);
+  if (index < 0 || index > last) throw new PatchOperationError('index', token);
   return index;
 }
 
@@ -204,9 +204,9 @@ function lookup(state: Patching, path: readonly string[], depth = path.length): 
     const isLast = i === path.length - 1;
     if (Array.isArray(value)) value = value[isLast ? indexOf(value, token, value.length - 1) : numberOf(token)];
     else value = isJsonObject(value) ? getKey(value, token) : undefined;
-    if (value === undefined) throw new Inapplicable(isLast ? 'member' : 'parent', token);
+    if (value === undefined) throw new PatchOperationError(isLast ? 'member' : 'parent', token);
   }
-  if (value === undefined) throw new Inapplicable('parent', '');
+  if (value === undefined) throw new PatchOperationError('parent', '');
   return value;
 }
 
@@ -232,7 +232,7 @@ function insert(state: Patching, path: readonly string[], value: Json): void {
   } else if (isJsonObject(parent)) {
     setKey(parent, token, value);
   } else {
-    throw new Inapplicable('parent', token);
+    throw new PatchOperationError('parent', token);
   }
 }
 
@@ -264,7 +264,7 @@ function replace(state: Patching, path: readonly string[], value: Json): void {
   const parent = lookup(state, path, path.length - 1);
   if (Array.isArray(parent)) parent[indexOf(parent, token, parent.length - 1)] = value;
   else if (isJsonObject(parent)) setKey(parent, token, value);
-  else throw new Inapplicable('parent', token);
+  else throw new PatchOperationError('parent', token);
 }
 
 function spend(state: Patching, members: number): void {
@@ -279,7 +279,7 @@ function* copyOf(state: Patching, value: Json, levels: number): Steps<Json> {
   if (state.pace.over()) yield;
   state.copied += typeof value === 'string' ? value.length + 2 : 8;
   spend(state, copyWork);
-  if (state.copied > maxCopied) throw new Inapplicable('operation', 'the patch copies too much');
+  if (state.copied > maxCopied) throw new PatchOperationError('operation', 'the patch copies too much');
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) throw nestsTooDeep();
   if (Array.isArray(value)) {

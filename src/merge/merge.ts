@@ -28,9 +28,9 @@ export function* mergeInSteps(shape: StructShape, live: JsonObject, applyConfig:
 }
 
 function* mergedInSteps(shape: Shape, live: Json | undefined, applyConfig: Json, pace: Pace): Steps<Json> {
-  const [before, wanted] = [weigh(live), weigh(applyConfig)];
-  if (pace.over(before + wanted)) yield;
-  if (before < largeWeight && wanted < largeWeight) return merged(shape, live, applyConfig);
+  const [before, configWeight] = [weigh(live), weigh(applyConfig)];
+  if (pace.over(before + configWeight)) yield;
+  if (before < largeWeight && configWeight < largeWeight) return merged(shape, live, applyConfig);
   if (shape.kind === 'list' && shape.listType !== 'atomic') {
     const old = Array.isArray(live) ? live : [];
     return yield* mergedListInSteps(shape, old, Array.isArray(applyConfig) ? applyConfig : [], pace);
@@ -53,9 +53,9 @@ function* mergedObjectInSteps(
   for (const key in applyConfig) {
     if (pace.over()) yield;
     const before = live !== undefined && Object.hasOwn(live, key) ? live[key] : undefined;
-    const wanted = applyConfig[key] as Json;
+    const configValue = applyConfig[key] as Json;
     const inner = memberShape(shape, key);
-    const after = inner === undefined ? wanted : yield* mergedInSteps(inner, before, wanted, pace);
+    const after = inner === undefined ? configValue : yield* mergedInSteps(inner, before, configValue, pace);
     if (after !== before) changed.set(key, after);
   }
   if (live !== undefined && changed.size === 0) return live;
@@ -105,8 +105,8 @@ function merged(shape: Shape, live: Json | undefined, applyConfig: Json): Json {
     case 'list': {
       if (shape.listType === 'atomic') return replaced(live, applyConfig);
       const old = Array.isArray(live) ? live : [];
-      const wanted = Array.isArray(applyConfig) ? applyConfig : [];
-      return old.length + wanted.length === 0 ? replaced(live, applyConfig) : mergedList(shape, old, wanted);
+      const configItems = Array.isArray(applyConfig) ? applyConfig : [];
+      return old.length + configItems.length === 0 ? replaced(live, applyConfig) : mergedList(shape, old, configItems);
     }
     default:
       if (shape.kind !== 'untyped' && shape.atomic) return replaced(live, applyConfig);
@@ -166,7 +166,7 @@ function arranged(live: Json[], old: readonly string[], entries: Json[], order: 
 }
 
 function interleaved(live: Json[], old: readonly string[], entries: Json[], order: readonly string[]): Json[] {
-  const wanted = new Set(order);
+  const orderedElements = new Set(order);
   const known = new Set(old);
   const sharedOrder = order.filter((element) => known.has(element));
   const out: Json[] = [];
@@ -178,7 +178,7 @@ function interleaved(live: Json[], old: readonly string[], entries: Json[], orde
     next++;
   };
   old.forEach((element, i) => {
-    if (!wanted.has(element)) out.push(live[i] as Json);
+    if (!orderedElements.has(element)) out.push(live[i] as Json);
     else if (element === sharedOrder[shared]) {
       const after = shared + 1;
       while (shared < after) takeWanted();

@@ -110,8 +110,9 @@ export function withNamedFields(shape: Shape, node: FieldSet): FieldSet {
   for (const element in node) {
     const inner = node[element] as FieldSet;
     const field = fieldAt(shape, element);
-    const kept = isEmpty(inner) ? inner : withNamedFields(field?.shape ?? innerShape(shape), inner);
-    out[element] = field === undefined || isBare(field) || includesItself(kept) ? kept : { [itself]: leaf, ...kept };
+    const renamed = isEmpty(inner) ? inner : withNamedFields(field?.shape ?? innerShape(shape), inner);
+    out[element] =
+      field === undefined || isBare(field) || includesItself(renamed) ? renamed : { [itself]: leaf, ...renamed };
   }
   return out;
 }
@@ -125,13 +126,13 @@ export function fieldsToRemove(shape: Shape, node: FieldSet, others: FieldSet | 
   for (const element in node) {
     if (element === itself) continue;
     const inner = node[element] as FieldSet;
-    const kept = others?.[element];
+    const otherFields = others?.[element];
     const field = fieldAt(shape, element);
-    if (field === undefined ? includesItself(inner) : kept === undefined && !isBare(field)) {
+    if (field === undefined ? includesItself(inner) : otherFields === undefined && !isBare(field)) {
       out[element] = leaf;
       continue;
     }
-    const toRemove = fieldsToRemove(field?.shape ?? innerShape(shape), inner, kept);
+    const toRemove = fieldsToRemove(field?.shape ?? innerShape(shape), inner, otherFields);
     if (!isEmpty(toRemove)) out[element] = toRemove;
   }
   return out;

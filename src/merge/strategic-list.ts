@@ -104,29 +104,29 @@ export const unknownDirective = (patch: JsonObject) =>
  */
 export function* arrange(
   items: JsonArray,
-  wanted: JsonArray,
+  order: JsonArray,
   live: JsonArray,
   mergeKey: string | undefined,
 ): Steps<JsonArray> {
-  const wantedRanks = ranks(wanted, mergeKey);
+  const orderRanks = ranks(order, mergeKey);
   yield;
   const liveRanks = ranks(live, mergeKey);
   yield;
-  const given: Ranked[] = [];
+  const ordered: Ranked[] = [];
   const rest: Ranked[] = [];
   for (const item of items) {
     const key = keyOf(item, mergeKey);
-    const rank = wantedRanks.get(key);
+    const rank = orderRanks.get(key);
     const liveRank = liveRanks.get(key);
-    if (rank !== undefined) given.push({ item, rank, liveRank });
+    if (rank !== undefined) ordered.push({ item, rank, liveRank });
     else rest.push({ item, rank: liveRank ?? liveRanks.size, liveRank });
   }
   yield;
-  const named = yield* sortedInSteps(given, byRank);
+  const sorted = yield* sortedInSteps(ordered, byRank);
   const others = yield* sortedInSteps(rest, byRank);
   const out: JsonArray = [];
   let next = 0;
-  for (const { item, liveRank } of named) {
+  for (const { item, liveRank } of sorted) {
     while (liveRank !== undefined && (others[next]?.liveRank ?? liveRank) < liveRank) {
       out.push((others[next] as Ranked).item);
       next += 1;

@@ -90,13 +90,13 @@ function* mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, s
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge') throw unknownDirective(patch);
   const out: JsonObject = {};
-  const kept = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
-  if (pace.over(kept.length)) yield;
-  for (const key of kept) {
+  const names = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
+  if (pace.over(names.length)) yield;
+  for (const key of names) {
     if (pace.over()) yield;
     setKey(out, key, before[key] as Json);
   }
-  spend(state, kept.length + keys.length);
+  spend(state, names.length + keys.length);
   const shape = shapeOf(schema);
   for (const [name, order] of elementOrders) {
     const list = yield* mergeOrdered(state, getKey(out, name), getKey(patch, name), order, shape, name);
@@ -125,11 +125,11 @@ function* mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, s
 /** The keys of an object that `$retainKeys` retains. Every key that the patch sets must be among them. */
 function retainedKeys(before: JsonObject, patch: JsonObject, retain: Json): string[] {
   if (!Array.isArray(retain)) throw malformed('retainKeys');
-  const kept = new Set(retain);
-  if (Object.keys(patch).some((key) => !isDirective(key) && patch[key] !== null && !kept.has(key))) {
+  const retainedNames = new Set(retain);
+  if (Object.keys(patch).some((key) => !isDirective(key) && patch[key] !== null && !retainedNames.has(key))) {
     throw malformed('retainKeys');
   }
-  return Object.keys(before).filter((key) => kept.has(key));
+  return Object.keys(before).filter((key) => retainedNames.has(key));
 }
 
 /** The patched value; undefined when it is removed. */
@@ -170,7 +170,7 @@ function* mergeOrdered(
   parent: Resolved,
   name: string,
 ): Steps<JsonArray | undefined> {
-  const wanted = asList(order);
+  const orderedItems = asList(order);
   const live = before === undefined || before === null ? undefined : asList(before);
   const changes = change === undefined ? undefined : asList(change);
   const place = patchMetaOf(state, parent, name);
@@ -178,11 +178,11 @@ function* mergeOrdered(
   if (type !== 'list' && type !== 'either' && type !== 'any') {
     throw failed(`expected slice or array type, but got: ${parent.type === 'map' ? 'map' : 'struct'}`);
   }
-  spend(state, wanted.length + (live ?? []).length + (changes ?? []).length);
-  checkOrder(changes ?? [], wanted, place.mergeKey);
+  spend(state, orderedItems.length + (live ?? []).length + (changes ?? []).length);
+  checkOrder(changes ?? [], orderedItems, place.mergeKey);
   yield;
   const merged = yield* mergeBoth(state, live, changes, place);
-  return merged && (yield* arrange(merged, wanted, live ?? [], place.mergeKey));
+  return merged && (yield* arrange(merged, orderedItems, live ?? [], place.mergeKey));
 }
 
 function* mergeBoth(

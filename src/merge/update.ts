@@ -70,10 +70,10 @@ function* writerEntry(
 
 function* initialEntries(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Steps<ManagedEntry[]> {
   const stored = before?.metadata.managedFields;
-  const given = after.metadata.managedFields;
-  if (!subresource && given !== undefined && !(yield* equalInSteps(given, stored))) {
-    if (resetsManagedFields(given)) return [];
-    const entries = yield* decodeSentManagedFields(given);
+  const sent = after.metadata.managedFields;
+  if (!subresource && sent !== undefined && !(yield* equalInSteps(sent, stored))) {
+    if (resetsManagedFields(sent)) return [];
+    const entries = yield* decodeSentManagedFields(sent);
     if (entries !== undefined) return entries;
   }
   return decodedOrNone(stored);
@@ -90,9 +90,9 @@ function decodedOrNone(stored: Json | undefined): ManagedEntry[] {
 }
 
 /** Whether the list holds one empty entry, which resets the managed fields. */
-function resetsManagedFields(given: readonly Json[]): boolean {
-  const [entry] = given;
+function resetsManagedFields(sent: readonly Json[]): boolean {
+  const [entry] = sent;
   return (
-    given.length === 1 && isJsonObject(entry) && Object.values(entry).every((value) => value === null || value === '')
+    sent.length === 1 && isJsonObject(entry) && Object.values(entry).every((value) => value === null || value === '')
   );
 }

@@ -34,7 +34,8 @@ interface Limited {
   text: number;
 }
 
-class TooManyErrors extends Error {}
+/** Stops a validation that has found {@link maxErrors} errors or {@link maxErrorText} characters of them. */
+class ErrorLimitError extends Error {}
 
 /**
  * The errors of a validation. A validation with more errors than a Status reports is stopped and returns the errors so
@@ -45,7 +46,7 @@ export function fieldErrors(validation: () => readonly FieldError[]): readonly F
   try {
     return within(own, validation);
   } catch (thrown) {
-    if (thrown instanceof TooManyErrors) return own.errors;
+    if (thrown instanceof ErrorLimitError) return own.errors;
     throw thrown;
   }
 }
@@ -60,7 +61,7 @@ export function* fieldErrorsInSteps(validation: Steps<readonly FieldError[]>): S
       yield;
     }
   } catch (thrown) {
-    if (thrown instanceof TooManyErrors) return own.errors;
+    if (thrown instanceof ErrorLimitError) return own.errors;
     throw thrown;
   }
 }
@@ -77,13 +78,13 @@ function within<T>(own: Limited, run: () => T): T {
 
 function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
   if (current !== undefined && (current.errors.length === maxErrors || current.text > maxErrorText))
-    throw new TooManyErrors();
-  const found = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
+    throw new ErrorLimitError();
+  const result = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
   if (current !== undefined) {
-    current.errors.push(found);
-    current.text += found.message.length;
+    current.errors.push(result);
+    current.text += result.message.length;
   }
-  return found;
+  return result;
 }
 
 /** In place of the value of an error: its message shows none. */

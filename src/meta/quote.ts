@@ -30,9 +30,9 @@ const special = /["\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
  * escaped.
  */
 export function quote(text: string): string {
-  const shown = shorten(text, maxShown);
-  if (/^[ !#-[\]-~]*$/.test(shown)) return `"${shown}"`;
-  return `"${shown.replace(special, (character) => escapes[character] ?? escaped(character))}"`;
+  const shortened = shorten(text, maxShown);
+  if (/^[ !#-[\]-~]*$/.test(shortened)) return `"${shortened}"`;
+  return `"${shortened.replace(special, (character) => escapes[character] ?? escaped(character))}"`;
 }
 
 function escaped(character: string): string {

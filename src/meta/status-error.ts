@@ -101,7 +101,7 @@ export class StatusError extends Error {
 
 const quoteName = (name: string): string => quote(shorten(name));
 
-const named = (of: GroupResource, name: string): StatusDetails => ({
+const resourceDetails = (of: GroupResource, name: string): StatusDetails => ({
   ...(name === '' ? {} : { name: shorten(name) }),
   ...(of.group === '' ? {} : { group: of.group }),
   kind: of.resource,
@@ -116,7 +116,12 @@ export const statusError = {
     return new StatusError(413, 'RequestEntityTooLarge', why);
   },
   notFound: (of: GroupResource, name: string) =>
-    new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${quoteName(name)} not found`, named(of, name)),
+    new StatusError(
+      404,
+      'NotFound',
+      `${formatGroupResource(of)} ${quoteName(name)} not found`,
+      resourceDetails(of, name),
+    ),
   /** A URL path that is no resource. */
   noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
   alreadyExists: (of: GroupResource, name: string) =>
@@ -124,14 +129,14 @@ export const statusError = {
       409,
       'AlreadyExists',
       `${formatGroupResource(of)} ${quoteName(name)} already exists`,
-      named(of, name),
+      resourceDetails(of, name),
     ),
   conflict: (of: GroupResource, name: string, why: string) =>
     new StatusError(
       409,
       'Conflict',
       `Operation cannot be fulfilled on ${formatGroupResource(of)} ${quoteName(name)}: ${why}`,
-      named(of, name),
+      resourceDetails(of, name),
     ),
   /** A write with a resourceVersion that is not the latest. */
   modified: (of: GroupResource, name: string) =>
@@ -165,7 +170,7 @@ export const statusError = {
   forbidden: (of: GroupResource | undefined, name: string, why: string) => {
     if (of === undefined) return new StatusError(403, 'Forbidden', `forbidden: ${why}`, {});
     const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${quoteName(name)}`}`;
-    return new StatusError(403, 'Forbidden', `${what} is forbidden: ${why}`, named(of, name));
+    return new StatusError(403, 'Forbidden', `${what} is forbidden: ${why}`, resourceDetails(of, name));
   },
   methodNotAllowed: () =>
     new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),

@@ -32,27 +32,27 @@ export function certificateDetails({ raw }: X509Certificate): CertificateDetails
   try {
     return detailsOf(raw);
   } catch (error) {
-    if (error instanceof NotDer) return undefined;
+    if (error instanceof DerError) return undefined;
     throw error;
   }
 }
 
-class NotDer extends Error {}
+class DerError extends Error {}
 
 function detailsOf(raw: Buffer): CertificateDetails {
   const inside = (element: DerElement | undefined): DerElement[] => {
     const children = element && derChildren(raw, element);
-    if (children === undefined) throw new NotDer();
+    if (children === undefined) throw new DerError();
     return children;
   };
   const contentOf = ({ body, end }: DerElement): DerElement => {
     const content = readDer(raw, body);
-    if (content?.end !== end) throw new NotDer();
+    if (content?.end !== end) throw new DerError();
     return content;
   };
   const [body, algorithm] = inside(readDer(raw, 0));
   const [identifier] = inside(algorithm);
-  if (identifier?.tag !== derTag.objectId) throw new NotDer();
+  if (identifier?.tag !== derTag.objectId) throw new DerError();
   const details = {
     signatureAlgorithm: raw.toString('hex', identifier.body, identifier.end),
     pathLength: Number.POSITIVE_INFINITY,
@@ -63,7 +63,7 @@ function detailsOf(raw: Buffer): CertificateDetails {
   for (const extension of extensions === undefined ? [] : inside(contentOf(extensions))) {
     const [type, ...rest] = inside(extension);
     const value = rest.at(-1);
-    if (type === undefined || value === undefined) throw new NotDer();
+    if (type === undefined || value === undefined) throw new DerError();
     const id = raw.toString('hex', type.body, type.end);
     const critical = rest[0]?.tag === booleanTag && raw[rest[0].body] !== 0;
     if (id === basicConstraints) {

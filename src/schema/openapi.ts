@@ -179,9 +179,9 @@ function schemaOf(schema: Schema, writer: Writer): JsonObject {
 }
 
 function scalarSchema(type: ScalarName, writer: Writer): JsonObject {
-  const named = namedScalars[type];
-  if (named === undefined) return { ...plainScalars[type] };
-  return refer(`${writer.names.openApi}.${named.name}`, () => ({ ...named[writer.dialect] }), writer);
+  const namedScalar = namedScalars[type];
+  if (namedScalar === undefined) return { ...plainScalars[type] };
+  return refer(`${writer.names.openApi}.${namedScalar.name}`, () => ({ ...namedScalar[writer.dialect] }), writer);
 }
 
 const plainScalars: { readonly [type in ScalarName]?: JsonObject } = {

@@ -274,11 +274,11 @@ function fieldChecks(field: Field, names: Names): (Check | undefined)[] {
 function knownCheck(field: Field, names: Names): Check | undefined {
   if (field.known === undefined || field.open === true) return undefined;
   const known = new Set(field.known.map((value) => expandNames(value, names)));
-  const shown = [...known];
+  const supported = [...known];
   const acceptsEmpty = field.nullable !== true && resolve(field.schema).type !== 'list';
   return (value, walk) => {
     if (typeof value !== 'string' || known.has(value) || (value === '' && acceptsEmpty)) return;
-    report(walk, (path) => fieldError.notSupported(path, value, shown));
+    report(walk, (path) => fieldError.notSupported(path, value, supported));
   };
 }
 

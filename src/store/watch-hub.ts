@@ -15,7 +15,7 @@ export interface WatchSource {
   replay(after: number, prefix: ByteString, previous: boolean): Replay;
 }
 /** What the live watches want of a change. */
-export type Wanted = 'nothing' | 'entry' | 'previous';
+export type WatchInterest = 'nothing' | 'entry' | 'previous';
 
 /** Its position is also the revision up to which its replay is complete. */
 interface Watcher extends Follower {
@@ -55,16 +55,16 @@ export class WatchHub {
   }
 
   /** What the live watches that cover this key want of its change. */
-  wants(key: ByteString): Wanted {
-    let wanted: Wanted = 'nothing';
+  wants(key: ByteString): WatchInterest {
+    let interest: WatchInterest = 'nothing';
     for (const group of this.#live.covering([{ bytes: key }])) {
       for (const { prefix, previous } of group) {
         if (!key.startsWith(prefix)) continue;
         if (previous) return 'previous';
-        wanted = 'entry';
+        interest = 'entry';
       }
     }
-    return wanted;
+    return interest;
   }
 
   /** The earliest revision from which a watch still has to replay; infinite when all are live. */

@@ -7,7 +7,7 @@ import { parse } from '../syntax/parse.ts';
 import { dynType } from '../types.ts';
 import { Checker } from './checker.ts';
 import { ExpressionError } from './error.ts';
-import { TypeTooComplex } from './unify.ts';
+import { TypeComplexityError } from './unify.ts';
 import { validateLiterals } from './validate.ts';
 
 type Parsed = { readonly source: string; readonly expr: Expr };
@@ -46,7 +46,11 @@ export function checkTypes(environment: Environment, expression: string | Parsed
     const { unifier, issues, typeOf, referenceOf, variables } = new Checker(environment).check(expr);
     throwIssues(source, issues);
     return {
-      ...{ source, environment, expr, referenceOf, variables },
+      source,
+      environment,
+      expr,
+      referenceOf,
+      variables,
       type: unifier.substitute(typeOf[expr.id] ?? dynType, dynType),
       typeOf: typeOf.map((type) => type && unifier.substitute(type, dynType)),
     };
@@ -57,7 +61,7 @@ export function checkTypes(environment: Environment, expression: string | Parsed
 
 /** An error of a check; an ExpressionError when the types take too long. */
 function complexity({ source, expr }: Parsed, error: unknown): unknown {
-  if (!(error instanceof TypeTooComplex)) return error;
+  if (!(error instanceof TypeComplexityError)) return error;
   const message = 'the types of the expression are too complex';
   return new ExpressionError(source, [{ offset: expr.offset, message }]);
 }

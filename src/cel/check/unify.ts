@@ -14,7 +14,7 @@ export class TypeVariable implements ParameterType {
 }
 
 /** The types of an expression exceed what a check may take in steps or depth. */
-export class TypeTooComplex extends Error {}
+export class TypeComplexityError extends Error {}
 
 /** A type that repeats itself through its variables doubles with each level: steps and depth are limited. */
 const maxSteps = 1_000_000;
@@ -77,7 +77,7 @@ export class Unifier {
   }
 
   #step(depth: number): void {
-    if (depth > maxDepth || ++this.#steps > maxSteps) throw new TypeTooComplex();
+    if (depth > maxDepth || ++this.#steps > maxSteps) throw new TypeComplexityError();
   }
 
   #unify(from: CelType, to: CelType, depth: number): boolean {
@@ -113,7 +113,7 @@ export class Unifier {
   }
 
   /** `taken`: bound to a type that does not agree; `recursive`: the type contains the variable. */
-  #bind(variable: TypeVariable, type: CelType, depth: number): 'bound' | 'taken' | 'recursive' {
+  #bind(variable: TypeVariable, type: CelType, depth: number): 'bound' | 'conflict' | 'recursive' {
     const bound = variable.bound;
     if (bound === undefined) {
       if (this.#occurs(variable, type, depth)) return 'recursive';
@@ -121,7 +121,7 @@ export class Unifier {
       return 'bound';
     }
     if (this.#equal(type, bound, depth)) return 'bound';
-    if (!this.#unify(type, bound, depth + 1)) return 'taken';
+    if (!this.#unify(type, bound, depth + 1)) return 'conflict';
     const general = this.mostGeneral(type, bound);
     if (general !== bound && !this.#occurs(variable, general, depth)) this.#set(variable, general);
     return 'bound';

@@ -62,10 +62,10 @@ export async function evaluateWithDecisions<T>(
 ): Promise<T> {
   const decide: Decide = (attributes) => known.get(keyOf(attributes));
   const remaining = budget?.remaining ?? 0;
-  for (let asked = 0; ; asked++) {
+  for (let count = 0; ; count++) {
     const result = await attempt(evaluate, decide);
     if (!(result instanceof PendingDecision)) return result;
-    if (asked === maxDecisions) throw new CostLimitExceeded('operation cancelled: too many authorization checks');
+    if (count === maxDecisions) throw new CostLimitExceeded('operation cancelled: too many authorization checks');
     known.set(keyOf(result.attributes), await decisionOf(result.attributes, authorize));
     if (budget !== undefined) budget.remaining = remaining;
   }

@@ -253,8 +253,8 @@ export function formatUrl(url: ParsedUrl): string {
   if (opaque !== '') text += opaque;
   else {
     const path = escapedPath(url);
-    const named = host !== '' || user !== undefined;
-    if (named || (scheme !== '' && !url.omitsHost && path !== '')) text += '//';
+    const hasAuthority = host !== '' || user !== undefined;
+    if (hasAuthority || (scheme !== '' && !url.omitsHost && path !== '')) text += '//';
     if (user !== undefined) {
       const password = user.password === undefined ? '' : `:${encode(user.password, 'user')}`;
       text += `${encode(user.name, 'user')}${password}@`;

@@ -36,7 +36,7 @@ const strings = listType(stringType);
 
 /** A method whose calls run in steps. */
 const inSteps = (id: string, args: readonly CelType[], result: CelType, steps: (...args: Value[]) => Steps<Value>) =>
-  methodOf(id, args, result, (...given) => atOnce(steps(...given)), { ...costs, steps });
+  methodOf(id, args, result, (...values) => atOnce(steps(...values)), { ...costs, steps });
 
 const all = Number.POSITIVE_INFINITY;
 

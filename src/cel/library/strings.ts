@@ -190,7 +190,7 @@ const longMethod = <A extends readonly Value[]>(
   costs: Pick<Overload, 'cost' | 'estimate'>,
 ): Overload => {
   const steps = run as unknown as NonNullable<Overload['steps']>;
-  return methodOf(id, args, result, (...given) => atOnce(steps(...given)), { ...costs, steps });
+  return methodOf(id, args, result, (...values) => atOnce(steps(...values)), { ...costs, steps });
 };
 
 const string2 = [stringType, stringType] as const;

@@ -86,10 +86,10 @@ function fixedOffset(zone: string): number {
 }
 
 function integerOf(text: string): number {
-  const shown = JSON.stringify(text);
-  if (!/^[+-]?\d+$/.test(text)) throw new CelError(`strconv.Atoi: parsing ${shown}: invalid syntax`);
+  const quoted = JSON.stringify(text);
+  if (!/^[+-]?\d+$/.test(text)) throw new CelError(`strconv.Atoi: parsing ${quoted}: invalid syntax`);
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new CelError(`strconv.Atoi: parsing ${shown}: value out of range`);
+  if (!Number.isSafeInteger(value)) throw new CelError(`strconv.Atoi: parsing ${quoted}: value out of range`);
   return value;
 }
 

@@ -58,7 +58,10 @@ export function tokenize(source: string): Tokens {
     unrecognized.map(({ start }) => start),
   );
   return {
-    ...{ kinds, starts, ends, offsets: codePointOffsets(source, starts) },
+    kinds,
+    starts,
+    ends,
+    offsets: codePointOffsets(source, starts),
     unrecognized: unrecognized.map((text, index) => ({ ...text, offset: offsets[index]! })),
   };
 }

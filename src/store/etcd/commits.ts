@@ -28,7 +28,9 @@ const refused = Buffer.from('refused');
 const equalsRevision = (key: Buffer, modRevision: number) => ({ key, target: 2 as const, modRevision });
 const isBefore = (range: { key: Buffer; rangeEnd: Buffer }, modRevision: number) => ({
   ...range,
-  ...{ target: 2 as const, result: 2 as const, modRevision },
+  target: 2 as const,
+  result: 2 as const,
+  modRevision,
 });
 const equalsVersion = (key: Buffer, version: number) => ({ key, target: 0 as const, version });
 
@@ -68,10 +70,10 @@ export class Commits {
     // The caller may change the bytes.
     const copied = writes.map((write) => ({ ...write, value: write.value && Buffer.from(write.value) }));
     for (;;) {
-      const taken = await this.#takeLeases(copied);
+      const leasesByTtl = await this.#takeLeases(copied);
       let used = true;
       try {
-        const ops = copied.map((write) => this.#operation(write, taken.get(write.ttl)));
+        const ops = copied.map((write) => this.#operation(write, leasesByTtl.get(write.ttl)));
         const result = await this.#carryOut(compares, copied, ops);
         used = result.ok;
         return result;
@@ -79,23 +81,23 @@ export class Commits {
         const failure = this.#failure(error);
         used = failure.code === 'uncertain';
         if (!isLeaseLost(error)) throw failure;
-        for (const lease of taken.values()) leases.drop(lease);
+        for (const lease of leasesByTtl.values()) leases.drop(lease);
       } finally {
-        for (const lease of taken.values()) leases.release(lease, used);
+        for (const lease of leasesByTtl.values()) leases.release(lease, used);
       }
     }
   }
 
   /** The leases of a commit by time to live. */
   async #takeLeases(writes: readonly KeyWrite[]): Promise<Map<number, Lease>> {
-    const taken = new Map<number, Lease>();
+    const leasesByTtl = new Map<number, Lease>();
     try {
       for (const { ttl } of writes) {
-        if (ttl > 0 && !taken.has(ttl)) taken.set(ttl, await this.#tools.leases.take(ttl));
+        if (ttl > 0 && !leasesByTtl.has(ttl)) leasesByTtl.set(ttl, await this.#tools.leases.take(ttl));
       }
-      return taken;
+      return leasesByTtl;
     } catch (error) {
-      for (const lease of taken.values()) this.#tools.leases.release(lease, false);
+      for (const lease of leasesByTtl.values()) this.#tools.leases.release(lease, false);
       throw this.#failure(error);
     }
   }

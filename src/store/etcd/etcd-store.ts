@@ -145,7 +145,10 @@ class EtcdStore implements Store {
     this.#reads = new Reads(members, keys, rpc);
     this.#watches = new Watches(members, keys, clock, latest);
     const compaction = {
-      ...{ members, rpc, clock, historyMs },
+      members,
+      rpc,
+      clock,
+      historyMs,
       compacted: (revision: number) => this.#slots.sweep(members, rpc, revision),
       failed: (error: unknown) => warn?.('etcd has not been compacted', { error: storeErrorOf(error).message }),
     };

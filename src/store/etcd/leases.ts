@@ -14,14 +14,14 @@ export interface Lease {
   readonly until: number;
   readonly granted: Promise<void>;
   /** The commits that have taken it, and those of them that are in flight. */
-  taken: number;
+  commitCount: number;
   pending: number;
   /** Whether a key may have it. */
   used: boolean;
 }
 
 /** The most keys of a lease: they are deleted in one commit. */
-const maxTaken = 500;
+const maxCommits = 500;
 /** The time to live that etcd accepts (s). */
 const maxTtl = 9_000_000_000;
 /** The most time before the end of the band in which no commit begins that might take place after it (ms). */
@@ -52,9 +52,9 @@ export class Leases {
   async take(ttl: number): Promise<Lease> {
     for (;;) {
       const current = this.#current.get(ttl);
-      const fits = current !== undefined && current.taken < maxTaken && this.#clock.monotonic() < current.until;
+      const fits = current !== undefined && current.commitCount < maxCommits && this.#clock.monotonic() < current.until;
       const lease = fits ? current : this.#grant(ttl);
-      lease.taken++;
+      lease.commitCount++;
       lease.pending++;
       try {
         await lease.granted;
@@ -99,7 +99,7 @@ export class Leases {
     const id = Number.parseInt(this.#random.uuid().replaceAll('-', '').slice(0, 12), 16) + 1;
     const until = this.#clock.monotonic() + usableMs;
     const granted = this.#request(id, Math.min(ttl + seconds, maxTtl));
-    const lease = { ttl, id, until, granted, taken: 0, pending: 0, used: false };
+    const lease = { ttl, id, until, granted, commitCount: 0, pending: 0, used: false };
     const former = this.#current.get(ttl);
     if (former !== undefined) this.drop(former);
     this.#current.set(ttl, lease);

@@ -173,19 +173,19 @@ export class Members {
   /** The first answer: another member is asked too when the first one is silent. */
   #sendToTwo<Q, R>(method: Method<Q, R>, request: Q, timeoutMs: number): Promise<R> {
     return new Promise((resolve, reject) => {
-      let asked = 1;
+      let pendingCalls = 1;
       const answered = (response: R) => {
         cancel();
         resolve(response);
       };
       const failed = (error: unknown) => {
         cancel();
-        asked--;
-        if (asked === 0) reject(error);
+        pendingCalls--;
+        if (pendingCalls === 0) reject(error);
       };
       const first = this.#pick();
       const cancel = this.#options.clock.after(silenceMs, () => {
-        asked++;
+        pendingCalls++;
         this.suspect(first);
         this.send(method, request, timeoutMs).then(answered, failed);
       });

@@ -86,17 +86,17 @@ export class Reads {
     const entries: Entry[] = [];
     let [at, from, bytes, chunk] = [revision, after, 0, firstChunk];
     for (;;) {
-      const wanted = Math.min(limit - entries.length, chunk);
-      const response = await this.#range(prefix, from, wanted, at);
+      const pageLimit = Math.min(limit - entries.length, chunk);
+      const response = await this.#range(prefix, from, pageLimit, at);
       at ??= response.header.revision;
-      let taken = 0;
+      let readCount = 0;
       for (const kv of response.kvs) {
         if (bytes >= pageBytes) break;
         entries.push(this.#keys.entry(kv));
         bytes += kv.value.length;
-        taken++;
+        readCount++;
       }
-      const following = response.count - taken;
+      const following = response.count - readCount;
       if (following === 0 || bytes >= pageBytes || entries.length >= limit) {
         return { entries, revision: at, more: following > 0, remaining: count ? following : undefined };
       }
@@ -108,9 +108,14 @@ export class Reads {
   }
 
   /** A part of a page: at most `wanted` entries, fewer when the response would be too large. */
-  async #range(prefix: ByteString, from: ByteString | undefined, wanted: number, revision = 0): Promise<RangeResponse> {
+  async #range(
+    prefix: ByteString,
+    from: ByteString | undefined,
+    pageLimit: number,
+    revision = 0,
+  ): Promise<RangeResponse> {
     const range = this.#keys.range(prefix, from);
-    for (let limit = wanted; ; limit = Math.ceil(limit / 2)) {
+    for (let limit = pageLimit; ; limit = Math.ceil(limit / 2)) {
       try {
         // No limit is 0.
         return await this.#members.read(this.#rpc.range, { ...range, limit, countOnly: limit === 0, revision });

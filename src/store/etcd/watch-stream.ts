@@ -57,7 +57,7 @@ export class WatchStream {
   /** The changes of the last revision received, which may have more. */
   #pending: { readonly revision: number; readonly changes: KeyedChange[] } | undefined;
   /** The revision that the stream has to reach, and since when it has come no nearer. */
-  #wanted = 0;
+  #target = 0;
   #behindSince = 0;
   #cancelRequest: (() => void) | undefined;
   #begun = 0;
@@ -83,9 +83,9 @@ export class WatchStream {
 
   /** Makes the position advance to this revision, which the store has reached, also without a change. */
   reach(revision: number): void {
-    if (revision <= Math.max(this.#position, this.#wanted)) return;
-    if (this.#wanted <= this.#position) this.#behindSince = this.#clock.monotonic();
-    this.#wanted = revision;
+    if (revision <= Math.max(this.#position, this.#target)) return;
+    if (this.#target <= this.#position) this.#behindSince = this.#clock.monotonic();
+    this.#target = revision;
     this.#requestSoon(firstRequestMs);
   }
 
@@ -196,7 +196,7 @@ export class WatchStream {
     if (this.#closed) return;
     this.#hasProgressed = true;
     this.#moveTo(revision);
-    if (this.#position >= this.#wanted) {
+    if (this.#position >= this.#target) {
       this.#cancelRequest?.();
       this.#cancelRequest = undefined;
     }
@@ -211,7 +211,7 @@ export class WatchStream {
 
   /** Requests progress, again and again until the stream has got where it has to be: etcd does not answer while it replays. */
   #requestSoon(ms: number): void {
-    if (this.#position >= this.#wanted || this.#closed) return;
+    if (this.#position >= this.#target || this.#closed) return;
     this.#cancelRequest ??= this.#clock.after(ms, () => {
       this.#cancelRequest = undefined;
       this.#current?.call.write({ progressRequest: {} });
@@ -224,7 +224,7 @@ export class WatchStream {
     const { member, call } = this.#current;
     const now = this.#clock.monotonic();
     const quiet = now - this.#heard;
-    const behind = this.#position < this.#wanted ? now - Math.max(this.#behindSince, this.#begun) : 0;
+    const behind = this.#position < this.#target ? now - Math.max(this.#behindSince, this.#begun) : 0;
     if (Math.max(quiet, behind) > (this.#hasProgressed ? stuckMs : stuckReplayMs)) {
       this.#members.suspect(member);
       call.cancel();

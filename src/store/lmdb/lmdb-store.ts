@@ -230,15 +230,15 @@ class LmdbStore implements Store {
     for (const { key: bytes, record, previous } of written) {
       const expires = recordExpires(record);
       if (expires > 0) this.#expiry.by(expires);
-      const wanted = this.#hub.wants(bytes);
-      if (wanted === 'nothing') continue;
+      const interest = this.#hub.wants(bytes);
+      if (interest === 'nothing') continue;
       const key = keyText(bytes);
       const entry = recordDeletes(record) ? undefined : { key, value: recordValue(record), revision };
       changes.push({
         bytes,
         key,
         entry,
-        previous: wanted === 'previous' ? this.#reader.load(previous, bytes) : undefined,
+        previous: interest === 'previous' ? this.#reader.load(previous, bytes) : undefined,
       });
     }
     this.#hub.publish({ revision, changes });

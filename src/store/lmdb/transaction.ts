@@ -176,15 +176,15 @@ export class Transaction {
     const { unsealed: start, records } = this.#environment;
     if (start === undefined) return;
     const found = records.range({ start, limit: sealedAtOnce });
-    let [bytes, taken] = [0, 0];
+    let [bytes, sealedCount] = [0, 0];
     for (const { key: position, value: record } of found) {
       if (bytes >= sealedBytesAtOnce) break;
       if (!isSealed(record)) this.#sealed.push({ position, record: sealRecord(this.#slab, record, position) });
       bytes += record.length;
-      taken++;
+      sealedCount++;
     }
-    const next = found[taken]?.key ?? after(found.at(-1)?.key);
-    this.#unsealed = found.length < sealedAtOnce && taken === found.length ? 'none' : next;
+    const next = found[sealedCount]?.key ?? after(found.at(-1)?.key);
+    this.#unsealed = found.length < sealedAtOnce && sealedCount === found.length ? 'none' : next;
     this.tick();
   }
 

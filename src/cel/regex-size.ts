@@ -1,6 +1,6 @@
 /** What regular expressions take, found out before they are compiled. */
 
-/** What a Unicode property such as `\pL` takes, which has hundreds of ranges, in instructions. */
+/** The size of a Unicode property such as `\pL`, which has hundreds of ranges (instructions). */
 const PROPERTY = 300;
 /** So many characters of a range take as long as an instruction where case does not count: each is looked up. */
 const FOLDED = 50;

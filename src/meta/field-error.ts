@@ -22,11 +22,11 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** The number of errors, and of characters in all of them, after which a validation is stopped. */
+/** A validation stops after this many errors, or this many characters in all their messages. */
 export const maxErrors = 1_000;
 export const maxErrorText = 512 * 1024;
 
-/** The errors of the running validation; undefined when none runs. */
+/** The errors of the running validation; undefined outside of one. */
 let current: Limited | undefined;
 
 interface Limited {
@@ -51,7 +51,7 @@ export function fieldErrors(validation: () => readonly FieldError[]): readonly F
   }
 }
 
-/** The same of a validation in steps. */
+/** {@link fieldErrors} for a validation in steps. */
 export function* fieldErrorsInSteps(validation: Steps<readonly FieldError[]>): Steps<readonly FieldError[]> {
   const own: Limited = { errors: [], text: 0 };
   try {
@@ -87,7 +87,7 @@ function error(reason: FieldErrorReason, field: string, ...parts: string[]): Fie
   return result;
 }
 
-/** In place of the value of an error: its message shows none. */
+/** Passed as the value of an error whose message must not contain it. */
 export const omitted = Symbol('omitted');
 
 /** Constructors of field errors, with the messages of the reference server. */

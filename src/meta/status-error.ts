@@ -42,7 +42,7 @@ const maxCauseText = 128 * 1024;
 const maxCauses = 500;
 
 /**
- * As many of the causes as fit, followed by `and N more` when `total` is larger. Takes no more causes from the
+ * Returns as many causes as fit, followed by `and N more` when `total` is larger. Takes no further causes from the
  * iterable.
  */
 export function boundedCauses(causes: Iterable<StatusCause>, total: number): StatusCause[] {
@@ -122,7 +122,7 @@ export const statusError = {
       `${formatGroupResource(of)} ${quoteName(name)} not found`,
       resourceDetails(of, name),
     ),
-  /** A URL path that is no resource. */
+  /** For a URL path without a resource. */
   noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
   alreadyExists: (of: GroupResource, name: string) =>
     new StatusError(
@@ -147,7 +147,7 @@ export const statusError = {
     ),
   invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) => {
     const causes = boundedCauses(errors, errors.length);
-    // A finding that several checks made is a cause each time, but told once.
+    // Several checks may report the same error: each is a cause, but the message names it once.
     const texts = [
       ...new Set(causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))),
     ];

@@ -104,7 +104,7 @@ export function parseTime(text: string, micro = false): number {
   return seconds * 1000 + Math.floor(nanos / 1_000_000);
 }
 
-/** The most recently formatted second, kept because the present time is formatted over and over. */
+/** The most recently formatted second, cached because the current time is formatted over and over. */
 let lastSecond = 0;
 let lastText = '1970-01-01T00:00:00Z';
 

@@ -5,12 +5,12 @@ import { validate } from './validate.ts';
 
 /** The kind of a configuration file in one version. */
 interface VersionedKind {
-  /** `{domain}` stands for the API domain. */
+  /** The placeholder `{domain}` is replaced with the API domain. */
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** What a configuration of type `T` looks like. */
+/** The format of a configuration of type `T`. */
 export interface ConfigurationFormat<T = unknown> {
   /** The present version first. Empty: it has neither `apiVersion` nor `kind`. */
   readonly kinds: readonly VersionedKind[];

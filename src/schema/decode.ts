@@ -35,7 +35,7 @@ type Decoder = (value: Json, walk: Walk) => Json;
 /** The same in steps, for a large value. */
 type StepDecoder = (value: Json, walk: Walk, pace: Pace) => Steps<Json>;
 
-/** A value of the wrong type. It carries no path or reason: {@link inspect} finds them. */
+/** A value of the wrong type. Contains neither path nor reason: {@link inspect} finds them. */
 export class TypeMismatchError extends Error {}
 const typeMismatch = new TypeMismatchError('the value is not of its type');
 
@@ -315,7 +315,7 @@ function structDecoder(make: () => CompiledStruct): StructDecoder {
   };
 }
 
-/** Sets a decoded field; undefined: it is not given. */
+/** Sets a decoded field; `undefined` means that it is absent. */
 function setField(out: JsonObject, field: FieldDecoder, value: Json | undefined, { emptyMap }: Walk): void {
   if (value !== undefined && !(field.dropsZero && (field.isMap ? emptyMap : isZero(value)))) {
     setKey(out, field.name, value);

@@ -17,7 +17,7 @@ type Dialect = 'v2' | 'v3';
 /** The kinds under which a struct is served. */
 type KindsOf = (schema: StructSchema) => readonly GroupVersionKind[];
 
-/** What a type means, or one of its fields: a text with the placeholders of `expandNames`; undefined when not known. */
+/** Describes a type or one of its fields, with placeholders of `expandNames`; undefined without a description. */
 export type Describe = (typeName: string, field?: string) => string | undefined;
 
 export interface OpenApiSchemaOptions {

@@ -204,7 +204,7 @@ function structCheck(make: () => FieldCheck[]): Check {
 /** Lists and maps with more entries are left for later, where the walk is in steps. */
 const many = 100;
 
-/** Leaves the check of a long list or map for later: the errors of each entry in a walk of its own. */
+/** Defers the check of a long list or map: the errors of each entry are found in a separate walk. */
 function checkLater<T>(walk: Walk, items: readonly T[], check: (item: T, i: number, inner: Walk) => void): void {
   const { depth, errors } = walk;
   const at = format(walk.path);

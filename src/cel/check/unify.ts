@@ -44,7 +44,7 @@ export class Unifier {
     return this.#keep(true);
   }
 
-  /** The more general of two types of which one is assignable to the other. */
+  /** Returns the more general of two types, one of which is assignable to the other. */
   mostGeneral(first: CelType, second: CelType): CelType {
     return this.#coversOrEquals(first, second, 0) ? first : second;
   }
@@ -271,7 +271,7 @@ export function hasParameters(type: CelType): boolean {
   return found;
 }
 
-/** Whether values of both types may be passed to the same parameter: by which overloads of a function collide. */
+/** Whether a parameter may accept values of both types, so that overloads of a function collide. */
 export function overlap(first: CelType, second: CelType): boolean {
   if (first.kind === 'parameter' || second.kind === 'parameter') return true;
   if (first.kind === 'dyn' || second.kind === 'dyn') return true;

@@ -18,7 +18,7 @@ import { charge, failureOf, inSteps, type Outcome, outcomeOf, type Runnable, typ
 import { typeNameOf } from './type-values.ts';
 
 export interface Qualifier {
-  /** The key, or how it is computed. */
+  /** The constant key; undefined when it is computed. */
   readonly key: Value | undefined;
   readonly computeKey: Step | undefined;
   readonly optional: boolean;
@@ -35,7 +35,7 @@ export type Base =
   /** `condition ? a : b`: the qualifiers belong to both branches. The attribute itself costs nothing. */
   | { readonly kind: 'conditional'; readonly resolve: Step };
 
-/** A part of an attribute that may take long: its outcome is computed before the attribute, and kept in a slot. */
+/** An operand of an attribute that may take long: its outcome is computed before the attribute and stored in a slot. */
 export interface SlotInput {
   readonly slot: number;
   readonly part: Runnable;

@@ -176,7 +176,7 @@ function choose(candidates: readonly Candidate[], args: readonly Outcome[]): Ove
 
 const resultForCost = (result: Outcome): Value => (result instanceof CelError ? null : result);
 
-/** The first failure among the arguments, or that there is no such overload. */
+/** Returns the first failure among the arguments, or the error that no overload matches. */
 function mismatch(frame: Frame, name: string, args: readonly Outcome[]): CelError {
   charge(frame, 1);
   const failed = args.find((arg) => arg instanceof CelError);

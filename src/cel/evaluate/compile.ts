@@ -1,9 +1,9 @@
 /**
  * Compiles checked expressions to closures over a frame.
  *
- * What an evaluation costs, by the node:
+ * The cost of an evaluation, by node:
  *
- * | node | cost, beside that of its operands |
+ * | node | cost, in addition to that of its operands |
  * |---|---|
  * | constant; list or map of constants; conversion of a constant; name of a type | 0 |
  * | attribute: a variable or another expression, with qualifiers (`.f`, `[i]`, `.?f`, `[?i]`) | 1, and 1 for each qualifier that is looked up; an optional one that finds nothing: 0 |
@@ -20,8 +20,7 @@
  * | `@not_strictly_false` | 1 |
  * | comprehension | the nodes of its expansion, each as often as it is evaluated; its initial value when the accumulator is first read |
  *
- * The cost is charged after a node is
- * evaluated; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
+ * The cost of a node is charged after its evaluation; the evaluation ends with `CostLimitExceeded` as soon as the sum exceeds the budget.
  */
 
 import type { Steps } from '../../meta/index.ts';
@@ -104,7 +103,7 @@ interface Scope {
 
 class Compiler {
   readonly #checked: CheckedExpression;
-  /** How many variables of comprehensions there are. Each has a slot of its own: initial values are evaluated late. */
+  /** The number of comprehension variables. Each has a separate slot, as initial values are evaluated late. */
   slots = 0;
 
   constructor(checked: CheckedExpression) {
@@ -175,7 +174,7 @@ class Compiler {
     throw new CelError(`undeclared reference to '${expr.name}'`);
   }
 
-  /** What the checker resolved a name to: a declared variable, a type or a constant. */
+  /** Compiles a name that the checker has resolved to a declared variable, a type or a constant. */
   #resolved(expr: Identifier | Select): Compiled | undefined {
     const reference = this.#referenceOf(expr);
     switch (reference?.kind) {

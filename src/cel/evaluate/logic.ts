@@ -24,7 +24,7 @@ function decided(decisive: boolean, a: Outcome, b: Outcome): Outcome {
   return failedOperand(a === !decisive ? b : a);
 }
 
-/** The failure of an operand of a logical operator that is no bool. */
+/** The failure of an operand of a logical operator that is not a bool. */
 export function failedOperand(operand: Outcome): CelError {
   return operand instanceof CelError ? operand : new CelError('no such overload');
 }

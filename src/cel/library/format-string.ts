@@ -33,7 +33,7 @@ export function formatString(template: string, args: ListValue, style: FormatSty
   });
 }
 
-/** What is wrong with a call of `format` whose template and list of arguments are literals. */
+/** Returns the issues of a call of `format` with a literal template and a literal list of arguments. */
 export const formatIssues =
   (style: FormatStyle): NonNullable<Overload['validate']> =>
   (call, typeOf) => {
@@ -161,7 +161,7 @@ function hexOfBytes(value: Value): string | undefined {
   return isBytes ? Buffer.from(value as string).toString('hex') : undefined;
 }
 
-/** What the values of a clause are. */
+/** The kinds of values that each clause accepts. */
 const rules: { readonly [letter: string]: string } = {
   s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
   d: 'decimal clause can only be used on integers',

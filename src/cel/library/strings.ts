@@ -88,7 +88,7 @@ function* replace(text: string, part: string, by: string, most = -1): Steps<stri
   return done.join('');
 }
 
-/** At most so many parts, the last of which has the rest; negative: all of them. */
+/** Maximum number of parts, the last of which contains the rest; negative: unlimited. */
 function split(text: string, separator: string, most = -1): ListValue {
   const parts = separator === '' ? Array.from(text) : text.split(separator);
   if (most < 0 || parts.length <= most) return new ListValue(parts);

@@ -2,7 +2,7 @@
 import type { Expr } from '../ast.ts';
 import type { Nodes } from './nodes.ts';
 
-/** Sets of macros beside the standard ones. */
+/** Optional sets of macros. */
 export type MacroSet = 'twoVariable' | 'optional' | 'bindings' | 'math';
 
 interface Macro {
@@ -44,7 +44,7 @@ function has({ nodes, offset, args }: Site): Expr {
   return nodes.select(offset, argument.operand, argument.field, true);
 }
 
-/** What the fold of a comprehension computes. */
+/** The fold of a comprehension. */
 interface Fold {
   readonly initial: Expr;
   readonly condition: Expr;

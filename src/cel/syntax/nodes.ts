@@ -20,7 +20,7 @@ const maxNodes = 250_000;
 /** The depth of a tree, which macros add to: passes over trees call themselves for each level. */
 const maxTreeDepth = 1000;
 
-/** Ends parsing: a limit is exceeded. */
+/** Ends parsing because a limit is exceeded. */
 export class ParseLimitError extends Error {
   readonly issue: Issue;
   constructor(message: string, offset = -1) {
@@ -92,7 +92,7 @@ export class Nodes {
     if (this.#count > maxTreeDepth) limitDepth(expr, 1);
   }
 
-  /** A copy of a tree with ids of its own. */
+  /** Returns a copy of a tree with new ids. */
   copy(expr: Expr): Expr {
     this.limitDepth(expr);
     return this.#copy(expr);

@@ -23,7 +23,7 @@ export const setOf = (...kinds: readonly number[]): number => kinds.reduce((set,
 /** In a set of what follows: the rule may end here, so that what follows the rule does too. */
 export const ruleEnd = 1;
 
-/** A rule does not match: a token is not in a set or, without a set, no alternative is viable. */
+/** A rule that does not match: a token is not in a set or, without a set, no alternative is viable. */
 class RuleMismatchError extends Error {
   readonly expected: number;
   readonly start: number;
@@ -36,7 +36,7 @@ class RuleMismatchError extends Error {
   }
 }
 
-/** No more is to be said. */
+/** Ends the search for further syntax errors. */
 export class RecoveryEndedError extends Error {}
 
 /** The tokens with the issues that are found, for rules that say what fits. */
@@ -211,7 +211,7 @@ export class Recovery {
     return quote(this.#textOf(this.#next, this.#next));
   }
 
-  /** The text of a range of tokens, with the space between them, and without what is no token. */
+  /** Returns the text of a range of tokens, with the space between them but without characters outside tokens. */
   #textOf(first: number, last: number): string {
     const { starts, ends, unrecognized } = this.#tokens;
     if (this.#kinds[first] === Token.end) return '<EOF>';

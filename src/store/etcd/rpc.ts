@@ -107,12 +107,12 @@ export interface Rpc {
   readonly watch: Method<WatchRequest, WatchResponse>;
   readonly grantLease: Method<{ readonly TTL: number; readonly ID: number }, { readonly TTL: number }>;
   readonly revokeLease: Method<{ readonly ID: number }, object>;
-  /** `TTL`: the seconds that are left; -1 of a lease that is no more. */
+  /** `TTL` is the remaining time (seconds); -1 when the lease has expired. */
   readonly timeToLive: Method<{ readonly ID: number }, { readonly TTL: number }>;
   readonly status: Method<object, { readonly version: string; readonly dbSize: number }>;
 }
 
-/** Imported on demand, so that a server with another store does not load it. The bundle has the file beside it. */
+/** Loaded on demand, so that servers with another store do not load it. The bundle contains the file next to it. */
 export async function loadRpc(): Promise<Rpc> {
   const [grpc, { load }] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')]);
   const file = fileURLToPath(new URL('./rpc.proto', import.meta.url));

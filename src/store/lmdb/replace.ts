@@ -9,9 +9,9 @@ import { Reader } from './reader.ts';
 
 export interface Replacement {
   readonly path: string;
-  /** Whether a store that is there may be replaced. */
+  /** Whether an existing store may be replaced. */
   readonly overwrite: boolean;
-  /** Fills the new store, which takes the place of the old one if it succeeds. `old` gives the entries of the old one. */
+  /** Fills the new store, which replaces the old one on success. `old` returns the entries of the old one. */
   readonly fill: (to: StoreImport, old: () => StoreSnapshot) => Promise<void>;
 }
 

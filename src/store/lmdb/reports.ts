@@ -2,8 +2,8 @@ let running = 0;
 let print = console.error;
 
 /**
- * Runs `write`. The library prints the errors with which writes fail, besides reporting them: what it prints meanwhile is
- * dropped, because whoever writes tells of the failure.
+ * Runs `write`. The library prints the errors of failed writes in addition to reporting them: the output is dropped,
+ * because the caller reports the failure.
  */
 export async function withoutReports<T>(write: () => Promise<T>): Promise<T> {
   if (running++ === 0) {

@@ -5,13 +5,13 @@ import { type ByteString, bufferOf, Lanes } from '../meta/index.ts';
 type Chunk = ByteString | Uint8Array;
 type Body = Chunk | AsyncIterable<Chunk>;
 
-/** The largest body that is not compressed (bytes). */
+/** Maximum size of a body that is not compressed (bytes). */
 export const compressedFrom = 128 * 1024;
 const LEVEL = 1;
-/** How much is compressed in one task of the thread pool (bytes): about a millisecond. */
+/** The size of one task of the thread pool (bytes): about a millisecond. */
 const TASK_BYTES = 64 * 1024;
 
-/** The thread pool, which has four threads by default, is needed for files and the store too. */
+/** Maximum number of concurrent tasks: files and the store need the thread pool too, which has four threads by default. */
 const lanes = new Lanes(2);
 
 /** Whether an `Accept-Encoding` header accepts gzip. */
@@ -58,12 +58,12 @@ async function* continued(head: readonly Chunk[], rest: AsyncIterator<Chunk> | u
   }
 }
 
-/** The compressed bytes of all chunks, made one task after the other. */
+/** Compresses all chunks, one task after the other. */
 async function* zipped(chunks: AsyncIterable<Chunk> | Iterable<Chunk>, owner: string): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: LEVEL });
   const pieces: Uint8Array[] = [];
   gzip.on('data', (piece: Uint8Array) => pieces.push(piece));
-  // Whoever waits for the stream is told of its error.
+  // Callers that wait for the stream receive its error.
   gzip.on('error', () => {});
   try {
     for await (const part of parts(chunks)) {
@@ -77,7 +77,7 @@ async function* zipped(chunks: AsyncIterable<Chunk> | Iterable<Chunk>, owner: st
   }
 }
 
-/** The bytes of the chunks in parts for a task each: slices of large chunks, and small ones together. */
+/** Divides chunks into parts of one task each: slices of large chunks, or several small chunks. */
 async function* parts(chunks: AsyncIterable<Chunk> | Iterable<Chunk>): AsyncGenerator<Uint8Array> {
   let slices: Uint8Array[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** Encodings of bodies: JSON (duplicates found, integers exact), YAML, protobuf; content negotiation, compression. */
+/** Encodings of bodies: JSON with exact integers, YAML and protobuf, with content negotiation and compression. */
 export { acceptsGzip, compressBody, compressedFrom } from './compress.ts';
 export { type Deflated, deflate, GzipEnd, gzipEndBytes, gzipHead, inflate } from './deflated.ts';
 export {

@@ -12,11 +12,11 @@ import {
   unknownField,
 } from '../meta/index.ts';
 
-/** The most findings of a body. */
+/** Maximum number of findings of a body. */
 const MAX_FINDINGS = 100;
-/** The most fields whose findings are formatted; several can have the same text. */
+/** Maximum number of fields whose findings are formatted; several can have the same text. */
 const MAX_TOLD = 1000;
-/** The longest integer (digits). */
+/** Maximum number of digits of an integer. */
 const MAX_DIGITS = 1000;
 
 export interface ExactOptions {
@@ -106,7 +106,7 @@ function unexpected({ text, at }: Reader, context: string): StatusError {
   return statusError.badRequest(`invalid character ${quoteByte(text.charCodeAt(at))} ${context}`);
 }
 
-/** Quotes a byte as Go does; a byte that is no ASCII is shown as the character with its number. */
+/** Quotes a byte as Go does; a byte beyond ASCII is shown as the character with its number. */
 function quoteByte(byte: number): string {
   if (byte === 0x27) return "'\\''";
   if (byte === 0x22) return "'\"'";
@@ -299,8 +299,8 @@ function readDigits(reader: Reader, context: string): void {
 }
 
 /**
- * The value of a number. An integer beyond 2^53 becomes a bigint, and so does a number such as 1e20 that
- * `JSON.stringify` writes as an integer, so that what is written parses to the same value.
+ * Returns the value of a number. An integer beyond 2^53 becomes a bigint, and so does a number such as 1e20 that
+ * `JSON.stringify` writes as an integer, so that the written text parses to the same value.
  * @throws StatusError 400 when it is out of range
  */
 export function exactNumber(text: string, whole: boolean): number | bigint {

@@ -1,52 +1,52 @@
 import { type Names, StatusError, statusError } from '../meta/index.ts';
 
-/** What negotiation has to know of a wire codec. */
+/** The properties of a wire codec that negotiation needs. */
 export interface WireFormat {
-  /** The media types that name it. The first is the one that error messages list. */
+  /** The media types of the codec. Error messages list the first one. */
   readonly mediaTypes: readonly [string, ...string[]];
-  /** Whether it can encode a Table. */
+  /** Whether the codec can encode a Table. */
   readonly tables: boolean;
-  /** How it encodes watch events; undefined: it cannot. */
+  /** The encoding of watch events; undefined when the codec has none. */
   readonly watch: object | undefined;
 }
 
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
 
-/** Another kind that a client can request in place of the object's own: `;as=Table;g=meta.<domain>;v=v1`. */
+/** Another kind that a client can request instead of the object's own: `;as=Table;g=meta.<domain>;v=v1`. */
 export interface Transform {
   readonly kind: string;
   readonly group: string;
   readonly version: string;
 }
 
-/** What an endpoint can respond with. */
+/** The representations that an endpoint offers. */
 export interface Offer<T extends WireFormat> {
-  /** The codecs that it encodes with, the default first. */
+  /** The codecs of the endpoint, the default first. */
   readonly codecs: readonly T[];
-  /** The codecs that its 406 responses list; may be more than `codecs`. */
+  /** The codecs that 406 responses list, possibly more than `codecs`. */
   readonly listed: readonly T[];
   /** Accepts `;stream=watch`. */
   readonly watchable: boolean;
   /**
-   * Some endpoints first compare whole media types, ignoring their parameters, and have a 406 message of their own for
-   * that: `streams` lists the watch streams of a collection there, `plain` does not, `none` has no such comparison.
+   * Some endpoints first compare whole media types without their parameters and have a special 406 message for this:
+   * `streams` lists the watch streams of a collection, `plain` does not, `none` has no such comparison.
    */
   readonly route: 'none' | 'plain' | 'streams';
   readonly transforms: readonly Transform[];
 }
 
-/** What was negotiated for a response. */
+/** The outcome of the negotiation for a response. */
 export interface Accepted<T extends WireFormat> {
   readonly codec: T;
-  /** Its media type, by the name that the client used. */
+  /** The media type, as the client named it. */
   readonly mediaType: string;
-  /** The kind that the client requests in place of the object's own. */
+  /** The kind that the client requests instead of the object's own. */
   readonly as: Transform | undefined;
   /** The media type has the parameter `pretty=1`. See {@link wantsPretty} for the rest of the request. */
   readonly pretty: boolean;
 }
 
-/** How many Accept headers an endpoint remembers, and the longest of them (characters). */
+/** Maximum number of Accept headers that an endpoint caches, and their maximum length (characters). */
 const MEMO_SIZE = 256;
 const MEMO_LENGTH = 1024;
 
@@ -61,8 +61,8 @@ export function metaTransforms(names: Names): Transform[] {
 }
 
 /**
- * Negotiates by the `Accept` header; without one everything is acceptable. What `form` makes of the outcome is remembered
- * by header, so that a common one costs a lookup.
+ * Negotiates by the `Accept` header; without one everything is acceptable. The result of `form` is cached by header, so
+ * that a common header costs a lookup.
  * @returns a function that throws StatusError 406 when the endpoint offers nothing acceptable
  */
 export function negotiator<T extends WireFormat>(offer: Offer<T>): (accept: string | undefined) => Accepted<T>;
@@ -147,7 +147,7 @@ function parseClause(text: string): Clause {
 const covers = (range: string, type: string): boolean =>
   range === type || range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
 
-/** The representation that a clause asks for; undefined when the endpoint cannot give it. */
+/** Returns the representation that a clause requests; undefined when the endpoint does not offer it. */
 function acceptedOptions(
   { parameters }: Clause,
   codec: WireFormat,

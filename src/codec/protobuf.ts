@@ -44,11 +44,11 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 const { string: text } = scalarCodecs;
 const typeMetaParts = [text, text];
 
-/** One buffer for all messages that are encoded at once. What is encoded in steps has one of its own. */
+/** One buffer for all messages that are encoded in one go. Encoding in steps uses a separate one. */
 const out = new Output();
 
 /**
- * Decodes an object in its envelope to JSON, not yet normalised by its schema. An apiVersion or kind that the envelope
+ * Decodes an object in its envelope to JSON, before its schema normalises it. An apiVersion or kind that the envelope
  * lacks is that of `expected`. Without a schema only apiVersion and kind are returned. There are no findings: unknown
  * field numbers are skipped.
  * @throws StatusError 400 that names the expected kind
@@ -89,7 +89,7 @@ export function* readProtobufInSteps(
   }
 }
 
-/** What is thrown in place of an error of reading an object. */
+/** Returns the error to throw for an error of decoding an object. */
 function unreadable(error: unknown, typeMeta: TypeMeta, expected: TypeMeta): unknown {
   if (!(error instanceof StatusError) || error.code !== 400) return error;
   const version = JSON.stringify(parseGroupVersion(typeMeta.apiVersion)?.version ?? '');
@@ -179,7 +179,7 @@ function putEnvelopeStart(out: Output, { apiVersion, kind }: TypeMeta): void {
 
 /**
  * Encodes the objects of a list one at a time, so that other requests can run in between. A list begins with its
- * length: a caller that knows the length of each object need not hold all of them at once.
+ * length: a caller that knows the length of each object does not need all of them in memory.
  */
 export class ProtobufList {
   readonly #codec: Codec;

@@ -14,12 +14,12 @@ import {
 import { type ParsedBody, parsePlainJson, parsePlainJsonInSteps } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
-/** The most tokens of a document: the library keeps a few hundred bytes for each. */
+/** Maximum number of tokens of a document: the library needs a few hundred bytes for each. */
 const MAX_TOKENS = 400_000;
 /** The most directives, and the longest one (characters): each tag with its prefix is a string of that length. */
 const MAX_DIRECTIVES = 100;
 const MAX_DIRECTIVE = 200;
-/** Entries of the parser's stack beside the collections around a token: the document and the scalar. */
+/** Entries of the parser's stack besides the collections around a token: the document and the scalar. */
 const DEPTH_BESIDES = 2;
 /** The most values and characters that aliases may add to a document. */
 const MAX_ALIASED = 1_000_000;
@@ -57,7 +57,7 @@ export function parseYaml(bytes: Uint8Array): ParsedBody {
 export const parseYamlAsJson = (bytes: Uint8Array): ParsedBody | undefined =>
   bytes[0] === 0x7b ? parsePlainJson(bytes) : undefined;
 
-/** The same in steps, for a large body; the result is undefined where it is no plain JSON. */
+/** The same in steps, for a large body; undefined when it is not plain JSON. */
 export function parseYamlAsJsonInSteps(bytes: Uint8Array): Steps<ParsedBody | undefined> | undefined {
   return bytes[0] === 0x7b ? parsePlainJsonInSteps(bytes) : undefined;
 }

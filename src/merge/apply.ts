@@ -125,7 +125,7 @@ export function* settleApply(request: Apply, merged: MergedApply, normalized: Ap
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
   const left = yield* stripChangedFields(others, actual);
-  // An apply that changes no value keeps the time of its entry; a new entry then has none.
+  // An apply that changes no value retains the time of its entry; a new entry then has none.
   const self = after === before ? applier : withTime(applier, now);
   const applied = isEmpty(self.fields) ? left : [...left, self];
   yield;

@@ -18,7 +18,7 @@ import { fieldElement, fieldPath, stableText } from './path.ts';
 import type { StructShape } from './shape.ts';
 import { validateApplyConfig } from './validate-apply.ts';
 
-/** Client-side apply of kubectl keeps the applied configuration in an annotation; server-side apply takes it over. */
+/** Client-side apply of kubectl stores the applied configuration in an annotation; server-side apply takes it over. */
 const kubectlManager = 'kubectl';
 const clientSideManager = 'kubectl-client-side-apply';
 const maxAnnotationBytes = 256 * 1024;
@@ -56,7 +56,7 @@ export function* lastAppliedTo(
 
 /**
  * The managed fields entries after the move from client-side to server-side apply: the entry of client-side apply loses
- * the fields that the applier now owns, and the defaulted fields beside them. It keeps the annotation and the fields
+ * the fields that the applier now owns, and the defaulted fields with them. It retains the annotation and the fields
  * that were applied then and are not applied now.
  */
 export function* migrateLastApplied(
@@ -87,7 +87,7 @@ const withAnnotation = (fields: FieldSet, [element = '', ...below]: readonly str
   [element]: below.length === 0 ? leaf : withAnnotation(fields[element] ?? {}, below),
 });
 
-/** What the client-side entry (`old`) keeps of a node: what was applied `then` and is not applied `now`. */
+/** Returns the part of a node that the client-side entry (`old`) retains: applied `then` and not applied `now`. */
 function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): FieldSet | undefined {
   if (isEmpty(old)) return undefined;
   if (isEmpty(now)) return old;

@@ -28,7 +28,7 @@ export class Differences implements Comparison {
   /** The path of the value under comparison. */
   readonly path: PathElement[] = [];
 
-  /** Adds a node at the path, where the set has none yet. */
+  /** Adds a node at the path if the set has none there. */
   put(set: FieldSetDraft, node: FieldSet | undefined): void {
     if (node === undefined) return;
     const { path } = this;

@@ -224,7 +224,7 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(b) ? a : (rest(a, b, true) ?? leaf);
 }
 
-/** A filter of field sets: either the paths to keep, which may be patterns, or the set to exclude with all below it. */
+/** A filter of field sets: either the paths to retain, which may be patterns, or the set to exclude with all its members. */
 export type FieldFilter = { readonly include: readonly Path[] } | { readonly exclude: FieldSet };
 
 export const filterFields = (filter: FieldFilter, set: FieldSet): FieldSet =>

@@ -189,13 +189,13 @@ class ListBuilder {
   }
 }
 
-/** The path elements of the entries of a list, kept so that applying the same list again does not encode them anew. */
+/** Path elements of list entries, cached so that applying the same list again does not encode them again. */
 interface ListElements {
   readonly shape: ListShape;
   readonly entries: readonly { readonly identity: string; readonly element: PathElement }[];
 }
 
-/** How many entries a list must have for its path elements to be kept. */
+/** Minimum number of entries of a list whose path elements are cached. */
 const longList = 50;
 
 /** The path elements of known nodes. */

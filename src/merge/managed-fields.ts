@@ -92,7 +92,7 @@ export function* decodeSentManagedFields(entries: Json | undefined): Steps<Manag
   }
 }
 
-/** What an entry with few fields costs, in visits of a walk. */
+/** The cost of an entry with few fields, in visits of a walk. */
 export const entryVisits = 20;
 
 function entriesOf(entries: Json | undefined): Json[] {
@@ -101,7 +101,7 @@ function entriesOf(entries: Json | undefined): Json[] {
   return entries;
 }
 
-/** An entry whose fields are yet to be decoded. */
+/** An entry before its fields are decoded. */
 function decodeEntry(entry: Json): Omit<ManagedEntry, 'fields'> & { readonly fieldsV1: Json } {
   if (!isJsonObject(entry)) throw undecodable('an entry is no object');
   const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } = entry;

@@ -15,8 +15,8 @@ import { type ListShape, memberShape, type ObjectShape, type Shape, type StructS
 
 /**
  * Merges an applied configuration into the live object. Entries of associative lists are matched by their keys and take
- * the order of the configuration; entries of the live object alone keep their position between them. Unchanged values
- * are those of the live object: a configuration that changes nothing gives the live object itself.
+ * the order of the configuration; entries of the live object only retain their position between them. Unchanged values
+ * are those of the live object: a configuration that changes nothing returns the live object itself.
  */
 export function merge(shape: StructShape, live: JsonObject, applyConfig: JsonObject): JsonObject {
   return merged(shape, live, applyConfig) as JsonObject;
@@ -130,7 +130,7 @@ function mergedObject(shape: ObjectShape, live: JsonObject | undefined, applyCon
     const inner = memberShape(shape, key);
     const after = inner === undefined ? (applyConfig[key] as Json) : merged(inner, before, applyConfig[key] as Json);
     if (after === before) continue;
-    // Spreading keeps `__proto__` as plain data.
+    // Spreading treats `__proto__` as plain data.
     out ??= { ...(live as JsonObject) };
     setKey(out, key, after);
   }

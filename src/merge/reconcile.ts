@@ -14,7 +14,7 @@ import { type FieldShape, memberShape, type Shape, type StructShape, untyped } f
 
 /**
  * Reconciles a field set with a changed schema. A set with a field inside a struct, map or list that has become atomic
- * gets the whole value. For a value that was atomic and is now granular, the set keeps the value itself and gets no
+ * gets the whole value. For a value that was atomic and is now granular, the set retains the value itself and gets no
  * fields below it, so that no conflict arises over them. Fields that the schema no longer declares are dropped. Returns
  * the set itself when nothing changes.
  */
@@ -33,7 +33,7 @@ export function* reconcileInSteps(shape: StructShape, set: FieldSet): Steps<Fiel
   return after;
 }
 
-/** Sets that are known to be reconciled with a schema. */
+/** Sets already reconciled with a schema. */
 const reconciledSets = new WeakMap<FieldSet, StructShape>();
 
 function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {

@@ -14,7 +14,7 @@ import { patchText } from './strategic-text.ts';
 
 /** How the entries of a list are merged. */
 export interface ListMerge {
-  /** Undefined: the field declares none. */
+  /** Undefined when the field declares none. */
   readonly mergeKey: string | undefined;
   /** Merges a patch entry into the list entry with the same merge key. */
   readonly mergeEntry: (before: JsonObject, change: JsonObject) => Steps<JsonObject>;
@@ -23,7 +23,7 @@ export interface ListMerge {
 
 /**
  * Patches a list with the patch strategy `merge`: a set when its entries are scalars, otherwise objects identified by
- * `mergeKey`. Entries of the patch take the order of the patch, the others keep theirs.
+ * `mergeKey`. Entries of the patch take the order of the patch; the others retain their order.
  */
 export function* mergeLists(before: JsonArray, change: JsonArray, merge: ListMerge): Steps<JsonArray> {
   const { mergeKey } = merge;
@@ -98,7 +98,7 @@ export const unknownDirective = (patch: JsonObject) =>
   failed(`unknown patch type: ${patchText(directiveOf(patch) ?? null)} in map: ${patchText(patch)}`);
 
 /**
- * Sorts items: those in `wanted` in the order of `wanted`, the others in the order of `live`. Of two items from
+ * Sorts items: those in `order` by that order, the others in the order of `live`. Of two items from
  * different groups that are both in `live`, the one that is first there comes first where the order within the groups
  * allows it.
  */

@@ -51,7 +51,7 @@ interface PatchMeta {
  * The object after a strategic merge patch: like a JSON Merge Patch, but lists are merged by the patch strategy and
  * merge key of their field, and the patch may have directives (`$patch`, `$retainKeys`, `$setElementOrder/…`,
  * `$deleteFromPrimitiveList/…`). The object is valid for the schema; the patch may hold any JSON, and its undeclared
- * fields are kept. The result has no directives of the patch. Neither argument is changed; the result shares values
+ * fields are retained. The result has no directives of the patch. Neither argument is changed; the result shares values
  * with both. Runs in steps, because objects may be large.
  * @throws StatusError 400 for malformed directives, 413 when the patch costs too much, 422 for lists of lists, 500 for
  *   entries without their merge key, unknown directives and the like.

@@ -13,7 +13,7 @@ export interface ManagedType {
   readonly names: Names;
   /** The fields that a write through this endpoint can own; it does not change the others. */
   readonly fieldFilter: FieldFilter;
-  /** A version of the type; undefined when it is not served, or no longer. */
+  /** Returns a version of the type; undefined when it is not, or no longer, served. */
   version(apiVersion: string): ManagedVersion | undefined;
 }
 
@@ -38,7 +38,7 @@ export function shapeIn(type: ManagedType, apiVersion: string): StructShape | un
   return version && objectShape(version.schema, type.names);
 }
 
-/** Converts an object to another version; undefined when there is no such version. */
+/** Converts an object to another version; undefined when the version does not exist. */
 export function inVersion(type: ManagedType, object: JsonObject, from: string, to: string): JsonObject | undefined {
   return from === to ? object : type.version(to)?.convert(object as ApiObject);
 }
@@ -68,7 +68,7 @@ export class Comparisons {
     this.#after = after;
   }
 
-  /** The changes in a version, filtered by the field filter; undefined when there is no such version. */
+  /** Returns the changes in a version, filtered by the field filter; undefined when the version does not exist. */
   *in(apiVersion: string): Steps<FieldChanges | undefined> {
     if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, yield* this.#compare(apiVersion));
     return this.#compared.get(apiVersion);

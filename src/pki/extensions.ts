@@ -1,15 +1,15 @@
-/** What path validation needs of a certificate beyond what `X509Certificate` tells (RFC 5280, 4.1 and 4.2). */
+/** The parts of a certificate that path validation needs and `X509Certificate` lacks (RFC 5280, 4.1 and 4.2). */
 import type { X509Certificate } from 'node:crypto';
 import { type DerElement, derChildren, derTag, readDer } from './der.ts';
 
 export interface CertificateDetails {
   /** The object identifier of the signature algorithm, in hex. */
   readonly signatureAlgorithm: string;
-  /** How many other authorities may stand between this one and the client's certificate; Infinity: any number. */
+  /** Maximum number of authorities between this one and the client's certificate; Infinity without a limit. */
   readonly pathLength: number;
   /** Whether the certificate may be used for client authentication. */
   readonly clientAuth: boolean;
-  /** It has an extension that restricts its use and is not evaluated here: critical and unknown, or name constraints. */
+  /** Whether it has a restricting extension that is not evaluated here: critical and unknown, or name constraints. */
   readonly unhandled: boolean;
 }
 
@@ -25,8 +25,8 @@ const extensionsTag = 0xa3;
 const booleanTag = 0x01;
 
 /**
- * Undefined when the structure is not that of a certificate in DER. OpenSSL also reads other encodings, in which an
- * extension would be missed here, and with it what it forbids.
+ * Undefined when the structure is not that of a certificate in DER. OpenSSL also accepts other encodings, in which this
+ * code would miss extensions and their restrictions.
  */
 export function certificateDetails({ raw }: X509Certificate): CertificateDetails | undefined {
   try {
@@ -68,7 +68,7 @@ function detailsOf(raw: Buffer): CertificateDetails {
     const critical = rest[0]?.tag === booleanTag && raw[rest[0].body] !== 0;
     if (id === basicConstraints) {
       const length = inside(contentOf(value)).find(({ tag }) => tag === derTag.integer);
-      // More than one byte is more than any path has.
+      // No path needs more than one byte.
       if (length !== undefined && length.end - length.body === 1) details.pathLength = raw.readInt8(length.body);
     } else if (id === extendedKeyUsage) {
       details.clientAuth = inside(contentOf(value)).some((usage) =>

@@ -1,4 +1,4 @@
-/** The backing store: the MVCC contract and its drivers. */
+/** The backing store: its contract with multi-version concurrency control, its drivers, and copies and backups of it. */
 export { type Backup, type BackupFile, openBackup, writeBackup } from './backup-file.ts';
 export { type CopyObserver, type CopyResult, copyStore, EntryDigest } from './copy.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/etcd-store.ts';

@@ -19,7 +19,7 @@ const longestDelayMs = 5_000;
 const longestAwayMs = 500;
 
 /** The errors of a watch after which the store is listed again. */
-const listsAgain: ReadonlySet<StoreErrorCode> = new Set(['compacted', 'future', 'damaged']);
+const relistErrorCodes: ReadonlySet<StoreErrorCode> = new Set(['compacted', 'future', 'damaged']);
 
 /** Returns the backoff (ms) after consecutive failures, the last one with this code. */
 export function retryDelay(failures: number, code: StoreErrorCode): number {
@@ -102,7 +102,7 @@ export class Feeder {
       this.#feed.end();
       return;
     }
-    if (listsAgain.has(error.code)) this.#loaded = false;
+    if (relistErrorCodes.has(error.code)) this.#loaded = false;
     if (error.code === 'damaged') this.#feed.damaged(error);
     this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++, error.code), () => void this.run());
   }
@@ -112,7 +112,7 @@ export class Feeder {
     const tree = new BTree<CachedObject>();
     let at = 0;
     for await (const { entries, revision } of pagesOf(store, { prefix })) {
-      await this.#take(entries, tree, revision >= this.#feed.revision);
+      await this.#addPage(entries, tree, revision >= this.#feed.revision);
       if (this.#closed) return;
       this.#options.onRead?.(entries.length);
       at = revision;
@@ -124,7 +124,7 @@ export class Feeder {
    * Adds a page to the tree. Reuses cached objects that are current, if both are of the same history (`same`). An object
    * that could not be decoded is decoded again.
    */
-  async #take(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
+  async #addPage(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
     let bytes = 0;
     for (const entry of entries) {
       const cached = same ? this.#feed.get(entry.key) : undefined;

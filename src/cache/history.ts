@@ -16,7 +16,7 @@ export interface HistoryMember extends Member {
 }
 
 /** The errors of a watch after which the history is not read again. */
-const endsReading: ReadonlySet<StoreErrorCode> = new Set(['closed', 'compacted', 'future', 'damaged']);
+const finalErrorCodes: ReadonlySet<StoreErrorCode> = new Set(['closed', 'compacted', 'future', 'damaged']);
 
 /**
  * Replays the store's history to all subscribers of a cache that start before the event window. At most one watch of the
@@ -37,7 +37,7 @@ export class HistoryReader {
   /** The last revision offered to the members of the current read. */
   #position = 0;
   #failures = 0;
-  #toldOfDamage = false;
+  #damageReported = false;
   #cancelStart: (() => void) | undefined;
 
   constructor(options: CacheOptions, window: EventWindow, onOffered: () => void) {
@@ -148,7 +148,7 @@ export class HistoryReader {
     this.#watch?.close();
     this.#watch = undefined;
     if (code === 'damaged') this.#damaged(error);
-    if (endsReading.has(code)) {
+    if (finalErrorCodes.has(code)) {
       for (const member of [...this.#reading]) {
         const reached = this.reached(member);
         if (code === 'closed') member.end(undefined);
@@ -162,8 +162,8 @@ export class HistoryReader {
 
   /** Reports damaged history once, since it stays damaged. */
   #damaged(error: StoreError): void {
-    if (this.#toldOfDamage) return;
-    this.#toldOfDamage = true;
+    if (this.#damageReported) return;
+    this.#damageReported = true;
     this.#options.onDamage?.(statusError.damaged(this.#options.id, error));
   }
 

@@ -196,7 +196,7 @@ class Cache implements WatchCache {
     const back = revision < this.#revision;
     const before = this.#tree;
     this.#tree = tree;
-    if (this.#listeners.length > 0) this.#tellDifference(before, tree);
+    if (this.#listeners.length > 0) this.#notifyDifference(before, tree);
     this.#window.reset(revision);
     for (const subscriber of [...this.#hub.open]) {
       if (back) subscriber.end(tooOld(subscriber.revision, revision));
@@ -223,12 +223,12 @@ class Cache implements WatchCache {
     if (changes.length === 0) this.#progressed();
   }
 
-  #tellDifference(before: BTree<CachedObject>, after: BTree<CachedObject>): void {
-    const tell: ChangeListener = (object, deleted) => {
+  #notifyDifference(before: BTree<CachedObject>, after: BTree<CachedObject>): void {
+    const notify: ChangeListener = (object, deleted) => {
       for (const listener of this.#listeners) listener(object, deleted);
     };
-    for (const object of before.snapshot().range('')) if (after.get(object.key) === undefined) tell(object, true);
-    for (const object of after.snapshot().range('')) if (before.get(object.key) !== object) tell(object, false);
+    for (const object of before.snapshot().range('')) if (after.get(object.key) === undefined) notify(object, true);
+    for (const object of after.snapshot().range('')) if (before.get(object.key) !== object) notify(object, false);
   }
 
   #advance(revision: number): void {

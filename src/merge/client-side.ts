@@ -10,7 +10,7 @@ import {
   setKey,
 } from '../meta/index.ts';
 import { compareInSteps } from './compare-steps.ts';
-import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf, nodeAt } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, isEmpty, itself, leaf, nodeAt, toNode } from './field-set.ts';
 import { differenceInSteps } from './field-set-steps.ts';
 import { fieldsOfInSteps } from './fields-of.ts';
 import { type ManagedEntry, withFields } from './managed-fields.ts';
@@ -104,7 +104,7 @@ function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): Fie
     members++;
   }
   if (old[itself] !== undefined && now[itself] === undefined && members > 0) return { [itself]: leaf, ...out };
-  return finished(out, members);
+  return toNode(out, members);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, largeWeight, Pace, type Steps, weigh } from '../meta/index.ts';
-import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, isEmpty, itself, leaf, toNode } from './field-set.ts';
 import { entryElement, fieldElement, type PathElement, valueElement } from './path.ts';
 import { type ListShape, type MapShape, type Shape, type StructShape, type UntypedShape, untyped } from './shape.ts';
 
@@ -247,7 +247,7 @@ class NodeBuilder {
   node(): FieldSet | undefined {
     if (this.#out === undefined && this.#isKnown()) return this.#known;
     if (this.#bare) return this.#self ? leaf : undefined;
-    return finished(this.#out ?? this.#built(), this.#count);
+    return toNode(this.#out ?? this.#built(), this.#count);
   }
 
   #isKnown(): boolean {

@@ -122,18 +122,19 @@ function* carryOut(state: Patching, operation: JsonObject): Steps<void> {
       insert(
         state,
         path,
-        atFrom(() => remove(state, from)),
+        withFromErrors(() => remove(state, from)),
       );
       return;
     }
     case 'copy': {
       const from = pointer(operation, 'from');
-      const value = atFrom(() => lookup(state, from));
+      const value = withFromErrors(() => lookup(state, from));
       insert(state, path, yield* copyOf(state, value, MAX_DEPTH));
       return;
     }
     case 'test':
-      if (!(yield* same(state, found(state, path), operand(operation)))) throw new PatchOperationError('test', '');
+      if (!(yield* equalValues(state, valueToTest(state, path), operand(operation))))
+        throw new PatchOperationError('test', '');
       return;
     default:
       throw new PatchOperationError('operation', `Unexpected kind: ${textOf(getKey(operation, 'op'))}`);
@@ -178,8 +179,8 @@ function unescapeToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** A value at `from` of the operation, whose failures say so. */
-function atFrom<T>(compute: () => T): T {
+/** Runs `compute` and marks its errors as errors of the member `from` of the operation. */
+function withFromErrors<T>(compute: () => T): T {
   try {
     return compute();
   } catch (error) {
@@ -187,10 +188,10 @@ function atFrom<T>(compute: () => T): T {
   }
 }
 
-/** The number of an index; -1: it is none. */
+/** Parses an index; -1 when it is not one. */
 const numberOf = (token: string): number => (/^(0|[1-9][0-9]{0,15})$/.test(token) ? Number(token) : -1);
 
-/** The array index of a reference token; `-` is the index after the last element. */
+/** Returns the array index of a reference token; `-` is the index after the last element. */
 function indexOf(list: JsonArray, token: string, last: number): number {
   const index = token === '-' ? list.length : numberOf(token);
   if (index < 0 || index > last) throw new PatchOperationError('index', token);
@@ -210,8 +211,8 @@ function lookup(state: Patching, path: readonly string[], depth = path.length): 
   return value;
 }
 
-/** The value that `test` compares: an absent member of an object is null, as existing clients rely on. */
-function found(state: Patching, path: readonly string[]): Json {
+/** Returns the value that `test` compares: an absent member of an object is null, as existing clients rely on. */
+function valueToTest(state: Patching, path: readonly string[]): Json {
   const token = path.at(-1);
   const parent = token === undefined ? undefined : lookup(state, path, path.length - 1);
   if (token === undefined || !isJsonObject(parent)) return lookup(state, path);
@@ -295,15 +296,15 @@ function* copyOf(state: Patching, value: Json, levels: number): Steps<Json> {
   return out;
 }
 
-/** Equality of RFC 6902: numbers by value, lists in order, objects in any order. */
-function* same(state: Patching, a: Json, b: Json): Steps<boolean> {
+/** Compares as RFC 6902 does: numbers by value, lists in order, objects in any order. */
+function* equalValues(state: Patching, a: Json, b: Json): Steps<boolean> {
   if (state.pace.over()) yield;
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     spend(state, a.length);
-    for (const [i, item] of a.entries()) if (!(yield* same(state, item, b[i] as Json))) return false;
+    for (const [i, item] of a.entries()) if (!(yield* equalValues(state, item, b[i] as Json))) return false;
     return true;
   }
   const keys = Object.keys(a);
@@ -313,7 +314,7 @@ function* same(state: Patching, a: Json, b: Json): Steps<boolean> {
   spend(state, keys.length + others);
   if (keys.length !== others) return false;
   for (const key of keys) {
-    if (!Object.hasOwn(b, key) || !(yield* same(state, a[key] as Json, b[key] as Json))) return false;
+    if (!Object.hasOwn(b, key) || !(yield* equalValues(state, a[key] as Json, b[key] as Json))) return false;
   }
   return true;
 }

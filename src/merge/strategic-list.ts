@@ -9,7 +9,14 @@ import {
   type Steps,
   sortedInSteps,
 } from '../meta/index.ts';
-import { directiveOf, failed, isBareMerge, malformed, plainMembers, unexpected } from './strategic-directives.ts';
+import {
+  directiveOf,
+  isBareMerge,
+  malformed,
+  plainMembers,
+  strategicError,
+  unexpected,
+} from './strategic-directives.ts';
 import { patchText } from './strategic-text.ts';
 
 /** How the entries of a list are merged. */
@@ -32,7 +39,7 @@ export function* mergeLists(before: JsonArray, change: JsonArray, merge: ListMer
     yield;
     return yield* arrange([...new Set([...before, ...change])], change, before, undefined);
   }
-  if (mergeKey === undefined) throw failed('cannot merge lists without merge key for struct');
+  if (mergeKey === undefined) throw strategicError('cannot merge lists without merge key for struct');
   yield;
   return yield* mergeKeyed(before, change as JsonObject[], mergeKey, merge);
 }
@@ -95,7 +102,7 @@ function readEntries(change: readonly JsonObject[], mergeKey: string) {
 }
 
 export const unknownDirective = (patch: JsonObject) =>
-  failed(`unknown patch type: ${patchText(directiveOf(patch) ?? null)} in map: ${patchText(patch)}`);
+  strategicError(`unknown patch type: ${patchText(directiveOf(patch) ?? null)} in map: ${patchText(patch)}`);
 
 /**
  * Sorts items: those in `order` by that order, the others in the order of `live`. Of two items from
@@ -155,7 +162,7 @@ export function checkOrder(change: JsonArray, order: JsonArray, mergeKey: string
     const key = keyOf(entry, mergeKey);
     while (place < order.length && keyOf(order[place] as Json, mergeKey) !== key) place += 1;
     if (place === order.length) {
-      throw failed(
+      throw strategicError(
         `The order in patch list:\n${patchText(change)}\n doesn't match $setElementOrder list:\n${patchText(order)}\n`,
       );
     }
@@ -182,7 +189,8 @@ function elementKind(before: JsonArray, change: JsonArray): string {
       const kind = Array.isArray(item) ? 'list' : typeof item === 'bigint' ? 'number' : typeof item;
       found ??= kind;
       if (found === 'list') throw listOfLists();
-      if (kind !== found || item === null) throw failed(`list element types are not identical: ${patchText(change)}`);
+      if (kind !== found || item === null)
+        throw strategicError(`list element types are not identical: ${patchText(change)}`);
     }
   }
   return found ?? 'object';
@@ -206,7 +214,7 @@ function keyOf(entry: Json, mergeKey: string | undefined): Json {
   if (!isJsonObject(entry)) throw unexpected('map[string]interface {}', entry);
   const key = getKey(entry, mergeKey);
   if (key === undefined || typeof key === 'object') {
-    throw failed(`map: ${patchText(entry)} does not contain declared merge key: ${mergeKey}`);
+    throw strategicError(`map: ${patchText(entry)} does not contain declared merge key: ${mergeKey}`);
   }
   return key;
 }

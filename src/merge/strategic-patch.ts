@@ -17,13 +17,13 @@ import {
 import { anyValue, fieldsOf, type Resolved, resolve, type Schema, type StructSchema } from '../schema/index.ts';
 import {
   asList,
-  failed,
   isDirective,
   malformed,
   plain,
   plainList,
   plainMembers,
   readDirectives,
+  strategicError,
 } from './strategic-directives.ts';
 import { arrange, checkOrder, mergeLists, removeScalars, unknownDirective } from './strategic-list.ts';
 
@@ -176,7 +176,7 @@ function* mergeOrdered(
   const place = patchMetaOf(state, parent, name);
   const { type } = resolve(place.schema);
   if (type !== 'list' && type !== 'either' && type !== 'any') {
-    throw failed(`expected slice or array type, but got: ${parent.type === 'map' ? 'map' : 'struct'}`);
+    throw strategicError(`expected slice or array type, but got: ${parent.type === 'map' ? 'map' : 'struct'}`);
   }
   spend(state, orderedItems.length + (live ?? []).length + (changes ?? []).length);
   checkOrder(changes ?? [], orderedItems, place.mergeKey);
@@ -215,7 +215,7 @@ function patchMetaOf({ names }: Patching, parent: Resolved, key: string): PatchM
   const field = fieldsOf(parent, names).get(key);
   if (field === undefined) {
     const type = parent.name.slice(parent.name.lastIndexOf('.') + 1);
-    throw failed(`unable to find api field in struct ${type} for the json field ${JSON.stringify(key)}`);
+    throw strategicError(`unable to find api field in struct ${type} for the json field ${JSON.stringify(key)}`);
   }
   const words = field.patchStrategy?.split(',') ?? [];
   const strategy = words.includes('merge') ? 'merge' : words.includes('replace') ? 'replace' : undefined;

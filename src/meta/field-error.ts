@@ -27,9 +27,9 @@ export const maxErrors = 1_000;
 export const maxErrorText = 512 * 1024;
 
 /** The errors of the running validation; undefined outside of one. */
-let current: Limited | undefined;
+let current: ErrorCollection | undefined;
 
-interface Limited {
+interface ErrorCollection {
   readonly errors: FieldError[];
   text: number;
 }
@@ -42,33 +42,33 @@ class ErrorLimitError extends Error {}
  * far, so that no rule needs a limit of its own.
  */
 export function fieldErrors(validation: () => readonly FieldError[]): readonly FieldError[] {
-  const own: Limited = { errors: [], text: 0 };
+  const collection: ErrorCollection = { errors: [], text: 0 };
   try {
-    return within(own, validation);
+    return runWithin(collection, validation);
   } catch (thrown) {
-    if (thrown instanceof ErrorLimitError) return own.errors;
+    if (thrown instanceof ErrorLimitError) return collection.errors;
     throw thrown;
   }
 }
 
 /** {@link fieldErrors} for a validation in steps. */
 export function* fieldErrorsInSteps(validation: Steps<readonly FieldError[]>): Steps<readonly FieldError[]> {
-  const own: Limited = { errors: [], text: 0 };
+  const collection: ErrorCollection = { errors: [], text: 0 };
   try {
     for (;;) {
-      const step = within(own, () => validation.next());
+      const step = runWithin(collection, () => validation.next());
       if (step.done === true) return step.value;
       yield;
     }
   } catch (thrown) {
-    if (thrown instanceof ErrorLimitError) return own.errors;
+    if (thrown instanceof ErrorLimitError) return collection.errors;
     throw thrown;
   }
 }
 
-function within<T>(own: Limited, run: () => T): T {
+function runWithin<T>(collection: ErrorCollection, run: () => T): T {
   const outer = current;
-  current = own;
+  current = collection;
   try {
     return run();
   } finally {

@@ -17,19 +17,19 @@ export const isKnownLarge = (object: JsonObject): boolean => knownLarge.has(obje
 /** Counts the values inside a value, itself included, up to {@link largeWeight}. Remembers objects that reach it. */
 export function weigh(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return 1;
-  const weight = largeWeight - left(value, largeWeight);
+  const weight = largeWeight - remainingWeight(value, largeWeight);
   if (weight === largeWeight && !Array.isArray(value)) knownLarge.add(value);
   return weight;
 }
 
 /** Returns `weight` minus the number of values in a list or object; at least 0. */
-function left(value: Json[] | JsonObject, weight: number): number {
+function remainingWeight(value: Json[] | JsonObject, weight: number): number {
   // Also stops before a deeply nested value could exceed the call stack.
   if (--weight <= 0) return 0;
   if (Array.isArray(value)) {
     if (value.length >= weight) return 0;
     for (const item of value) {
-      weight = typeof item === 'object' && item !== null ? left(item, weight) : weight - 1;
+      weight = typeof item === 'object' && item !== null ? remainingWeight(item, weight) : weight - 1;
       if (weight <= 0) return 0;
     }
     return weight;
@@ -37,7 +37,7 @@ function left(value: Json[] | JsonObject, weight: number): number {
   if (knownLarge.has(value)) return 0;
   for (const key in value) {
     const item = value[key];
-    weight = typeof item === 'object' && item !== null ? left(item, weight) : weight - 1;
+    weight = typeof item === 'object' && item !== null ? remainingWeight(item, weight) : weight - 1;
     if (weight <= 0) return 0;
   }
   return weight;
@@ -58,19 +58,19 @@ export function* equalInSteps(a: Json | undefined, b: Json | undefined): Steps<b
 
 /** Copies a value deeply, in steps. */
 export function* jsonCopyInSteps<T extends Json>(value: T, pace = new Pace()): Steps<T> {
-  return (yield* copied(value, pace)) as T;
+  return (yield* copyInSteps(value, pace)) as T;
 }
 
-function* copied(value: Json, pace: Pace): Steps<Json> {
+function* copyInSteps(value: Json, pace: Pace): Steps<Json> {
   const weight = weigh(value);
   if (pace.over(weight)) yield;
   if (weight < largeWeight || typeof value !== 'object' || value === null) return jsonCopy(value);
   if (Array.isArray(value)) {
     const list: Json[] = [];
-    for (const item of value) list.push(yield* copied(item, pace));
+    for (const item of value) list.push(yield* copyInSteps(item, pace));
     return list;
   }
   const out: JsonObject = {};
-  for (const key of Object.keys(value)) setKey(out, key, yield* copied(value[key] as Json, pace));
+  for (const key of Object.keys(value)) setKey(out, key, yield* copyInSteps(value[key] as Json, pace));
   return out;
 }

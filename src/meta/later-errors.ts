@@ -49,17 +49,17 @@ export function* allErrors(validation: () => readonly FieldError[]): Steps<reado
   const errors = fieldErrors(validation);
   if (!errors.some((error) => error instanceof LaterErrors)) return errors;
   yield;
-  const found = yield* fieldErrorsInSteps(settled(errors));
-  return found.length > maxErrors ? found.slice(0, maxErrors) : found;
+  const allFound = yield* fieldErrorsInSteps(runChecks(errors));
+  return allFound.length > maxErrors ? allFound.slice(0, maxErrors) : allFound;
 }
 
-function* settled(errors: readonly FieldError[]): Steps<readonly FieldError[]> {
+function* runChecks(errors: readonly FieldError[]): Steps<readonly FieldError[]> {
   const found: FieldError[] = [];
-  yield* settle(errors, found, { items: 0 });
+  yield* collectErrors(errors, found, { items: 0 });
   return found;
 }
 
-function* settle(errors: readonly FieldError[], found: FieldError[], checked: { items: number }): Steps<void> {
+function* collectErrors(errors: readonly FieldError[], found: FieldError[], checked: { items: number }): Steps<void> {
   for (const error of errors) {
     if (!(error instanceof LaterErrors)) {
       found.push(error);
@@ -67,7 +67,7 @@ function* settle(errors: readonly FieldError[], found: FieldError[], checked: { 
     }
     yield;
     for (const more of error.find()) {
-      if (more.length > 0) yield* settle(more, found, checked);
+      if (more.length > 0) yield* collectErrors(more, found, checked);
       if (++checked.items % itemsAtOnce === 0) yield;
     }
   }

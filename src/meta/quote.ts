@@ -32,10 +32,10 @@ const special = /["\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 export function quote(text: string): string {
   const shortened = shorten(text, maxShown);
   if (/^[ !#-[\]-~]*$/.test(shortened)) return `"${shortened}"`;
-  return `"${shortened.replace(special, (character) => escapes[character] ?? escaped(character))}"`;
+  return `"${shortened.replace(special, (character) => escapes[character] ?? escapeCharacter(character))}"`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = (digits: number) => code.toString(16).padStart(digits, '0');
   if (code < 0x80) return `\\x${hex(2)}`;

@@ -26,12 +26,12 @@ export function selectorBytes({ labelSelector, fieldSelector }: Selectors): numb
 /** Parses the selectors of a request. An empty text is an absent selector. */
 export function receiveSelectors(labels: string, fields: string): Selectors {
   return {
-    ...(labels === '' ? {} : { labelSelector: received(labels, parseLabelSelector) }),
-    ...(fields === '' ? {} : { fieldSelector: received(fields, parseFieldSelector) }),
+    ...(labels === '' ? {} : { labelSelector: receiveSelector(labels, parseLabelSelector) }),
+    ...(fields === '' ? {} : { fieldSelector: receiveSelector(fields, parseFieldSelector) }),
   };
 }
 
-function received<S>(text: string, parse: (text: string) => S): ReceivedSelector<S> {
+function receiveSelector<S>(text: string, parse: (text: string) => S): ReceivedSelector<S> {
   try {
     return { text, selector: parse(text) };
   } catch (error) {

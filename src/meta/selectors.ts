@@ -151,7 +151,7 @@ export function parseLabelSelector(text: string): LabelSelector {
 const sharedLength = 256;
 /** Long selectors in use, by the hash of their texts. */
 const shared = new Map<string, WeakRef<LabelSelector>>();
-const unused = new FinalizationRegistry<string>((hash) => {
+const releasedSelectors = new FinalizationRegistry<string>((hash) => {
   if (shared.get(hash)?.deref() === undefined) shared.delete(hash);
 });
 
@@ -161,7 +161,7 @@ function sharedSelector(text: string): LabelSelector {
   if (found !== undefined) return found;
   const selector = parseRequirements(text);
   shared.set(hash, new WeakRef(selector));
-  unused.register(selector, hash);
+  releasedSelectors.register(selector, hash);
   return selector;
 }
 
@@ -249,7 +249,7 @@ function parseRequirement(tokens: readonly Token[], start: number, out: LabelReq
   next++;
   const values: string[] = [];
   next = operator === 'in' || operator === 'notin' ? parseSet(tokens, next, values) : parseOne(tokens, next, values);
-  out.push(checked({ key: key.text, operator, values: [...new Set(values)].sort() }));
+  out.push(checkRequirement({ key: key.text, operator, values: [...new Set(values)].sort() }));
   return next;
 }
 
@@ -286,7 +286,7 @@ function parseSet(tokens: readonly Token[], start: number, out: string[]): numbe
   }
 }
 
-function checked(requirement: LabelRequirement): LabelRequirement {
+function checkRequirement(requirement: LabelRequirement): LabelRequirement {
   const { key, operator, values } = requirement;
   const found: string[] = [];
   values.forEach((value, i) => {

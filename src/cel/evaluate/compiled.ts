@@ -23,7 +23,7 @@ export function runnableOf(node: Compiled): Runnable {
   return { step: () => value, long: undefined };
 }
 
-/** The same of a node whose own cost, as an attribute, is that of the attribute it is part of. */
+/** {@link runnableOf} for an operand of an attribute, which covers its own cost. */
 export const innerRunnableOf = (node: Compiled): Runnable =>
   node.kind === 'attribute' ? resolveAttribute(node.attribute) : runnableOf(node);
 
@@ -34,7 +34,7 @@ export const readSlot =
   ({ locals }) =>
     locals[slot] as Outcome;
 
-/** The constant that a list or map of constants is; one that fails does so when it is evaluated. */
+/** Folds a list or map of constants into a constant, unless its evaluation fails. */
 export function folded(runnable: Runnable, parts: readonly Compiled[]): Compiled {
   if (!parts.every(({ kind }) => kind === 'constant')) return computed(runnable);
   const outcome = runnable.step(constantFrame());

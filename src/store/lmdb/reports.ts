@@ -8,16 +8,16 @@ let print = console.error;
 export async function withoutReports<T>(write: () => Promise<T>): Promise<T> {
   if (running++ === 0) {
     print = console.error;
-    console.error = filtered;
+    console.error = printExceptReports;
   }
   try {
     return await write();
   } finally {
-    if (--running === 0 && console.error === filtered) console.error = print;
+    if (--running === 0 && console.error === printExceptReports) console.error = print;
   }
 }
 
-function filtered(...printed: unknown[]): void {
+function printExceptReports(...printed: unknown[]): void {
   if (printed.length !== 1 || !isReport(printed[0])) print(...printed);
 }
 

@@ -21,6 +21,7 @@ import {
   type JsonObject,
   jsonEqual,
   statusError,
+  oneStep,
 } from '../../src/meta/index.ts';
 import { compile } from '../../src/schema/index.ts';
 import { names } from '../names.ts';
@@ -217,7 +218,7 @@ const owned: ManagedType = {
       ? undefined
       : {
           schema,
-          convert: (object) => object,
+          convert: (object) => oneStep(() => object),
         },
 };
 const normalize = (object: JsonObject) => type.decode(object).value as ApiObject;

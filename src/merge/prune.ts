@@ -1,4 +1,4 @@
-import type { JsonObject, Steps } from '../meta/index.ts';
+import type { JsonObject, Steps, WaitingSteps } from '../meta/index.ts';
 import { type FieldSet, isEmpty, unionOf } from './field-set.ts';
 import { differenceInSteps, intersectionInSteps } from './field-set-steps.ts';
 import { fieldsOfInSteps } from './fields-of.ts';
@@ -19,9 +19,9 @@ export function* prune(
   apiVersion: string,
   last: ManagedEntry,
   entries: readonly ManagedEntry[],
-): Steps<JsonObject> {
+): WaitingSteps<JsonObject> {
   const shape = shapeIn(type, last.apiVersion);
-  const whole = inVersion(type, object, apiVersion, last.apiVersion);
+  const whole = yield* inVersion(type, object, apiVersion, last.apiVersion);
   if (shape === undefined || whole === undefined) return object;
   const owned = managedIn(last.apiVersion, entries);
   const rest = yield* differenceInSteps(last.fields, owned);
@@ -38,7 +38,7 @@ export function* prune(
     const removed = yield* removedItems(shape, whole, left);
     left = remove(shape, whole, yield* intersectionInSteps(removed, withNamedFields(shape, last.fields)));
   }
-  return left === whole ? object : (inVersion(type, left, last.apiVersion, apiVersion) ?? object);
+  return left === whole ? object : ((yield* inVersion(type, left, last.apiVersion, apiVersion)) ?? object);
 }
 
 /** The union of the fields of all entries of one version. */
@@ -61,13 +61,13 @@ function* addBackOwnedItems(
   from: string,
   version: string,
   entries: readonly ManagedEntry[],
-): Steps<JsonObject> {
+): WaitingSteps<JsonObject> {
   const shape = shapeIn(type, version);
-  const wholeThere = inVersion(type, whole, from, version);
-  const leftThere = inVersion(type, left, from, version);
+  const wholeThere = yield* inVersion(type, whole, from, version);
+  const leftThere = yield* inVersion(type, left, from, version);
   if (shape === undefined || wholeThere === undefined || leftThere === undefined) return left;
   const removed = yield* removedItems(shape, wholeThere, leftThere);
   const toRemove = yield* differenceInSteps(removed, withNamedFields(shape, managedIn(version, entries)));
   yield;
-  return inVersion(type, remove(shape, wholeThere, toRemove), version, from) ?? left;
+  return (yield* inVersion(type, remove(shape, wholeThere, toRemove), version, from)) ?? left;
 }

@@ -1,4 +1,4 @@
-import type { Steps } from './steps.ts';
+import type { WaitingSteps } from './steps.ts';
 
 /** The most long work between two turns of the event loop for input and output (ms), one step aside. */
 export const sliceMs = 10;
@@ -166,11 +166,12 @@ const serverOwner = '';
 /** The turns of work of the server itself. */
 export const serverTurns = (): Turns => scheduler.turns(serverOwner);
 
-/** The result of all steps, which run in the turns. */
-export async function inTurns<T>(steps: Steps<T>, turns: Turns): Promise<T> {
+/** The result of all steps, which run in the turns. Waits for the promises that they yield. */
+export async function inTurns<T>(steps: WaitingSteps<T>, turns: Turns): Promise<T> {
   for (;;) {
     if (turns.over) await turns.next();
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (step.value !== undefined) await step.value;
   }
 }

@@ -17,7 +17,7 @@ import type { Observer } from './types.ts';
 import type { OpenAllocations } from './write/allocator.ts';
 import type { WriteQueue } from './write/write-queue.ts';
 
-/** What all verbs share. */
+/** The parts of a registry that all verbs share. */
 export interface RegistryContext {
   readonly store: Store;
   readonly queue: WriteQueue;
@@ -99,7 +99,7 @@ export function withStatusErrors<T>({ resource }: { readonly resource: Resource 
 }
 
 /** The StatusError for any error, which is kept as its cause. */
-function toStatusError(id: GroupResource, error: unknown): StatusError {
+export function toStatusError(id: GroupResource, error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   if (!(error instanceof StoreError)) return statusError.internal('unexpected failure', error);
   switch (error.code) {

@@ -12,12 +12,12 @@ import type { Store } from '../store/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { cachedReads } from './read/cached-reads.ts';
 import { follow } from './read/follow.ts';
-import { get, list } from './read/read.ts';
-import { getVirtual, listVirtual } from './read/virtual-list.ts';
-import { watch } from './read/watch.ts';
+import { createGet, list } from './read/read.ts';
+import { encode } from './read/representation.ts';
+import { listVirtual } from './read/virtual-list.ts';
+import { createWatch } from './read/watch.ts';
 import { createCatalog } from './resource/catalog.ts';
 import { connect } from './resource/connect.ts';
-import { encode } from './resource/convert.ts';
 import type {
   ReferenceCheck,
   ResourceDefinition,
@@ -26,7 +26,6 @@ import type {
   WriteCheck,
 } from './resource/definition.ts';
 import type { Resource } from './resource/resource.ts';
-import { checkServed } from './resource/verbs.ts';
 import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';
 import type { OpenAllocations } from './write/allocator.ts';
 import { deleteCollection } from './write/delete-collection.ts';
@@ -115,31 +114,16 @@ export function createRegistry(options: RegistryOptions): Registry {
     resourceOf: catalog.findResource,
     install: catalog.install,
     remove: catalog.remove,
-    get: async (target, read) => {
-      checkServed(target, 'get');
-      const { resource } = target;
-      const isVirtual = resource.definition.virtual === true;
-      return withStatusErrors(target, isVirtual ? getVirtual(registry, target) : get(registry, target, read));
-    },
-    list: async (target, read) => {
-      checkServed(target, 'list');
-      const { resource } = target;
-      const isVirtual = resource.definition.virtual === true;
+    get: createGet(registry),
+    list: (target, read) => {
+      const isVirtual = target.resource.definition.virtual === true;
       return withStatusErrors(target, isVirtual ? listVirtual(registry, target, read) : list(registry, target, read));
     },
-    watch: async (target, read) => {
-      checkServed(target, 'watch');
-      return withStatusErrors(target, watch(registry, target, read));
-    },
-    write: async (target, change, how) => {
-      checkServed(target, change.verb);
-      return withStatusErrors(target, carryOut(registry, target, change, how));
-    },
-    deleteCollection: async (target, read, deleteOptions, how) => {
-      checkServed(target, 'deletecollection');
-      return withStatusErrors(target, deleteCollection(registry, target, read, deleteOptions, how));
-    },
-    connect: async (target, call) => withStatusErrors(target, connect(registry, target, call)),
+    watch: createWatch(registry),
+    write: (target, change, how) => withStatusErrors(target, carryOut(registry, target, change, how)),
+    deleteCollection: (target, read, deleteOptions, how) =>
+      withStatusErrors(target, deleteCollection(registry, target, read, deleteOptions, how)),
+    connect: (target, call) => withStatusErrors(target, connect(registry, target, call)),
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     objects: serverObjects(registry),
     features,

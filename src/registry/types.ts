@@ -152,7 +152,7 @@ export interface WriteResult {
 export interface Observer {
   readonly admission: StepTimer;
   /** Declarative and handwritten validation of a kind disagree about a field. */
-  readonly mismatch: (difference: Mismatch) => void;
+  readonly mismatch: (difference: ValidationMismatch) => void;
   /** A declarative rule threw an error. */
   readonly ruleFailure: (kind: string, error: unknown) => void;
   /** A stored object is corrupt. Reported once for each key and revision. */
@@ -164,7 +164,7 @@ export interface Observer {
 }
 
 /** Holds no values, which may be secret. */
-export interface Mismatch {
+export interface ValidationMismatch {
   readonly group: string;
   readonly kind: string;
   readonly field: string;
@@ -172,7 +172,7 @@ export interface Mismatch {
   readonly declarative: readonly FieldErrorReason[];
 }
 
-/** Every verb of every resource. @throws StatusError and nothing else */
+/** Every verb of every resource. The caller checks with `checkVerb` that the target serves it. @throws only StatusError */
 export interface Registry {
   /** All that are served now, built-in ones first. The same array until custom resources are installed or removed. */
   readonly resources: readonly Resource[];
@@ -190,6 +190,7 @@ export interface Registry {
   install(custom: CustomVersions): void;
   /** No longer serves a custom resource, and ends its watches. Its objects remain in the store. */
   remove(group: string, plural: string): void;
+  /** The object, at least as new as the requested resourceVersion. @throws StatusError 404 */
   get(target: Target, options: ReadOptions): Promise<CachedObject>;
   list(target: Target, options: ReadOptions): Promise<ObjectList>;
   /** Batches of events in order, the initial ones first; ends after its timeout or when `close` is called. */

@@ -1,14 +1,14 @@
-import type { NamespaceState, ResourceKey } from '../../admission/index.ts';
-import type { CachedObject, Snapshot } from '../../cache/index.ts';
+import { keyOf, rangeOf } from '../resource/target.ts';
+import { convertAll, toOwnVersion } from '../stored/convert.ts';
+import type { Awaitable, NamespaceState, ResourceKey } from '../../admission/index.ts';
+import type { CachedObject, Snapshot, WatchCache } from '../../cache/index.ts';
 import { type ApiObject, serverTurns } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import type { CachedReads } from '../resource/definition.ts';
-import { derive } from '../resource/derived.ts';
 import type { Resource } from '../resource/resource.ts';
-import { convertAll, converted } from '../stored/convert.ts';
 import { isUnconverted } from '../stored/format.ts';
 import { isCorrupt, readObject, unreadable } from '../stored/read.ts';
-import { keyOf, rangeOf } from './selection.ts';
+import { checkFollowed } from './follow.ts';
 import { versionedReads } from './versioned-reads.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
@@ -93,7 +93,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
         const held = resource.cache.snapshot().get(key);
         if (held === undefined) return undefined;
         if (!isUnconverted(resource.format, held.bytes)) return decode(resource, held);
-        return converted(resource.format, held).then((own) => decode(resource, own));
+        return toOwnVersion(resource.format, held).then((own) => decode(resource, own));
       });
     },
     list: (id, namespace, latest = false) => {
@@ -124,3 +124,42 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>
     // Objects were decoded against the schema of their storage version when they were written.
   } as CachedReads;
 }
+
+interface Derived<T> {
+  readonly cache: WatchCache;
+  value: T;
+  stale: boolean;
+}
+
+/** See `ObjectLookup`: the resource is declared as `followed`. */
+function derive<T>(
+  find: () => Resource | undefined,
+  compute: (objects: readonly ApiObject[]) => T,
+): () => Awaitable<T> {
+  let derived: Derived<T> | undefined;
+  const current = (resource: Resource): T => {
+    const { cache } = resource;
+    if (derived?.cache !== cache) {
+      checkFollowed(resource);
+      const next: Derived<T> = { cache, value: compute(readAll(resource)), stale: false };
+      cache.listen(() => {
+        next.stale = true;
+      });
+      derived = next;
+    } else if (derived.stale) {
+      derived.stale = false;
+      derived.value = compute(readAll(resource));
+    }
+    return derived.value;
+  };
+  return () => {
+    const resource = find();
+    if (resource === undefined) return compute([]);
+    const { cache } = resource;
+    return cache.revision > 0 ? current(resource) : cache.loaded().then(() => current(resource));
+  };
+}
+
+/** In the order of their names. */
+const readAll = ({ cache, format, keyPrefix }: Resource): readonly ApiObject[] =>
+  [...cache.snapshot().range(keyPrefix)].filter((held) => !isCorrupt(held)).map((held) => readObject(format, held));

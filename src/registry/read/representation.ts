@@ -1,3 +1,4 @@
+import { isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import type { CachedObject } from '../../cache/index.ts';
 import { stringifyJson } from '../../codec/index.ts';
 import {
@@ -10,7 +11,7 @@ import {
   type Steps,
   statusError,
 } from '../../meta/index.ts';
-import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from '../resource/convert.ts';
+import { fromStorage } from '../resource/convert.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
 import { largeBytes } from '../turns.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';
@@ -49,6 +50,17 @@ export function* readForRepresentation(
   const needed = representation.as === 'table' ? !hasRow(columnsOf(target), object) : !isStorageVersion(target);
   if (!needed || object.bytes.length < largeBytes || isCorrupt(object)) return undefined;
   return yield* readObjectInSteps(target.resource.format, object);
+}
+
+/**
+ * Encodes an object in the version of the request: the stored bytes where that is the storage version. `read`: the
+ * object, if it has been parsed.
+ */
+export function encode(target: Target, object: CachedObject, read?: ApiObject): ByteString {
+  if (isStorageVersion(target)) return object.bytes;
+  const stored = read ?? readObject(target.resource.format, object);
+  projectionOf(target)?.checkRead?.(stored);
+  return encodeText(stringifyJson(fromStorage(target, stored)));
 }
 
 /** The body of a response with one object. `read`: the object, if it has been parsed. */

@@ -1,13 +1,13 @@
+import { keyOf, rangeOf } from '../resource/target.ts';
+import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import type { Awaitable, ServedResource, VersionedLookup } from '../../admission/index.ts';
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
 import { type ApiObject, type LabelSelector, serverTurns } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import { fromStorage } from '../resource/convert.ts';
 import type { Resource } from '../resource/resource.ts';
-import { convertAll, converted } from '../stored/convert.ts';
 import { isUnconverted, type ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
-import { keyOf, rangeOf } from './selection.ts';
 
 /** The objects of one snapshot of a resource that selectors match, by namespace and selector. */
 interface Selections {
@@ -53,7 +53,7 @@ export function versionedReads(
         if (held === undefined) return undefined;
         const own = inVersion(format, held);
         if (own !== undefined) return read(resource, as.version, own);
-        return converted(format, held).then((made) => read(resource, as.version, made));
+        return toOwnVersion(format, held).then((made) => read(resource, as.version, made));
       });
     },
     selectAs: (as, namespace, selector) => {

@@ -82,7 +82,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
     },
     damages() {
       const storages = new Set(this.resources.map(({ storage }) => storage));
-      return [...storages].flatMap(({ damage }) => damage ?? []);
+      return [...storages].flatMap(({ cache }) => cache.damage ?? []);
     },
     find: (group, version, plural) => byPath.get(`${group}/${version}/${plural}`),
     findResource: (key) => (typeof key === 'string' ? byId.get(key) : bySchema.get(key)),

@@ -13,7 +13,6 @@ import type {
 import type { CompiledType, StructSchema } from '../../schema/index.ts';
 import type { Column, Completion } from '../read/column.ts';
 import type { Allocator } from '../write/allocator.ts';
-import type { ValidationSoFar } from '../write/validation-so-far.ts';
 import type { CustomStorage } from './custom-storage.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
@@ -223,6 +222,14 @@ export interface CheckedWrite {
   readonly object: ApiObject;
   /** The stored object; undefined when there is none. */
   readonly oldObject: ApiObject | undefined;
+}
+
+/** The state of the validation before a lengthy one. */
+export interface ValidationSoFar {
+  /** The errors of all other validation. */
+  readonly found: readonly FieldError[];
+  /** The part of the object that the request writes. */
+  readonly part: 'whole' | 'status';
 }
 
 /** Returns the current objects of a virtual resource, each with a name and no namespace. */

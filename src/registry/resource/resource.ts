@@ -31,7 +31,6 @@ export interface Resource {
   /** Keys of its objects begin with this. */
   readonly keyPrefix: string;
   readonly storage: ResourceStorage;
-  /** Created on first use. */
   readonly cache: WatchCache;
   /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
   readonly listSnapshots: ListSnapshots | undefined;
@@ -40,6 +39,8 @@ export interface Resource {
   readonly storageVersion: CompiledVersion;
   /** Fields of the storage version that writes drop because their feature gate is off. */
   readonly gated: GatedFields | undefined;
+  /** The versions whose objects are converted to and from the storage version. */
+  readonly convertedVersions: ReadonlySet<string>;
   /** Declarative validation of the storage version. */
   readonly declarativeRules: DeclarativeRules | undefined;
   /** All versions by name: objects and managed fields may be in one that is not served. */
@@ -79,8 +80,6 @@ export interface CompiledVersion {
   /** `apps/v1`. */
   readonly apiVersion: string;
   readonly type: CompiledType;
-  /** Objects are stored in this version and kind. */
-  readonly isStorage: boolean;
 }
 
 export interface ResourceOptions extends StorageOptions {
@@ -201,11 +200,13 @@ function makeResource(
   { names, features }: ResourceOptions,
 ): Resource {
   const { format } = storage;
-  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
-    const apiVersion = formatGroupVersion({ group: of.group, version: declared.version });
-    const isStorage = apiVersion === format.apiVersion && definition.kind === format.kind;
-    return { declared, apiVersion, type: declared.type ?? compile(declared.schema, names), isStorage };
-  };
+  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => ({
+    declared,
+    apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
+    type: declared.type ?? compile(declared.schema, names),
+  });
+  const isStored = ({ version }: ResourceVersion): boolean =>
+    formatGroupVersion({ group: definition.group, version }) === format.apiVersion && definition.kind === format.kind;
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
   if (stored === undefined)
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
@@ -223,12 +224,11 @@ function makeResource(
     id: { group: definition.group, resource: definition.plural },
     keyPrefix: format.keyPrefix,
     storage,
-    get cache() {
-      return storage.cache;
-    },
+    cache: storage.cache,
     listSnapshots: storage.listSnapshots,
     format,
     storageVersion,
+    convertedVersions: new Set(definition.versions.filter((one) => !isStored(one)).map(({ version }) => version)),
     get gated() {
       return gated();
     },

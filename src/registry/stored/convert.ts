@@ -23,7 +23,7 @@ interface Call {
 const calls = new WeakMap<CachedObject, Call>();
 
 /** The object in the version of its resource. @throws StatusError when the webhook does not convert it */
-export async function converted(
+export async function toOwnVersion(
   format: ObjectFormat,
   held: CachedObject,
   turns = serverTurns(),
@@ -42,7 +42,7 @@ export async function converted(
 }
 
 /** The same by a call for this object: a webhook may convert it in another way than before. @throws StatusError */
-export async function convertedAgain(
+export async function reconvert(
   format: ObjectFormat,
   held: CachedObject,
   turns = serverTurns(),
@@ -71,7 +71,7 @@ export async function convertAll(
     if (turns.over) await turns.next();
     for (const held of batch) {
       try {
-        objects.push(held.converted ?? (isCorrupt(held) ? held : await converted(format, held, turns)));
+        objects.push(held.converted ?? (isCorrupt(held) ? held : await toOwnVersion(format, held, turns)));
       } catch (error) {
         return { objects, failure: { error } };
       }
@@ -100,7 +100,7 @@ function* batches(all: Iterable<CachedObject>): Generator<CachedObject[]> {
 
 /** Converts objects by as many calls as they have versions. */
 function begin(format: ObjectFormat, held: readonly CachedObject[], turns: Turns): Call {
-  const outcome = convertHeld(format, held, turns).finally(() => {
+  const outcome = convertObjects(format, held, turns).finally(() => {
     for (const one of held) if (calls.get(one) === call) calls.delete(one);
   });
   const call = { outcome, alone: held.length === 1 };
@@ -108,7 +108,7 @@ function begin(format: ObjectFormat, held: readonly CachedObject[], turns: Turns
   return call;
 }
 
-async function convertHeld(format: ObjectFormat, held: readonly CachedObject[], turns: Turns): Promise<void> {
+async function convertObjects(format: ObjectFormat, held: readonly CachedObject[], turns: Turns): Promise<void> {
   const webhook = format.custom?.webhook as ConvertObjects;
   const byVersion = new Map<string, { readonly held: CachedObject; readonly object: ApiObject }[]>();
   for (const one of held) {

@@ -21,7 +21,7 @@ const labelsMark = '"labels":{';
 const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
 /** The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`. */
-export const describe = (format: ObjectFormat, entry: Entry): CachedObject => describeParsed(format, entry, undefined);
+export const toCachedObject = (format: ObjectFormat, entry: Entry): CachedObject => describeParsed(format, entry, undefined);
 
 /** The same in steps, for the sake of large objects. */
 export function* describeInSteps(format: ObjectFormat, entry: Entry): Steps<CachedObject> {
@@ -50,9 +50,9 @@ function describeParsed(format: ObjectFormat, entry: Entry, parsed: ApiObject | 
 }
 
 /** Whether the object may lack what the definition gives it now. One that this server has just written does not. */
-function isToNormalize({ custom, underway }: ObjectFormat, key: string, view: Buffer): boolean {
+function isToNormalize({ custom, pendingCommits }: ObjectFormat, key: string, view: Buffer): boolean {
   if (custom?.normalizes !== true) return false;
-  const mine = underway.get(key);
+  const mine = pendingCommits.get(key);
   return mine === undefined || mine.stored !== view.toString('latin1');
 }
 
@@ -193,7 +193,7 @@ function fieldsOf(
   at: number,
   parsed: ApiObject | undefined,
 ): CachedObject['fields'] | undefined {
-  const known = format.underway.get(key);
+  const known = format.pendingCommits.get(key);
   if (known !== undefined && isStored(known.stored, revision, bytes, at)) return known.fields;
   try {
     return selectFields(format, parsed ?? (readOwnJson(decodeText(selectableText(format, bytes))) as ApiObject));

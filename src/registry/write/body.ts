@@ -1,3 +1,4 @@
+import { requestKind } from '../resource/target.ts';
 import { strictFindingsInSteps, stringifyJsonInSteps } from '../../codec/index.ts';
 import { checkMembers, patchText, readOperations, visitedBy } from '../../merge/index.ts';
 import {
@@ -25,7 +26,7 @@ import {
   unknownField,
 } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
-import { requestKind, toStorageInSteps } from '../resource/convert.ts';
+import { toStorageInSteps } from '../resource/convert.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from '../types.ts';
 
 /**

@@ -1,3 +1,10 @@
+import { readWriteRequest } from './write-request.ts';
+import { trackManagedFields, trackServerUpdate } from './managed-fields.ts';
+import { createCandidate } from './candidate/create.ts';
+import { setDefaults } from './candidate/content.ts';
+import { toCachedObject } from '../stored/describe.ts';
+import { inStoredVersion, toOwnVersion, wouldStore } from '../stored/convert.ts';
+import { keyOf } from '../resource/target.ts';
 import { createChain, type ResourceKey } from '../../admission/index.ts';
 import {
   type ApiObject,
@@ -6,24 +13,19 @@ import {
   inTurns,
   type JsonObject,
   jsonEqualInSteps,
-  type Steps,
+  type WaitingSteps,
+  serverTurns,
   statusError,
 } from '../../meta/index.ts';
 import { type RegistryContext, withStatusErrors } from '../context.ts';
-import { keyOf } from '../read/selection.ts';
 import type { ServerObjects } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
-import { converted, inStoredVersion, wouldStore } from '../stored/convert.ts';
-import { describe } from '../stored/describe.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { storedBytes, storedText, storedTextInSteps } from '../stored/write.ts';
 import { turnsOf } from '../turns.ts';
 import type { Change, NewEntry, Target, WriteOptions } from '../types.ts';
 import { type Conversions, conversionsOf } from './conversions.ts';
-import { setDefaults } from './defaults.ts';
-import { trackManagedFields, trackServerUpdate } from './field-management.ts';
-import { completePendingObject, preparePendingObject } from './prepare.ts';
-import { readWriteRequest } from './read-request.ts';
+import { completeObject } from './prepare.ts';
 import { write } from './write.ts';
 
 /** How often a change is made again after a conflict. */
@@ -97,19 +99,18 @@ interface Place {
 /** See `ServerObjects.guaranteedUpdate`. */
 async function guaranteedUpdate(
   registry: RegistryContext,
-  { resource, namespace, name, subresource }: Place,
+  target: Place,
   change: (object: ApiObject) => void,
   dryRun: boolean,
 ): Promise<string> {
+  const { resource, namespace, name } = target;
   const conversions = conversionsOf(resource);
-  const attemptOnce = () =>
-    attemptUpdate(registry, { resource, namespace, name, subresource }, change, dryRun, conversions);
   const { queue } = registry;
   const place = queue.place(keyIn(resource, namespace, name));
   try {
     if (queue.has(place.key)) await queue.enter(place);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const revision = await (conversions === undefined ? attemptOnce() : conversions.during(attemptOnce));
+      const revision = await attemptUpdate(registry, target, change, dryRun, conversions);
       if (revision !== undefined) return String(revision);
       await queue.enter(place);
     }
@@ -129,7 +130,7 @@ async function attemptUpdate(
 ): Promise<number | undefined> {
   const { format, definition } = resource;
   const { ttlSeconds: ttl } = definition.strategy;
-  function* changed(): Steps<{ readonly object: ApiObject; readonly unchanged: boolean }> {
+  function* changed(): WaitingSteps<{ readonly object: ApiObject; readonly unchanged: boolean }> {
     const before = yield* readObjectInSteps(format, held);
     const object = yield* readObjectInSteps(format, held);
     change(object);
@@ -141,8 +142,8 @@ async function attemptUpdate(
   }
   const { held, stored } = await load(registry, resource, namespace, name);
   const { key, revision } = held;
-  const turns = turnsOf({}, held.bytes.length);
-  const run = async <T>(steps: Steps<T>): Promise<T> => (turns === undefined ? atOnce(steps) : inTurns(steps, turns));
+  const turns = conversions === undefined ? turnsOf({}, held.bytes.length) : serverTurns();
+  const run = async <T>(steps: WaitingSteps<T>): Promise<T> => (turns === undefined ? atOnce(steps) : inTurns(steps, turns));
   const { object, unchanged } = await run(changed());
   if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
   const value = storedBytes(await run(storedTextInSteps(format, await inStoredVersion(format, object))));
@@ -157,9 +158,9 @@ async function attemptUpdate(
 async function load(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
   const { entry } = await registry.store.get(keyIn(resource, namespace, name));
   if (entry === undefined) throw statusError.notFound(resource.id, name);
-  const found = describe(resource.format, entry);
+  const found = toCachedObject(resource.format, entry);
   if (isCorrupt(found)) throw unreadable(found);
-  const held = await converted(resource.format, found);
+  const held = await toOwnVersion(resource.format, found);
   return { held, stored: entry };
 }
 
@@ -182,12 +183,12 @@ export function newEntry(
   const namespace = typeof place === 'string' ? place : '';
   const change = { verb: 'create', object: { value: object, findings: [] } } as const;
   const request = readWriteRequest(registry, targetOf(resource, namespace), change, ownWriteOptions(fieldManager));
-  const pending = atOnce(preparePendingObject(request, undefined));
-  atOnce(setDefaults(resource, pending.object, request.context));
-  atOnce(trackManagedFields(request, pending, undefined));
-  atOnce(completePendingObject(request, pending, undefined));
-  const { name = '' } = pending.object.metadata;
-  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, pending.object)) };
+  const candidate = atOnce(createCandidate(request, change));
+  atOnce(setDefaults(resource, candidate.object, request.context));
+  atOnce(trackManagedFields(request, candidate, undefined));
+  atOnce(completeObject(request, candidate, undefined));
+  const { name = '' } = candidate.object.metadata;
+  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, candidate.object)) };
 }
 
 const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({

@@ -20,8 +20,8 @@ import {
   type Json,
   type JsonObject,
   jsonEqual,
-  statusError,
   oneStep,
+  statusError,
 } from '../../src/meta/index.ts';
 import { compile } from '../../src/schema/index.ts';
 import { names } from '../names.ts';

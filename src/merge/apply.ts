@@ -7,9 +7,9 @@ import {
   jsonCopyInSteps,
   parseGroupVersion,
   StatusError,
-  type WaitingSteps,
   shorten,
   statusError,
+  type WaitingSteps,
 } from '../meta/index.ts';
 import { type LastApplied, lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';

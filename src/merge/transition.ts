@@ -1,4 +1,12 @@
-import { type ApiObject, isLarge, type JsonObject, type Names, Pace, type Steps, type WaitingSteps } from '../meta/index.ts';
+import {
+  type ApiObject,
+  isLarge,
+  type JsonObject,
+  type Names,
+  Pace,
+  type Steps,
+  type WaitingSteps,
+} from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { type Comparison, compare } from './compare.ts';
 import { compareInSteps } from './compare-steps.ts';
@@ -120,7 +128,10 @@ export function* reconcileEntries(type: ManagedType, entries: readonly ManagedEn
 }
 
 /** Removes the fields that a write changes or removes from the entries of other managers. */
-export function* stripChangedFields(entries: readonly ManagedEntry[], transition: Comparisons): WaitingSteps<ManagedEntry[]> {
+export function* stripChangedFields(
+  entries: readonly ManagedEntry[],
+  transition: Comparisons,
+): WaitingSteps<ManagedEntry[]> {
   const pace = new Pace();
   const stripped: ManagedEntry[] = [];
   for (const entry of entries) {

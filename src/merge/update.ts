@@ -1,4 +1,12 @@
-import { type ApiObject, equalInSteps, isJsonObject, type Json, StatusError, type Steps, type WaitingSteps } from '../meta/index.ts';
+import {
+  type ApiObject,
+  equalInSteps,
+  isJsonObject,
+  type Json,
+  StatusError,
+  type Steps,
+  type WaitingSteps,
+} from '../meta/index.ts';
 import { isEmpty } from './field-set.ts';
 import { differenceInSteps, unionInSteps } from './field-set-steps.ts';
 import {

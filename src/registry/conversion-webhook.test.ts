@@ -348,6 +348,9 @@ it('a write makes a bounded number of conversions for its managed fields', async
     return count;
   }
   expect([await inTurns(convert(64), serverTurns()), calls]).toEqual([64, 64]);
-  expect(await failure(inTurns(convert(65), serverTurns()))).toMatchObject({ code: 500, message: expect.stringContaining('64') as string });
+  expect(await failure(inTurns(convert(65), serverTurns()))).toMatchObject({
+    code: 500,
+    message: expect.stringContaining('64') as string,
+  });
   expect(calls).toBe(64);
 });

@@ -125,5 +125,6 @@ it('a table of large objects is sent in smaller pieces', async () => {
   const at = target('configmaps');
   const view = { as: 'table', version: 'v1', includeObject: 'None', now: 0 } as const;
   const pieces = [...representList(at, await registry.list(at, {}), view)];
-  expect(pieces).toHaveLength(4);
+  // Reading an object gives an empty piece for each step.
+  expect(pieces.filter((piece) => piece !== '')).toHaveLength(4);
 });

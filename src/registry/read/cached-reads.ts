@@ -1,11 +1,11 @@
-import { keyOf, rangeOf } from '../resource/target.ts';
-import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import type { Awaitable, NamespaceState, ResourceKey } from '../../admission/index.ts';
 import type { CachedObject, Snapshot, WatchCache } from '../../cache/index.ts';
 import { type ApiObject, serverTurns } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import type { CachedReads } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
+import { keyOf, rangeOf } from '../resource/target.ts';
+import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted } from '../stored/format.ts';
 import { isCorrupt, readObject, unreadable } from '../stored/read.ts';
 import { checkFollowed } from './follow.ts';

@@ -1,18 +1,18 @@
-import { checkName, keyOf, objectKey, rangeOf } from '../resource/target.ts';
-import { toCachedObject } from '../stored/describe.ts';
-import { convertAll, reconvert, toOwnVersion } from '../stored/convert.ts';
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
 import { type StatusError, serverTurns, statusError, type Turns } from '../../meta/index.ts';
 import { pagesOf, StoreError } from '../../store/index.ts';
 import { type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
 import type { Resource } from '../resource/resource.ts';
+import { checkName, keyOf, objectKey, rangeOf } from '../resource/target.ts';
+import { convertAll, reconvert, toOwnVersion } from '../stored/convert.ts';
+import { toCachedObject } from '../stored/describe.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
 import type { ObjectList, ReadOptions, Registry, Target } from '../types.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import { type Selection, select } from './selection.ts';
-import { getVirtual } from './virtual-list.ts';
 import { formatToken, type Place, readToken } from './token.ts';
 import { Unreadables } from './unreadables.ts';
+import { getVirtual } from './virtual-list.ts';
 
 /** See `Registry.get`. */
 export const createGet =

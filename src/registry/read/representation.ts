@@ -1,4 +1,3 @@
-import { isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import type { CachedObject } from '../../cache/index.ts';
 import { stringifyJson } from '../../codec/index.ts';
 import {
@@ -12,6 +11,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { fromStorage } from '../resource/convert.ts';
+import { isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
 import { largeBytes } from '../turns.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';

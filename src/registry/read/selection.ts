@@ -1,11 +1,5 @@
 import type { CachedObject } from '../../cache/index.ts';
-import {
-  type FieldSelector,
-  type FieldTerm,
-  quote,
-  type ReceivedSelector,
-  statusError,
-} from '../../meta/index.ts';
+import { type FieldSelector, type FieldTerm, quote, type ReceivedSelector, statusError } from '../../meta/index.ts';
 import type { Resource } from '../resource/resource.ts';
 import { isUnconverted } from '../stored/format.ts';
 import type { ReadOptions, Target } from '../types.ts';

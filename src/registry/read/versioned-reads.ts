@@ -1,11 +1,11 @@
-import { keyOf, rangeOf } from '../resource/target.ts';
-import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import type { Awaitable, ServedResource, VersionedLookup } from '../../admission/index.ts';
 import type { CachedObject, Snapshot } from '../../cache/index.ts';
 import { type ApiObject, type LabelSelector, serverTurns } from '../../meta/index.ts';
 import { consistentCache, lookUp, type RegistryContext } from '../context.ts';
 import { fromStorage } from '../resource/convert.ts';
 import type { Resource } from '../resource/resource.ts';
+import { keyOf, rangeOf } from '../resource/target.ts';
+import { convertAll, toOwnVersion } from '../stored/convert.ts';
 import { isUnconverted, type ObjectFormat } from '../stored/format.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
 

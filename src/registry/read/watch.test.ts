@@ -268,16 +268,6 @@ describe('errors', () => {
       message: `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: ${why}`,
     });
   });
-
-  it('a subresource cannot be watched', async () => {
-    const { registry, target } = bench();
-    expect(await failure(registry.watch(target('configmaps', { name: 'x', subresource: 'status' }), {}))).toMatchObject(
-      {
-        code: 404,
-        message: 'the server could not find the requested resource',
-      },
-    );
-  });
 });
 
 describe('events as they are sent', () => {

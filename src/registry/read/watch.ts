@@ -1,7 +1,7 @@
-import { keyOf } from '../resource/target.ts';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../../cache/index.ts';
 import { serverTurns, type Turns } from '../../meta/index.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from '../context.ts';
+import { keyOf } from '../resource/target.ts';
 import { isCorrupt, unreadable } from '../stored/read.ts';
 import type { Registry, StreamEvent, Target, WatchOptions, WatchStream } from '../types.ts';
 import { ConvertedStream } from './converted-stream.ts';

@@ -1,7 +1,3 @@
-import { requestKind } from './target.ts';
-import type { Candidate } from '../write/write-request.ts';
-import { storedMetadata } from '../write/candidate/metadata.ts';
-import { replaceContent, setDefaults } from '../write/candidate/content.ts';
 import type { Awaitable, RequestVersions, ServedKind } from '../../admission/index.ts';
 import {
   type ApiObject,
@@ -16,10 +12,14 @@ import {
 import { type CompiledType, compile } from '../../schema/index.ts';
 import type { RegistryContext } from '../context.ts';
 import type { Target } from '../types.ts';
+import { replaceContent, setDefaults } from '../write/candidate/content.ts';
+import { storedMetadata } from '../write/candidate/metadata.ts';
+import type { Candidate } from '../write/write-request.ts';
 import type { Catalog } from './catalog.ts';
 import { fromStorage, toStorage } from './convert.ts';
 import type { WriteContext } from './definition.ts';
 import type { Resource } from './resource.ts';
+import { requestKind } from './target.ts';
 
 /** The objects of a request in admission. */
 export interface AdmittedObjects {

@@ -1,8 +1,8 @@
-import { describeDeleted, toCachedObject } from '../stored/describe.ts';
 import { createWatchCache, type WatchCache } from '../../cache/index.ts';
 import type { Clock, Features, GroupResource, StatusError } from '../../meta/index.ts';
 import type { Store } from '../../store/index.ts';
 import { ListSnapshots } from '../read/list-snapshots.ts';
+import { describeDeleted, toCachedObject } from '../stored/describe.ts';
 import type { ObjectFormat } from '../stored/format.ts';
 
 export interface StorageOptions {

@@ -21,7 +21,8 @@ const labelsMark = '"labels":{';
 const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
 /** The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`. */
-export const toCachedObject = (format: ObjectFormat, entry: Entry): CachedObject => describeParsed(format, entry, undefined);
+export const toCachedObject = (format: ObjectFormat, entry: Entry): CachedObject =>
+  describeParsed(format, entry, undefined);
 
 /** The same in steps, for the sake of large objects. */
 export function* describeInSteps(format: ObjectFormat, entry: Entry): Steps<CachedObject> {

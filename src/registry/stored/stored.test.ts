@@ -1,17 +1,11 @@
-import { storedText, withPendingCommit } from './write.ts';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { type ApiObject, atOnce, encodeText, type Json, type JsonObject } from '../../meta/index.ts';
 import { note } from '../testing/fixtures.ts';
-import {
-  describeDeleted,
-  describeInSteps,
-  describeObject,
-  describeText,
-  toCachedObject,
-} from './describe.ts';
+import { describeDeleted, describeInSteps, describeObject, describeText, toCachedObject } from './describe.ts';
 import { formatOf } from './format.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from './read.ts';
+import { storedText, withPendingCommit } from './write.ts';
 
 const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
 const entryOf = (text: string, revision = 7) => ({ key: '/configmaps/ns/one', value: Buffer.from(text), revision });
@@ -154,7 +148,9 @@ describe('the stored form and the cached form of an object', () => {
     });
     expect(seen).toEqual({ own: { 'data.a': 'ü mine' }, reads: 1, others: { 'data.a': 'ü ours' } });
     expect([fieldsOf(mine), read, selecting.pendingCommits.size]).toEqual([{ 'data.a': 'ü mine' }, 3, 0]);
-    await expect(withPendingCommit(selecting, key, mine, '', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
+    await expect(withPendingCommit(selecting, key, mine, '', () => Promise.reject(new Error('lost')))).rejects.toThrow(
+      'lost',
+    );
     expect(selecting.pendingCommits.size).toBe(0);
   });
 

@@ -1,4 +1,3 @@
-import { requestKind } from '../resource/target.ts';
 import { strictFindingsInSteps, stringifyJsonInSteps } from '../../codec/index.ts';
 import { checkMembers, patchText, readOperations, visitedBy } from '../../merge/index.ts';
 import {
@@ -27,6 +26,7 @@ import {
 } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
 import { toStorageInSteps } from '../resource/convert.ts';
+import { requestKind } from '../resource/target.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from '../types.ts';
 
 /**

@@ -1,12 +1,5 @@
 import type { CachedObject } from '../../cache/index.ts';
-import {
-  type ApiObject,
-  atOnce,
-  formatGroupResource,
-  inTurns,
-  StatusError,
-  type Steps,
-} from '../../meta/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, inTurns, StatusError, type Steps } from '../../meta/index.ts';
 import type { CommitResult, Write } from '../../store/index.ts';
 import type { RegistryContext } from '../context.ts';
 import { keyOf, objectKey } from '../resource/target.ts';

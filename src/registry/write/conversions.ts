@@ -27,7 +27,10 @@ export class Conversions {
     const key = `${apiVersion} ${stringifyJson({ ...object, metadata: { labels, annotations } } as JsonObject)}`;
     if (!this.#converted.has(key)) yield this.#call(key, { ...object, metadata } as ApiObject, apiVersion);
     const converted = this.#converted.get(key) ?? object;
-    return { ...converted, metadata: { ...metadata, ...only(converted.metadata, 'labels', 'annotations') } } as ApiObject;
+    return {
+      ...converted,
+      metadata: { ...metadata, ...only(converted.metadata, 'labels', 'annotations') },
+    } as ApiObject;
   }
 
   async #call(key: string, object: ApiObject, apiVersion: string): Promise<void> {

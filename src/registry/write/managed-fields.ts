@@ -19,7 +19,8 @@ import {
   formatGroupResource,
   formatTime,
   oneStep,
-  type Steps, type WaitingSteps,
+  type Steps,
+  type WaitingSteps,
 } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
 import { fromStorage, toStorage } from '../resource/convert.ts';

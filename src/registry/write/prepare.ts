@@ -1,6 +1,14 @@
 import { stringifyJsonInSteps } from '../../codec/index.ts';
 import { admittedManagedFields } from '../../merge/index.ts';
-import { type ApiObject, allErrors, atOnce, equalInSteps, type Steps, type WaitingSteps, statusError } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  allErrors,
+  atOnce,
+  equalInSteps,
+  type Steps,
+  statusError,
+  type WaitingSteps,
+} from '../../meta/index.ts';
 import { dropGated } from '../../schema/index.ts';
 import { partialWriteOf, projectionOf, requestKind } from '../resource/target.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';

@@ -1,10 +1,3 @@
-import { readWriteRequest } from './write-request.ts';
-import { trackManagedFields, trackServerUpdate } from './managed-fields.ts';
-import { createCandidate } from './candidate/create.ts';
-import { setDefaults } from './candidate/content.ts';
-import { toCachedObject } from '../stored/describe.ts';
-import { inStoredVersion, toOwnVersion, wouldStore } from '../stored/convert.ts';
-import { keyOf } from '../resource/target.ts';
 import { createChain, type ResourceKey } from '../../admission/index.ts';
 import {
   type ApiObject,
@@ -13,20 +6,27 @@ import {
   inTurns,
   type JsonObject,
   jsonEqualInSteps,
-  type WaitingSteps,
   serverTurns,
   statusError,
+  type WaitingSteps,
 } from '../../meta/index.ts';
 import { type RegistryContext, withStatusErrors } from '../context.ts';
 import type { ServerObjects } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
+import { keyOf } from '../resource/target.ts';
+import { inStoredVersion, toOwnVersion, wouldStore } from '../stored/convert.ts';
+import { toCachedObject } from '../stored/describe.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { storedBytes, storedText, storedTextInSteps } from '../stored/write.ts';
 import { turnsOf } from '../turns.ts';
 import type { Change, NewEntry, Target, WriteOptions } from '../types.ts';
+import { setDefaults } from './candidate/content.ts';
+import { createCandidate } from './candidate/create.ts';
 import { type Conversions, conversionsOf } from './conversions.ts';
+import { trackManagedFields, trackServerUpdate } from './managed-fields.ts';
 import { completeObject } from './prepare.ts';
 import { write } from './write.ts';
+import { readWriteRequest } from './write-request.ts';
 
 /** How often a change is made again after a conflict. */
 const maxAttempts = 200;
@@ -143,7 +143,8 @@ async function attemptUpdate(
   const { held, stored } = await load(registry, resource, namespace, name);
   const { key, revision } = held;
   const turns = conversions === undefined ? turnsOf({}, held.bytes.length) : serverTurns();
-  const run = async <T>(steps: WaitingSteps<T>): Promise<T> => (turns === undefined ? atOnce(steps) : inTurns(steps, turns));
+  const run = async <T>(steps: WaitingSteps<T>): Promise<T> =>
+    turns === undefined ? atOnce(steps) : inTurns(steps, turns);
   const { object, unchanged } = await run(changed());
   if (dryRun || (unchanged && (await wouldStore(format, object, stored)))) return revision;
   const value = storedBytes(await run(storedTextInSteps(format, await inStoredVersion(format, object))));

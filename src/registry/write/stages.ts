@@ -1,5 +1,5 @@
 import type { CachedObject } from '../../cache/index.ts';
-import { atOnce, inTurns, Stage, type WaitingSteps, type Turns } from '../../meta/index.ts';
+import { atOnce, inTurns, Stage, type Turns, type WaitingSteps } from '../../meta/index.ts';
 import { StoreError } from '../../store/index.ts';
 import { authorizeCreate, runMutatingAdmission, runValidatingAdmission } from './admit.ts';
 import { allocateValues } from './allocate.ts';
@@ -15,7 +15,14 @@ import {
   updateManagers,
   writeProjection,
 } from './prepare.ts';
-import { addWarnings, checkReferences, findErrors, findLengthyErrors, rejectInvalid, runWriteCheck } from './validate.ts';
+import {
+  addWarnings,
+  checkReferences,
+  findErrors,
+  findLengthyErrors,
+  rejectInvalid,
+  runWriteCheck,
+} from './validate.ts';
 import type { WriteRequest } from './write-request.ts';
 
 interface WriteStage {

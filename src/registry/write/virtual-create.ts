@@ -1,8 +1,3 @@
-import { readWriteRequest, type Candidate } from './write-request.ts';
-import { admissionRequest } from './admit.ts';
-import { defaultNamespace, storedMetadata } from './candidate/metadata.ts';
-import { trackManagedFields } from './managed-fields.ts';
-import { requestKind } from '../resource/target.ts';
 import { runMutating, runValidating } from '../../admission/index.ts';
 import {
   type ApiObject,
@@ -18,11 +13,16 @@ import {
 import { dropGated } from '../../schema/index.ts';
 import type { RegistryContext } from '../context.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from '../resource/definition.ts';
+import { requestKind } from '../resource/target.ts';
 import { describeObject } from '../stored/describe.ts';
 import { turnsOf } from '../turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from '../types.ts';
+import { admissionRequest } from './admit.ts';
 import { decodeBody } from './body.ts';
+import { defaultNamespace, storedMetadata } from './candidate/metadata.ts';
+import { trackManagedFields } from './managed-fields.ts';
 import { serverObjects } from './server-objects.ts';
+import { type Candidate, readWriteRequest } from './write-request.ts';
 
 /** The handler that carries out what is posted to the target; undefined where it is stored. */
 export function createHandlerOf(target: Target): CreateHandler | undefined {

@@ -5,9 +5,10 @@ import {
   isLarge,
   type JsonObject,
   parseGroupVersion,
-  type Steps, type WaitingSteps,
+  type Steps,
   shorten,
   statusError,
+  type WaitingSteps,
 } from '../../../meta/index.ts';
 import type { RegistryContext } from '../../context.ts';
 import { fromStorage, toStorageInSteps } from '../../resource/convert.ts';
@@ -25,7 +26,11 @@ import { replacedCandidate } from './update.ts';
 type Apply = Change & { readonly verb: 'patch' };
 
 /** The candidate of an apply, which creates the object when there is none. @throws StatusError */
-export function* applyCandidate(request: WriteRequest, change: Apply, old: ApiObject | undefined): WaitingSteps<Candidate> {
+export function* applyCandidate(
+  request: WriteRequest,
+  change: Apply,
+  old: ApiObject | undefined,
+): WaitingSteps<Candidate> {
   const { target } = request;
   if (old === undefined && target.subresource !== '') throw notFound(target);
   const body = yield* applyConfiguration(request, change, old);
@@ -42,7 +47,11 @@ export function* applyCandidate(request: WriteRequest, change: Apply, old: ApiOb
 }
 
 /** Applies the configuration to the object, with its managed fields. @throws StatusError 400, 409, 500 */
-function* applyConfiguration(request: WriteRequest, change: Apply, old: ApiObject | undefined): WaitingSteps<ApiObject> {
+function* applyConfiguration(
+  request: WriteRequest,
+  change: Apply,
+  old: ApiObject | undefined,
+): WaitingSteps<ApiObject> {
   const { registry, target, options } = request;
   const { malformed } = change;
   const findings = (change.findings ?? []).map((finding) => `error converting YAML to JSON: ${finding}`);

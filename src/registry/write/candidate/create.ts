@@ -20,7 +20,11 @@ export function newCandidate({ registry, target, context }: WriteRequest, object
   const { strategy, terminating } = resource.definition;
   const { metadata } = object;
   if (terminating === true) {
-    throw new StatusError(405, 'MethodNotAllowed', 'create not allowed while custom resource definition is terminating');
+    throw new StatusError(
+      405,
+      'MethodNotAllowed',
+      'create not allowed while custom resource definition is terminating',
+    );
   }
   defaultNamespace(target, metadata);
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';

@@ -1,7 +1,7 @@
-import { dedupeOwnerReferences } from './metadata.ts';
 import { expect, test } from 'vitest';
 import { type ApiObject, inTurns } from '../../../meta/index.ts';
 import { EveryStep } from '../../../meta/testing/every-step.ts';
+import { dedupeOwnerReferences } from './metadata.ts';
 
 test('very many owner references of one uid are compared in steps', async () => {
   const turnsFor = async (count: number) => {

@@ -27,11 +27,7 @@ import { replacedCandidate } from './update.ts';
 type Patch = Change & { readonly verb: 'patch' };
 
 /** The candidate of a JSON, merge or strategic merge patch. @throws StatusError */
-export function* patchCandidate(
-  request: WriteRequest,
-  change: Patch,
-  old: ApiObject | undefined,
-): Steps<Candidate> {
+export function* patchCandidate(request: WriteRequest, change: Patch, old: ApiObject | undefined): Steps<Candidate> {
   const { registry, target, options } = request;
   if (old === undefined) throw notFound(target);
   const patched = yield* applyPatch(target, change, managedProjection(target, old), options);

@@ -7,7 +7,9 @@ import {
   type Names,
   type Random,
   StatusError,
+  serverTurns,
   statusError,
+  type Turns,
 } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import type { Catalog } from './resource/catalog.ts';
@@ -138,3 +140,15 @@ export function toStatusError(id: GroupResource, error: unknown): StatusError {
       );
   }
 }
+
+/** From this size on (bytes) a write or an encoding is long work, which runs in turns. */
+export const largeBytes = 8 * 1024;
+
+/** Who carries out a request, as far as its computing time is concerned. */
+interface Timed {
+  readonly turns?: Turns | undefined;
+}
+
+/** The turns of a write whose body and stored object have these sizes (bytes); undefined: it is short. */
+export const turnsOf = ({ turns }: Timed, body: number, stored = 0): Turns | undefined =>
+  body >= largeBytes || stored >= largeBytes ? (turns ?? serverTurns()) : undefined;

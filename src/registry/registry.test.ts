@@ -5,7 +5,8 @@ import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '..
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { heldStore } from '../store/testing/held-store.ts';
 import { storeWith } from '../store/testing/store-with.ts';
-import { checkVerb, deleteOptionsOf, readWriteOptions, type Target } from './index.ts';
+import { deleteOptionsOf, readWriteOptions, type Target } from './index.ts';
+import { checkVerb } from './resource/target.ts';
 import { type Bench, bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
 describe('a store that another server writes to', () => {

@@ -13,7 +13,6 @@ import { type RegistryContext, withStatusErrors } from './context.ts';
 import { cachedReads } from './read/cached-reads.ts';
 import { follow } from './read/follow.ts';
 import { createGet, list } from './read/read.ts';
-import { encode } from './read/representation.ts';
 import { listVirtual } from './read/virtual-list.ts';
 import { createWatch } from './read/watch.ts';
 import { createCatalog } from './resource/catalog.ts';
@@ -127,7 +126,6 @@ export function createRegistry(options: RegistryOptions): Registry {
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     objects: serverObjects(registry),
     features,
-    encode,
     follow: async (id, follower, options) => {
       const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type ApiObject, fieldError, type JsonObject, scheduler } from '../meta/index.ts';
 import { EveryStep } from '../meta/testing/every-step.ts';
+import { largeBytes, turnsOf } from './context.ts';
 import { type Change, representList, type Strategy } from './index.ts';
 import { apply, bench, failure, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
-import { largeBytes, turnsOf } from './turns.ts';
 
 it('a write is long work from 8 KiB on', () => {
   expect(turnsOf({}, largeBytes - 1, undefined)).toBeUndefined();

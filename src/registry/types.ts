@@ -3,7 +3,6 @@ import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type {
   Annotate,
   ApiObject,
-  ByteString,
   Features,
   FieldErrorReason,
   Json,
@@ -215,8 +214,6 @@ export interface Registry {
   newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
   readonly objects: ServerObjects;
   readonly features: Features;
-  /** The object in the version of the request: the stored bytes where that is the storage version. */
-  encode(target: Target, object: CachedObject): ByteString;
   /**
    * Tells `follower` every object of a resource, named `roles.rbac.example.org`, and from then on every change as the watch
    * cache applies it: a write by this server before it is answered, for which the resource must be declared as followed.

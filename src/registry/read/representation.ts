@@ -10,10 +10,10 @@ import {
   type Steps,
   statusError,
 } from '../../meta/index.ts';
+import { largeBytes } from '../context.ts';
 import { fromStorage } from '../resource/convert.ts';
 import { isStorageVersion, projectionOf, versionOf } from '../resource/target.ts';
 import { isCorrupt, metadataText, readObject, readObjectInSteps } from '../stored/read.ts';
-import { largeBytes } from '../turns.ts';
 import type { ObjectList, StreamEvent, Target } from '../types.ts';
 import { hasRow, rowText } from './cells.ts';
 import type { Column } from './column.ts';
@@ -53,10 +53,10 @@ export function* readForRepresentation(
 }
 
 /**
- * Encodes an object in the version of the request: the stored bytes where that is the storage version. `read`: the
- * object, if it has been parsed.
+ * The object in the version of the request: its cached bytes where that is the storage version. `read`: the object, if it
+ * has been parsed.
  */
-export function encode(target: Target, object: CachedObject, read?: ApiObject): ByteString {
+function encode(target: Target, object: CachedObject, read: ApiObject | undefined): ByteString {
   if (isStorageVersion(target)) return object.bytes;
   const stored = read ?? readObject(target.resource.format, object);
   projectionOf(target)?.checkRead?.(stored);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest, ServedKind } from '../../admission/index.ts';
 import type { JsonObject } from '../../meta/index.ts';
 import type { Change } from '../index.ts';
+import { representObject } from '../index.ts';
 import { bench, followedBench, how } from '../testing/fixtures.ts';
 import { recordingWebhook, wheel, wheels } from '../testing/wheels.ts';
 
@@ -89,9 +90,10 @@ describe('the object of a request in another version', () => {
     expect(made).toMatchObject({ size: 5, metadata: { name: 'a', namespace: 'ns' } });
     expect(
       JSON.parse(
-        registry.encode(
+        representObject(
           { ...target('widgets'), version: 'v2' },
           await registry.get({ ...target('widgets'), name: 'a' }, {}),
+          { as: 'object' },
         ),
       ),
     ).toMatchObject({ spec: { size: 5 } });

@@ -200,11 +200,16 @@ function makeResource(
   { names, features }: ResourceOptions,
 ): Resource {
   const { format } = storage;
-  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => ({
-    declared,
-    apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
-    type: declared.type ?? compile(declared.schema, names),
-  });
+  const compiled = ({ group }: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
+    const type = once(() => declared.type ?? compile(declared.schema, names));
+    return {
+      declared,
+      apiVersion: formatGroupVersion({ group, version: declared.version }),
+      get type() {
+        return type();
+      },
+    };
+  };
   const isStored = ({ version }: ResourceVersion): boolean =>
     formatGroupVersion({ group: definition.group, version }) === format.apiVersion && definition.kind === format.kind;
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
@@ -212,9 +217,6 @@ function makeResource(
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
   const storageVersion = compiled(owner, stored);
   const isCustom = definition.custom !== undefined;
-  const versions = once(
-    () => new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
-  );
   const gated = once(() => (isCustom ? undefined : gatedFields(stored.schema, features)));
   const declares = features.DeclarativeValidation && !isCustom;
   const declarative = once(() => (declares ? declarativeRules(storageVersion.type) : undefined));
@@ -235,9 +237,7 @@ function makeResource(
     get declarativeRules() {
       return declarative();
     },
-    get versions() {
-      return versions();
-    },
+    versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
     subresources: new Map(
       served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
     ),

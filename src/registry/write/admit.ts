@@ -6,8 +6,7 @@ import { ObjectVersions, servedKind } from '../resource/request-versions.ts';
 import type { Resource } from '../resource/resource.ts';
 import { projectionOf } from '../resource/target.ts';
 import type { WriteOptions } from '../types.ts';
-import type { Attempt, Undo } from './attempt.ts';
-import { type Candidate, nameOf, type WriteRequest } from './write-request.ts';
+import { type Attempt, type Candidate, nameOf, type Undo, type WriteRequest } from './write-request.ts';
 
 /** Runs the mutating plugins on the candidate. @throws StatusError of the first plugin that rejects it */
 export async function runMutatingAdmission(attempt: Attempt): Promise<void> {

@@ -8,10 +8,9 @@ import { describeDeleted, describeInSteps, describeObject, isCanonical, toCached
 import { storedBytes, storedTextInSteps, withPendingCommit } from '../stored/write.ts';
 import type { WriteResult } from '../types.ts';
 import { catchUp, comparesOf } from './admit.ts';
-import type { Attempt, Outcome } from './attempt.ts';
 import { rejectPresetVersion } from './candidate/metadata.ts';
 import { isUnchanged } from './managed-fields.ts';
-import { nameOf } from './write-request.ts';
+import { type Attempt, nameOf, type Outcome } from './write-request.ts';
 
 /** Runs the steps in the turns of the attempt, or at once where it has none. */
 const run = <T>({ turns }: Attempt, steps: Steps<T>): T | Promise<T> =>

@@ -1,7 +1,6 @@
 import { stringifyJson } from '../../codec/index.ts';
 import { type ApiObject, type JsonObject, StatusError, type WaitingSteps } from '../../meta/index.ts';
 import type { ConvertObjects } from '../resource/custom-storage.ts';
-import type { Resource } from '../resource/resource.ts';
 
 /** How many conversions for managed fields one write may need: two for each version that its managers use, and some. */
 const maxConversions = 64;
@@ -48,7 +47,3 @@ function only(metadata: JsonObject, ...names: readonly string[]): JsonObject {
   for (const name of names) fields[name] = metadata[name] as never;
   return fields;
 }
-
-/** Undefined for a resource without a webhook. */
-export const conversionsOf = ({ format }: Resource): Conversions | undefined =>
-  format.custom?.webhook === undefined ? undefined : new Conversions(format.custom.webhook);

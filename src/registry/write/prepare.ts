@@ -5,6 +5,7 @@ import {
   allErrors,
   atOnce,
   equalInSteps,
+  formatGroupResource,
   type Steps,
   statusError,
   type WaitingSteps,
@@ -12,7 +13,6 @@ import {
 import { dropGated } from '../../schema/index.ts';
 import { partialWriteOf, projectionOf, requestKind } from '../resource/target.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
-import type { Attempt } from './attempt.ts';
 import { applyCandidate } from './candidate/apply.ts';
 import { replaceContent, resetStatus, restoreStatus, setDefaults, withPart } from './candidate/content.ts';
 import { createCandidate } from './candidate/create.ts';
@@ -28,7 +28,7 @@ import { patchCandidate } from './candidate/patch.ts';
 import { updateCandidate } from './candidate/update.ts';
 import { checkSize } from './commit.ts';
 import { trackManagedFields } from './managed-fields.ts';
-import type { Candidate, WriteRequest } from './write-request.ts';
+import type { Attempt, Candidate, WriteRequest } from './write-request.ts';
 
 /** Parses the current object. @throws StatusError 500 when it cannot be read */
 export function readCurrentObject(attempt: Attempt): Steps<void> | undefined {
@@ -172,4 +172,26 @@ function* isSpecChanged(object: ApiObject, old: ApiObject): Steps<boolean> {
   }
   for (const key of Object.keys(old)) if (!skipped(key) && !Object.hasOwn(object, key)) return true;
   return false;
+}
+
+/**
+ * Allocates the values that the candidate needs; nothing for a kind that needs none, and without allocators.
+ * @throws StatusError 422 when a value cannot be allocated
+ */
+export function allocateValues(attempt: Attempt): Promise<void> | undefined {
+  const { request, candidate, old } = attempt;
+  const { registry, target, change, dryRun } = request;
+  const { definition, id } = target.resource;
+  const isWhole = candidate.remove || (change.verb !== 'delete' && partialWriteOf(target) === undefined);
+  const { allocate } = definition.strategy;
+  if (!isWhole || allocate === undefined || registry.openAllocations === undefined) return undefined;
+  const { namespace = '', name = '' } = candidate.object.metadata;
+  const allocations = registry.openAllocations({ resource: formatGroupResource(id), namespace, name }, dryRun);
+  attempt.allocations = allocations;
+  const object = candidate.remove ? undefined : candidate.object;
+  return allocate(object, old, allocations.allocators).then((errors) => {
+    // Field errors are about the storage version, and so is the kind in the message.
+    const kind = { group: definition.storage.group, kind: definition.kind };
+    if (errors.length > 0) throw statusError.invalid(kind, name, errors);
+  });
 }

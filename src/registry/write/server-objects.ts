@@ -10,7 +10,7 @@ import {
   statusError,
   type WaitingSteps,
 } from '../../meta/index.ts';
-import { type RegistryContext, withStatusErrors } from '../context.ts';
+import { type RegistryContext, turnsOf, withStatusErrors } from '../context.ts';
 import type { ServerObjects } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
 import { keyOf } from '../resource/target.ts';
@@ -18,15 +18,14 @@ import { inStoredVersion, toOwnVersion, wouldStore } from '../stored/convert.ts'
 import { toCachedObject } from '../stored/describe.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';
 import { storedBytes, storedText, storedTextInSteps } from '../stored/write.ts';
-import { turnsOf } from '../turns.ts';
 import type { Change, NewEntry, Target, WriteOptions } from '../types.ts';
 import { setDefaults } from './candidate/content.ts';
 import { createCandidate } from './candidate/create.ts';
-import { type Conversions, conversionsOf } from './conversions.ts';
+import type { Conversions } from './conversions.ts';
 import { trackManagedFields, trackServerUpdate } from './managed-fields.ts';
 import { completeObject } from './prepare.ts';
 import { write } from './write.ts';
-import { readWriteRequest } from './write-request.ts';
+import { conversionsOf, readWriteRequest } from './write-request.ts';
 
 /** How often a change is made again after a conflict. */
 const maxAttempts = 200;

@@ -2,10 +2,9 @@ import type { CachedObject } from '../../cache/index.ts';
 import { atOnce, inTurns, Stage, type Turns, type WaitingSteps } from '../../meta/index.ts';
 import { StoreError } from '../../store/index.ts';
 import { authorizeCreate, runMutatingAdmission, runValidatingAdmission } from './admit.ts';
-import { allocateValues } from './allocate.ts';
-import { Attempt, type Outcome } from './attempt.ts';
 import { commit, compareWithStored, skipUnchanged } from './commit.ts';
 import {
+  allocateValues,
   checkCandidateSize,
   completeCandidate,
   defaultCandidate,
@@ -23,7 +22,7 @@ import {
   rejectInvalid,
   runWriteCheck,
 } from './validate.ts';
-import type { WriteRequest } from './write-request.ts';
+import { Attempt, type Outcome, type WriteRequest } from './write-request.ts';
 
 interface WriteStage {
   /** The stage of the request of which it is a part, for times and traces. */

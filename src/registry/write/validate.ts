@@ -18,8 +18,7 @@ import { type DeclarativeRules, validateInSteps } from '../../schema/index.ts';
 import type { CheckedWrite, MetadataChecks } from '../resource/definition.ts';
 import { partialWriteOf } from '../resource/target.ts';
 import type { Target, ValidationMismatch } from '../types.ts';
-import type { Attempt } from './attempt.ts';
-import { nameOf, type WriteRequest } from './write-request.ts';
+import { type Attempt, nameOf, type WriteRequest } from './write-request.ts';
 
 /** Runs the check of the resource's creates and updates. @throws StatusError of the check */
 export function runWriteCheck(attempt: Attempt): Promise<void> | undefined {

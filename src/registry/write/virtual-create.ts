@@ -11,11 +11,10 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { dropGated } from '../../schema/index.ts';
-import type { RegistryContext } from '../context.ts';
+import { type RegistryContext, turnsOf } from '../context.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from '../resource/definition.ts';
 import { requestKind } from '../resource/target.ts';
 import { describeObject } from '../stored/describe.ts';
-import { turnsOf } from '../turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from '../types.ts';
 import { admissionRequest } from './admit.ts';
 import { decodeBody } from './body.ts';

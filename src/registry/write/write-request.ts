@@ -1,11 +1,14 @@
-import { type ApiObject, type Json, statusError } from '../../meta/index.ts';
+import type { AdmissionRequest } from '../../admission/index.ts';
+import type { CachedObject } from '../../cache/index.ts';
+import { type ApiObject, type FieldError, type Json, statusError, type Turns } from '../../meta/index.ts';
 import type { Compare } from '../../store/index.ts';
 import type { RegistryContext } from '../context.ts';
 import type { WriteContext } from '../resource/definition.ts';
 import type { Resource } from '../resource/resource.ts';
 import { checkName } from '../resource/target.ts';
-import type { Change, PatchFormat, Target, WriteOptions } from '../types.ts';
-import { type Conversions, conversionsOf } from './conversions.ts';
+import type { Change, PatchFormat, Target, WriteOptions, WriteResult } from '../types.ts';
+import type { Allocations } from './allocator.ts';
+import { Conversions } from './conversions.ts';
 import { type DeleteOptions, readDeleteOptions, warnWithoutPolicy } from './delete-options.ts';
 
 /** A write, as far as it does not depend on the stored object. */
@@ -51,6 +54,49 @@ export interface Candidate {
 
 export const nameOf = ({ object }: Candidate): string => object.metadata.name ?? '';
 
+/** The outcome of one attempt of a write. `revision`: that of the commit, or of the object that does not change. */
+export type Outcome =
+  | { readonly kind: 'stored'; readonly result: WriteResult; readonly revision: number }
+  | { readonly kind: 'unchanged'; readonly result: WriteResult; readonly revision: number }
+  /** Another writer was first; `current` is the object stored now. */
+  | { readonly kind: 'conflict'; readonly candidate: Candidate; readonly current: CachedObject | undefined }
+  /**
+   * Something else that the attempt depends on has changed: an allocated value, or what a guard requires. This server has
+   * seen the change.
+   */
+  | { readonly kind: 'outdated'; readonly candidate: Candidate };
+
+/** Reverts a side effect of an admission plugin. */
+export type Undo = () => Promise<void>;
+
+/** One attempt of a write on one state of the object. The stages fill it in. */
+export class Attempt {
+  readonly request: WriteRequest;
+  /** The object on which the attempt is made; undefined when there is none. */
+  readonly current: CachedObject | undefined;
+  /** The turns in which the attempt runs; undefined for a short one, which runs without a pause. */
+  readonly turns: Turns | undefined;
+  readonly undo: Undo[] = [];
+  /** `current`, parsed. */
+  old: ApiObject | undefined = undefined;
+  candidate!: Candidate;
+  attributes!: AdmissionRequest;
+  /** Whether mutating admission may have changed the object without its defaults. */
+  mutated = false;
+  allocations: Allocations | undefined = undefined;
+  errors: readonly FieldError[] = [];
+  /** Whether the write leaves the object as it is. */
+  unchanged = false;
+  /** Ends the attempt. */
+  outcome: Outcome | undefined = undefined;
+
+  constructor(request: WriteRequest, current: CachedObject | undefined, turns: Turns | undefined) {
+    this.request = request;
+    this.current = current;
+    this.turns = turns;
+  }
+}
+
 /** Checks what does not depend on the stored object. @throws StatusError */
 export function readWriteRequest(
   registry: RegistryContext,
@@ -82,6 +128,10 @@ export function readWriteRequest(
     size: (change.verb === 'patch' ? change.size : change.verb === 'delete' ? undefined : change.object.size) ?? 0,
   };
 }
+
+/** Undefined for a resource without a conversion webhook. */
+export const conversionsOf = ({ format }: Resource): Conversions | undefined =>
+  format.custom?.webhook === undefined ? undefined : new Conversions(format.custom.webhook);
 
 const mediaTypes: { readonly [format in PatchFormat]: string } = {
   json: 'application/json-patch+json',

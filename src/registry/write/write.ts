@@ -2,19 +2,17 @@ import { runMutating, runValidating } from '../../admission/index.ts';
 import type { CachedObject } from '../../cache/index.ts';
 import { prepareShapes } from '../../merge/index.ts';
 import { atOnce, inTurns, StatusError, serverTurns, statusError, type Turns } from '../../meta/index.ts';
-import type { RegistryContext } from '../context.ts';
+import { largeBytes, type RegistryContext, turnsOf } from '../context.ts';
 import { objectKey, versionOf } from '../resource/target.ts';
 import { toOwnVersion } from '../stored/convert.ts';
 import { describeInSteps } from '../stored/describe.ts';
 import { isCorrupt, readObject } from '../stored/read.ts';
-import { largeBytes, turnsOf } from '../turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from '../types.ts';
 import { admissionRequest } from './admit.ts';
-import type { Outcome } from './attempt.ts';
 import { refuseReadable } from './delete-options.ts';
 import { attemptWrite } from './stages.ts';
 import type { Place } from './write-queue.ts';
-import { type Candidate, nameOf, readWriteRequest, type WriteRequest } from './write-request.ts';
+import { type Candidate, nameOf, type Outcome, readWriteRequest, type WriteRequest } from './write-request.ts';
 
 /** How often a write is attempted again after a conflict. */
 const maxAttempts = 200;

@@ -56,7 +56,7 @@ export interface RegistryContext {
   readonly nodeAddresses: readonly string[];
 }
 
-/** How long a read waits for a future resourceVersion (ms). */
+/** Maximum time that a read waits for a future resourceVersion (ms). */
 const maxWaitMs = 3_000;
 
 /** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long, and its `failure` */
@@ -85,9 +85,9 @@ export const lookUp = <T>(
 ): Awaitable<T | undefined> =>
   (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
 
-function tooLargeVersion(wanted: number, current: number): StatusError {
+function tooLargeVersion(requested: number, current: number): StatusError {
   const message = 'Too large resource version';
-  return new StatusError(504, 'Timeout', `Timeout: ${message}: ${wanted}, current: ${current}`, {
+  return new StatusError(504, 'Timeout', `Timeout: ${message}: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message }],
     retryAfterSeconds: 1,
   });

@@ -280,7 +280,9 @@ describe('objects stored under an earlier form of the definition', () => {
   it('are reported when they cannot be converted', async () => {
     const corrupt: string[] = [];
     const observer = {
-      ...{ admission: () => () => {}, mismatch: () => {}, ruleFailure: () => {} },
+      admission: () => () => {},
+      mismatch: () => {},
+      ruleFailure: () => {},
       corrupt: (at: string) => void corrupt.push(at),
     };
     const { create, registry, target } = custom({ observer });

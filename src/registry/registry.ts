@@ -155,8 +155,8 @@ async function carryOut(
 }
 
 function contextOf(
-  { store, names, clock, random, admission, authorize, ...given }: RegistryOptions,
-  made: Pick<RegistryContext, 'catalog' | 'cachedReads' | 'features' | 'observer'>,
+  { store, names, clock, random, admission, authorize, ...options }: RegistryOptions,
+  parts: Pick<RegistryContext, 'catalog' | 'cachedReads' | 'features' | 'observer'>,
 ): RegistryContext {
   return {
     store,
@@ -164,21 +164,21 @@ function contextOf(
     names,
     clock,
     random,
-    admission: createChain(admission, { clock, timer: made.observer.admission }),
+    admission: createChain(admission, { clock, timer: parts.observer.admission }),
     authorize,
-    reviewHandlers: given.reviewHandlers ?? new Map(),
-    writeChecks: byResource(made.catalog.resources, given.writeChecks),
-    referenceChecks: byResource(made.catalog.resources, given.referenceChecks),
-    virtualLists: given.virtualLists ?? new Map(),
-    openAllocations: given.openAllocations,
-    tokenKey: given.tokenKey ?? random.uuid() + random.uuid(),
-    historyMs: given.historyMs ?? 5 * 60_000,
-    watchBufferBytes: given.watchBufferBytes ?? 8 * 1024 * 1024,
-    watchSeconds: given.watchSeconds ?? 1_800,
-    garbageCollector: given.garbageCollector ?? false,
-    allowPrivileged: given.allowPrivileged ?? false,
-    nodeAddresses: given.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
-    ...made,
+    reviewHandlers: options.reviewHandlers ?? new Map(),
+    writeChecks: byResource(parts.catalog.resources, options.writeChecks),
+    referenceChecks: byResource(parts.catalog.resources, options.referenceChecks),
+    virtualLists: options.virtualLists ?? new Map(),
+    openAllocations: options.openAllocations,
+    tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
+    historyMs: options.historyMs ?? 5 * 60_000,
+    watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
+    watchSeconds: options.watchSeconds ?? 1_800,
+    garbageCollector: options.garbageCollector ?? false,
+    allowPrivileged: options.allowPrivileged ?? false,
+    nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
+    ...parts,
   };
 }
 

@@ -114,7 +114,7 @@ export interface WriteOptions {
   readonly warnings: Set<string>;
   /** Absent: the request is not audited. */
   readonly annotate?: Annotate | undefined;
-  /** Is told of the stages of the write. Absent: the write is none of a request, or one of several at a time. */
+  /** Receives the stages of the write. Absent: the write does not belong to a request, or is one of several of a request. */
   readonly stages?: Stages | undefined;
   /** As for a read. */
   readonly turns?: Turns | undefined;
@@ -158,7 +158,7 @@ export interface Observer {
   readonly corrupt: CorruptReport;
   /** Stored data of a resource is damaged. Its cause is that of the store. */
   readonly damaged?: ((error: StatusError) => void) | undefined;
-  /** So many objects more have been read into a cache that is loaded. */
+  /** This many more objects have been read into a cache that is being loaded. */
   readonly read?: ((objects: number) => void) | undefined;
 }
 
@@ -215,9 +215,9 @@ export interface Registry {
   readonly objects: ServerObjects;
   readonly features: Features;
   /**
-   * Tells `follower` every object of a resource, named `roles.rbac.example.org`, and from then on every change as the watch
-   * cache applies it: a write by this server before it is answered, for which the resource must be declared as followed.
-   * Resolves once all objects have been told. @throws StatusError when the registry is closed before
+   * Calls `follower` with every object of a resource, such as `roles.rbac.example.org`, and from then on with every change
+   * as the watch cache applies it: for a write by this server before it is answered, if the resource is declared as
+   * followed. Resolves after the first call for each object. @throws StatusError when the registry is closed before
    */
   follow(resource: string, follower: ObjectFollower, options?: FollowOptions): Promise<void>;
   /** Forgets the events up to `revision`, which the store may then compact: watches from earlier ones end with 410. */
@@ -227,7 +227,7 @@ export interface Registry {
 }
 
 export interface FollowOptions {
-  /** The follower may be told of a write after it is answered: the resource need not be declared as followed. */
+  /** The call for a write may come after its response: the resource need not be declared as followed. */
   readonly late?: boolean;
 }
 

@@ -88,7 +88,7 @@ async function listCached(
   }
 }
 
-/** Which state a request asks for, and from where on. */
+/** The state that a request reads, and where it starts. */
 interface ListStart {
   /** Undefined: the latest. */
   readonly revision: number | undefined;
@@ -117,7 +117,7 @@ interface ListPlan extends State {
 /** A state of a resource. */
 interface State {
   readonly revision: number;
-  /** Undefined: the state is to be read from the history of the store. */
+  /** Undefined: the state is read from the history of the store. */
   readonly snapshot: Snapshot | undefined;
 }
 

@@ -10,11 +10,11 @@ import { inRange, strideOf } from './read.ts';
 import { type Selection, select } from './selection.ts';
 
 const bookmarkMs = 60_000;
-/** The longest watch (ms): timers take no more. */
+/** Maximum duration of a watch (ms): timers accept no more. */
 const longestMs = 2 ** 31 - 1;
-/** How many initial events a batch holds at most. */
+/** Maximum number of initial events in a batch. */
 const initialBatch = 250;
-/** From how many requirements on a watch looks for its events in its own turns, not in those of the writes. */
+/** Minimum number of requirements from which a watch selects its events in its own turns, not in those of the writes. */
 const costlyFrom = 17;
 
 /**
@@ -87,7 +87,7 @@ function subscribe(
   });
 }
 
-/** One watch: the initial events, the bookmark that ends them where one is asked for, then the subscription. */
+/** One watch: the initial events, the bookmark that ends them if requested, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   readonly #initial: Iterator<CachedObject>;
   readonly #selection: Selection;
@@ -163,7 +163,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     return this.#finish();
   }
 
-  /** The next initial events, with the bookmark behind the last one; may be empty when no object of the turn matches. */
+  /** The next initial events, with the bookmark after the last one. Empty when no object of the turn matches. */
   #take(): StreamEvent[] {
     const events: StreamEvent[] = [];
     const { matches } = this.#selection;

@@ -353,7 +353,7 @@ export interface Strategy<T = ApiObject> {
    * The grace period of a graceful deletion, in seconds; `asked` is that of the request. Absent: it is deleted at once,
    * unless it has finalizers. 0: likewise, after an update that marks it as deleted.
    */
-  readonly gracePeriod?: (object: T, asked: number | undefined) => number;
+  readonly gracePeriod?: (object: T, requested: number | undefined) => number;
   /**
    * The propagation policy of a deletion that names none. `Unsupported`: the garbage collector ignores the kind, so that
    * no policy adds a finalizer. Default: Background.

@@ -21,10 +21,10 @@ export interface StorageOptions {
 /** How long requests in flight may still use the cache of a resource that has been removed or replaced (ms). */
 const retirementMs = 60_000;
 
-/** How long a cache may take to reach a revision that is to be forgotten (ms). */
+/** How long a cache may take to reach a revision before it forgets up to it (ms). */
 const forgetMs = 3_000;
 
-/** What resources that share their objects have in common. */
+/** The shared parts of resources that share their objects. */
 export class ResourceStorage {
   /** The encoding of stored objects. */
   readonly format: ObjectFormat;

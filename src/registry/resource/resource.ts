@@ -191,7 +191,7 @@ function makeStorage(
   return new ResourceStorage({ group: owner.group, resource: owner.plural }, format, options);
 }
 
-/** The resource of a definition, of which `served` is what is served. */
+/** The resource of a definition. `served`: the definition with its served parts only. */
 function makeResource(
   served: ResourceDefinition,
   definition: ResourceDefinition,
@@ -253,9 +253,9 @@ const verbsByPath = (verbs: readonly Verb[]): VerbsByPath => ({
 
 /** A value that is computed on first use. */
 function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+  let computed: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    computed ??= { value: make() };
+    return computed.value;
   };
 }

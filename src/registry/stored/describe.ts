@@ -194,8 +194,8 @@ function fieldsOf(
   at: number,
   parsed: ApiObject | undefined,
 ): CachedObject['fields'] | undefined {
-  const known = format.pendingCommits.get(key);
-  if (known !== undefined && isStored(known.stored, revision, bytes, at)) return known.fields;
+  const pending = format.pendingCommits.get(key);
+  if (pending !== undefined && isStored(pending.stored, revision, bytes, at)) return pending.fields;
   try {
     return selectFields(format, parsed ?? (readOwnJson(decodeText(selectableText(format, bytes))) as ApiObject));
   } catch {
@@ -217,14 +217,14 @@ function selectableText({ fields }: ObjectFormat, bytes: ByteString): ByteString
  * Whether the stored bytes are those that a write of `old` would store, whose cached form is `held`: another process, or an
  * earlier version, may have written them in another form.
  */
-export function* isCanonical(format: ObjectFormat, old: ApiObject, held: CachedObject): Steps<boolean> {
-  if (format.foreign.get(held.key) === held.revision) return false;
+export function* isCanonical(format: ObjectFormat, old: ApiObject, cached: CachedObject): Steps<boolean> {
+  if (format.foreign.get(cached.key) === cached.revision) return false;
   const text = yield* storedTextInSteps(format, old);
   const stored = encodeText(text);
   return isStored(
     stored,
-    held.revision,
-    held.bytes,
+    cached.revision,
+    cached.bytes,
     stored.indexOf(',', stored.indexOf(uidMark, format.head.length) + uidMark.length) + 1,
   );
 }
@@ -282,7 +282,7 @@ function unconvertedHead({ kind, apiVersion, head, custom }: ObjectFormat, store
   return found !== head && found.startsWith(group) && found.endsWith(headEnd) ? found : undefined;
 }
 
-/** So many keys are kept; when there are more, all are forgotten: reported again, or stored as they are. */
+/** Maximum number of keys that are kept. When there are more, all are dropped: reported again, or stored as they are. */
 const maxRemembered = 1_000;
 
 function remember(revisions: Map<string, number>, { key, revision }: Pick<Entry, 'key' | 'revision'>): void {

@@ -24,9 +24,9 @@ export interface ObjectFormat {
   readonly fields: readonly SelectableField[];
   /** Objects whose commit is pending, by key: their selectable fields are known when the watch delivers them. */
   readonly pendingCommits: Map<string, PendingCommit>;
-  /** What could not be read, by key: the revision that was reported last. */
+  /** Objects that could not be read: the revision that was reported last, by key. */
   readonly corrupt: Map<string, number>;
-  /** What is cached in another form than it is stored in, by key: its revision. */
+  /** Objects that are cached in another form than they are stored in: their revision, by key. */
   readonly foreign: Map<string, number>;
   readonly report: CorruptReport;
   readonly shared: SharedState;
@@ -76,7 +76,7 @@ export const newSharedState = (): SharedState => ({
 class Scratch {
   #buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-  /** At least so many bytes. */
+  /** A buffer of at least this length in bytes. */
   ofLength(length: number): Buffer {
     if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(2 * length);
     return this.#buffer;

@@ -130,8 +130,8 @@ async function attemptUpdate(
   const { format, definition } = resource;
   const { ttlSeconds: ttl } = definition.strategy;
   function* changed(): WaitingSteps<{ readonly object: ApiObject; readonly unchanged: boolean }> {
-    const before = yield* readObjectInSteps(format, held);
-    const object = yield* readObjectInSteps(format, held);
+    const before = yield* readObjectInSteps(format, current);
+    const object = yield* readObjectInSteps(format, current);
     change(object);
     const unchanged = yield* jsonEqualInSteps(object, before);
     if (subresource !== undefined && !unchanged) {
@@ -139,9 +139,9 @@ async function attemptUpdate(
     }
     return { object, unchanged };
   }
-  const { held, stored } = await load(registry, resource, namespace, name);
-  const { key, revision } = held;
-  const turns = conversions === undefined ? turnsOf({}, held.bytes.length) : serverTurns();
+  const { current, stored } = await load(registry, resource, namespace, name);
+  const { key, revision } = current;
+  const turns = conversions === undefined ? turnsOf({}, current.bytes.length) : serverTurns();
   const run = async <T>(steps: WaitingSteps<T>): Promise<T> =>
     turns === undefined ? atOnce(steps) : inTurns(steps, turns);
   const { object, unchanged } = await run(changed());
@@ -158,18 +158,18 @@ async function attemptUpdate(
 async function load(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
   const { entry } = await registry.store.get(keyIn(resource, namespace, name));
   if (entry === undefined) throw statusError.notFound(resource.id, name);
-  const found = toCachedObject(resource.format, entry);
-  if (isCorrupt(found)) throw unreadable(found);
-  const held = await toOwnVersion(resource.format, found);
-  return { held, stored: entry };
+  const cached = toCachedObject(resource.format, entry);
+  if (isCorrupt(cached)) throw unreadable(cached);
+  const current = await toOwnVersion(resource.format, cached);
+  return { current, stored: entry };
 }
 
 async function readLatest(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
-  const { held } = await load(registry, resource, namespace, name);
-  const turns = turnsOf({}, held.bytes.length);
+  const { current } = await load(registry, resource, namespace, name);
+  const turns = turnsOf({}, current.bytes.length);
   return turns === undefined
-    ? readObject(resource.format, held)
-    : inTurns(readObjectInSteps(resource.format, held), turns);
+    ? readObject(resource.format, current)
+    : inTurns(readObjectInSteps(resource.format, current), turns);
 }
 
 /** See `Registry.newEntry`. */
@@ -200,9 +200,9 @@ const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({
 });
 
 function find({ catalog }: RegistryContext, key: ResourceKey): Resource {
-  const found = catalog.findResource(key);
-  if (found === undefined) throw statusError.noSuchResource();
-  return found;
+  const resource = catalog.findResource(key);
+  if (resource === undefined) throw statusError.noSuchResource();
+  return resource;
 }
 
 function keyIn(resource: Resource, namespace: string, name: string): string {

@@ -177,7 +177,8 @@ describe('create', () => {
     await change('configmaps', {}, create(note('one', {}, { finalizers: ['example.com/hold'] })));
     await change('configmaps', { name: 'one' }, { verb: 'delete', options: {} });
     expect(await failure(change('configmaps', {}, create(note('one'))))).toMatchObject({
-      ...{ code: 409, reason: 'AlreadyExists' },
+      code: 409,
+      reason: 'AlreadyExists',
       message: 'object is being deleted: configmaps "one" already exists',
     });
   });

@@ -7,7 +7,9 @@ test('very many owner references of one uid are compared in steps', async () => 
   const turnsFor = async (count: number) => {
     const turns = new EveryStep();
     const ownerReferences = Array.from({ length: count }, (_, i) => ({
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', uid: 'u' },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      uid: 'u',
       name: `n${i % (count / 2)}`,
     }));
     const object = { metadata: { ownerReferences } } as unknown as ApiObject;

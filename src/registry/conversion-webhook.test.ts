@@ -167,7 +167,7 @@ describe('objects of a custom resource that a webhook converts', () => {
 });
 
 describe('a list of objects that a webhook converts', () => {
-  it('takes one call for a page, and none for what is converted already', async () => {
+  it('takes one call for a page, and none for objects that are converted already', async () => {
     const { create, list, calls } = rolling();
     for (const name of ['a', 'b', 'c']) await create('v1', name, { radius: 1 });
     const page = await list('v2', { limit: '2' });

@@ -214,7 +214,7 @@ describe('objects of several versions', () => {
     expect(await stored()).toMatchObject({ apiVersion: 'ref.example.com/v1', spec: { color: 'red' } });
   });
 
-  it('are refused with another kind or apiVersion', async () => {
+  it('are rejected with another kind or apiVersion', async () => {
     const { create } = custom();
     expect(await failure(create('gadgets', { ...gadget(), kind: 'Widget' }))).toMatchObject({
       code: 422,
@@ -317,7 +317,7 @@ describe('objects of a definition with defaults', () => {
 });
 
 describe('two registries over one store', () => {
-  it('read what the other one stored in another version and without defaults', async () => {
+  it('read objects that the other one stored in another version and without defaults', async () => {
     const [one, other] = two();
     other.registry.install(gadgets({ storage: 'v1beta1', color: 'red' }));
     await one.create('gadgets', gadget());

@@ -179,7 +179,7 @@ describe('query parameters of writes', () => {
     });
   });
 
-  const refusals: [Parameters<typeof read>, string][] = [
+  const rejections: [Parameters<typeof read>, string][] = [
     [
       ['create', { dryRun: ['Some'] }],
       'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
@@ -201,7 +201,7 @@ describe('query parameters of writes', () => {
       'UpdateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
     ],
   ];
-  it.each(refusals)('%j', (parameters, message) => {
+  it.each(rejections)('%j', (parameters, message) => {
     expect(() => read(...parameters)).toThrow(message);
   });
 

@@ -98,7 +98,7 @@ describe('a write', () => {
     expect(stored.labels).toEqual({ a: 'yes', b: 'yes', c: 'yes' });
   });
 
-  it('of more than can be stored is refused before validation', async () => {
+  it('that is too large to be stored is rejected before validation', async () => {
     const { change } = bench();
     const { value, size } = body('Not a name', 25_000);
     const refused = await failure(change('configmaps', {}, { verb: 'create', object: { value, findings: [], size } }));

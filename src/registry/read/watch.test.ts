@@ -63,7 +63,7 @@ describe('watch', () => {
     expect(watcher.ended).toBe(true);
   });
 
-  it('from the resourceVersion of the first write sends what came after it', async () => {
+  it('from the resourceVersion of the first write sends the later changes', async () => {
     const made = bench();
     const { metadata } = await made.create('configmaps', note('a'));
     await made.create('configmaps', note('b'));

@@ -133,7 +133,7 @@ describe('the object of a request in another version', () => {
     expect(metadata.creationTimestamp).toBeDefined();
   });
 
-  it('has a type, and may be refused for fields that it does not declare', async () => {
+  it('has a type, and may be rejected for fields that it does not declare', async () => {
     const seen: unknown[] = [];
     const { create: make } = admitting(async (request) => {
       const { versions } = request;
@@ -194,7 +194,7 @@ describe('the object of a request in another version', () => {
   });
 });
 
-describe('what is derived from the objects of a resource', () => {
+describe('a value derived from the objects of a resource', () => {
   it('includes every write that was answered, and is computed once for each state', async () => {
     let computed = 0;
     const { create: make, registry, write } = followedBench();

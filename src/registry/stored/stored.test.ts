@@ -223,7 +223,7 @@ describe('a large object', () => {
   const large = note('one', { a: '"}{é€'.repeat(80_000), b: 'x' }) as ApiObject;
   large.metadata = { ...large.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
 
-  it('is described from what is known of it, and read in steps where nothing is', () => {
+  it('is described from its pending commit, and otherwise read in steps', () => {
     const fields = [{ path: 'data.b', value: (of: ApiObject) => (of['data'] as { readonly b: string }).b }];
     const selecting = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields });
     const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 'v']));

@@ -113,7 +113,7 @@ describe('apply', () => {
     expect(owners(await read('configmaps', 'c'))).toEqual({ 'one Apply': data('a') });
   });
 
-  it('creates only what the writer may create', async () => {
+  it('creates an object only if the writer may create it', async () => {
     const asked: unknown[] = [];
     const { write, read } = bench({
       authorize: async ({ name }, attributes) => {

@@ -1,4 +1,4 @@
-import type { JsonObject, Steps } from '../meta/index.ts';
+import type { JsonObject, Steps, WaitingSteps } from '../meta/index.ts';
 import { type FieldSet, isEmpty, unionOf } from './field-set.ts';
 import { differenceInSteps, intersectionInSteps } from './field-set-steps.ts';
 import { fieldsOfInSteps } from './fields-of.ts';
@@ -19,9 +19,9 @@ export function* prune(
   apiVersion: string,
   last: ManagedEntry,
   entries: readonly ManagedEntry[],
-): Steps<JsonObject> {
+): WaitingSteps<JsonObject> {
   const shape = shapeIn(type, last.apiVersion);
-  const whole = inVersion(type, object, apiVersion, last.apiVersion);
+  const whole = yield* inVersion(type, object, apiVersion, last.apiVersion);
   if (shape === undefined || whole === undefined) return object;
   const owned = managedIn(last.apiVersion, entries);
   const released = yield* differenceInSteps(last.fields, owned);
@@ -38,7 +38,7 @@ export function* prune(
     const removed = yield* removedItems(shape, whole, pruned);
     pruned = remove(shape, whole, yield* intersectionInSteps(removed, withNamedFields(shape, last.fields)));
   }
-  return pruned === whole ? object : (inVersion(type, pruned, last.apiVersion, apiVersion) ?? object);
+  return pruned === whole ? object : ((yield* inVersion(type, pruned, last.apiVersion, apiVersion)) ?? object);
 }
 
 /** Returns the union of the fields of all entries of one version. */
@@ -61,13 +61,13 @@ function* addBackOwnedItems(
   from: string,
   version: string,
   entries: readonly ManagedEntry[],
-): Steps<JsonObject> {
+): WaitingSteps<JsonObject> {
   const shape = shapeIn(type, version);
-  const wholeInVersion = inVersion(type, whole, from, version);
-  const prunedInVersion = inVersion(type, pruned, from, version);
+  const wholeInVersion = yield* inVersion(type, whole, from, version);
+  const prunedInVersion = yield* inVersion(type, pruned, from, version);
   if (shape === undefined || wholeInVersion === undefined || prunedInVersion === undefined) return pruned;
   const removed = yield* removedItems(shape, wholeInVersion, prunedInVersion);
   const toRemove = yield* differenceInSteps(removed, withNamedFields(shape, managedIn(version, entries)));
   yield;
-  return inVersion(type, remove(shape, wholeInVersion, toRemove), version, from) ?? pruned;
+  return (yield* inVersion(type, remove(shape, wholeInVersion, toRemove), version, from)) ?? pruned;
 }

@@ -1,4 +1,12 @@
-import { type ApiObject, equalInSteps, isJsonObject, type Json, StatusError, type Steps } from '../meta/index.ts';
+import {
+  type ApiObject,
+  equalInSteps,
+  isJsonObject,
+  type Json,
+  StatusError,
+  type Steps,
+  type WaitingSteps,
+} from '../meta/index.ts';
 import { isEmpty } from './field-set.ts';
 import { differenceInSteps, unionInSteps } from './field-set-steps.ts';
 import {
@@ -36,7 +44,7 @@ export interface Update {
  * resets the managed fields of before the write; other entries in it replace them; an empty list does not. Returns the
  * list of `before` itself when it is unchanged. Never conflicts. Runs in steps, because objects may be large.
  */
-export function* updateManagedFields({ type, writer, before, after }: Update): Steps<Json[] | undefined> {
+export function* updateManagedFields({ type, writer, before, after }: Update): WaitingSteps<Json[] | undefined> {
   const { manager, apiVersion, subresource = '', now } = writer;
   const entries = yield* reconcileEntries(type, yield* initialEntries(before, after, subresource !== ''));
   yield;

@@ -118,7 +118,7 @@ export {
   StatusError,
   statusError,
 } from './status-error.ts';
-export { atOnce, oneStep, type Steps } from './steps.ts';
+export { atOnce, oneStep, type Steps, type WaitingSteps } from './steps.ts';
 export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
 export {
   canonicalDuration,

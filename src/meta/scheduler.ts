@@ -1,4 +1,4 @@
-import type { Steps } from './steps.ts';
+import type { WaitingSteps } from './steps.ts';
 
 /** Maximum time of long work in one turn of the event loop (ms), excess of the last step aside. */
 export const sliceMs = 10;
@@ -166,11 +166,12 @@ const serverOwner = '';
 /** The turns of work of the server itself. */
 export const serverTurns = (): Turns => scheduler.turns(serverOwner);
 
-/** Runs all steps in the given turns and returns the result. */
-export async function inTurns<T>(steps: Steps<T>, turns: Turns): Promise<T> {
+/** Runs all steps in the given turns and returns the result. Waits for the promises that they yield. */
+export async function inTurns<T>(steps: WaitingSteps<T>, turns: Turns): Promise<T> {
   for (;;) {
     if (turns.over) await turns.next();
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (step.value !== undefined) await step.value;
   }
 }

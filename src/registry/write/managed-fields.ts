@@ -18,29 +18,19 @@ import {
   equalInSteps,
   formatGroupResource,
   formatTime,
-  isJsonObject,
-  isLarge,
-  type Json,
-  type JsonObject,
-  jsonCopyInSteps,
+  oneStep,
   type Steps,
+  type WaitingSteps,
 } from '../../meta/index.ts';
 import type { RegistryContext } from '../context.ts';
-import {
-  fromStorage,
-  partialWriteOf,
-  projectionOf,
-  requestKind,
-  toStorage,
-  toStorageInSteps,
-  versionOf,
-} from '../resource/convert.ts';
+import { fromStorage, toStorage } from '../resource/convert.ts';
 import type { FieldNames } from '../resource/definition.ts';
 import type { CompiledVersion, Resource } from '../resource/resource.ts';
+import { partialWriteOf, projectionOf, requestKind, versionOf } from '../resource/target.ts';
 import type { Target } from '../types.ts';
+import { setManagedFields, withManagedFields } from './candidate/content.ts';
 import type { Conversions } from './conversions.ts';
-import { setDefaults } from './defaults.ts';
-import type { PendingObject, WriteRequest } from './write-request.ts';
+import type { Candidate, WriteRequest } from './write-request.ts';
 
 const managedTypes = new WeakMap<Resource, Map<string, ManagedType>>();
 
@@ -53,17 +43,17 @@ export function managedTypeOf(registry: RegistryContext, target: Target, convers
   if (conversions !== undefined && projectionOf(target) === undefined) {
     return managedObjectType(registry, target, (object, { apiVersion }) => conversions.convert(object, apiVersion));
   }
-  const known = managedTypes.get(resource) ?? new Map<string, ManagedType>();
-  managedTypes.set(resource, known);
-  let type = known.get(subresource);
+  const types = managedTypes.get(resource) ?? new Map<string, ManagedType>();
+  managedTypes.set(resource, types);
+  let type = types.get(subresource);
   if (type === undefined) {
     type = projectionOf(target) === undefined ? managedObjectType(registry, target) : managedProjectionType(target);
-    known.set(subresource, type);
+    types.set(subresource, type);
   }
   return type;
 }
 
-type ConvertTo = (object: ApiObject, to: CompiledVersion) => ApiObject;
+type ConvertTo = (object: ApiObject, to: CompiledVersion) => WaitingSteps<ApiObject>;
 
 /** The type of the stored object, in all of its versions. */
 function managedObjectType(registry: RegistryContext, target: Target, webhook?: ConvertTo): ManagedType {
@@ -83,31 +73,13 @@ function managedObjectType(registry: RegistryContext, target: Target, webhook?: 
         convert: (object) => {
           if (webhook !== undefined) return webhook(object, compiled);
           const from = places.get(object.apiVersion);
-          return from === undefined ? object : fromStorage(place, toStorage(from, object));
+          return oneStep(() => (from === undefined ? object : fromStorage(place, toStorage(from, object))));
         },
       });
     }
   }
   const fieldFilter = fieldFilterOf(target);
   return { names: registry.names, fieldFilter, version: (apiVersion) => versions.get(apiVersion) };
-}
-
-/**
- * The object of the target as it would be stored: decoded, with all defaults. Neither keeps nor changes its argument.
- */
-export function* normalize(registry: RegistryContext, target: Target, object: JsonObject): Steps<ApiObject> {
-  const { kind, apiVersion, type } = requestKind(target);
-  const { value } = isLarge(object) ? yield* type.decodeInSteps(object) : type.decode(object);
-  const decoded = asObject(value, kind, apiVersion);
-  if (target.resource.definition.strategy.defaults === undefined || projectionOf(target) !== undefined) return decoded;
-  const stored = yield* toStorageInSteps(target, decoded);
-  yield* setDefaults(target.resource, stored, { names: registry.names, now: registry.clock.now() });
-  return fromStorage(target, stored);
-}
-
-function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObject {
-  const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
-  return Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
 }
 
 /** The fields that a write to the target can own. */
@@ -128,14 +100,11 @@ const fieldPathOf = (names: FieldNames) => names.map((name) => (name === anyElem
 /** The type of a projection, which has one version. */
 function managedProjectionType(target: Target): ManagedType {
   const { apiVersion, type } = requestKind(target);
-  const version: ManagedVersion = {
-    schema: type.schema,
-    convert: (object) => object,
-  };
+  const version: ManagedVersion = { schema: type.schema, convert: (object) => oneStep(() => object) };
   return {
     names: type.names,
     fieldFilter: { exclude: {} },
-    version: (asked) => (asked === apiVersion ? version : undefined),
+    version: (name) => (name === apiVersion ? version : undefined),
   };
 }
 
@@ -160,14 +129,14 @@ export function managedProjection(target: Target, object: ApiObject): ApiObject 
   return withManagedFields(converted, managedFields);
 }
 
-/** Updates the managed fields of the pending object. An apply has done so itself: its projection is only mapped back. */
+/** Updates the managed fields of the candidate. An apply has done so already: only its projection is mapped back. */
 export function* trackManagedFields(
   request: WriteRequest,
-  pending: PendingObject,
+  candidate: Candidate,
   old: ApiObject | undefined,
-): Steps<void> {
+): WaitingSteps<void> {
   const { registry, target, change } = request;
-  const { object, projection } = pending;
+  const { object, projection } = candidate;
   if (projection !== undefined && old !== undefined) {
     const type = managedTypeOf(registry, target);
     const before = managedProjection(target, old);
@@ -202,7 +171,7 @@ export function* trackServerUpdate(
   object: ApiObject,
   before: ApiObject,
   conversions: Conversions | undefined,
-): Steps<void> {
+): WaitingSteps<void> {
   const { apiVersion, declared } = resource.storageVersion;
   const target = { resource, version: declared.version, namespace: '', name: '', subresource };
   const writer = { manager: registry.names.server, apiVersion, subresource, now: formatTime(registry.clock.now()) };
@@ -237,21 +206,4 @@ function replicasIn(target: Target): ReplicasPath {
   const path = fieldPath(...(projectionOf(target)?.replicas ?? []));
   const versions = [...target.resource.versions.values()];
   return (apiVersion) => (versions.some((version) => version.apiVersion === apiVersion) ? path : undefined);
-}
-
-/** A deep copy, except for the managed fields, which are never changed in place. */
-export function* copyOf(object: ApiObject): Steps<ApiObject> {
-  const copy = yield* jsonCopyInSteps(withManagedFields(object, undefined));
-  return withManagedFields(copy, object.metadata.managedFields);
-}
-
-function setManagedFields({ metadata }: ApiObject, managedFields: Json[] | undefined): void {
-  // They are encoded last.
-  delete metadata.managedFields;
-  if (managedFields !== undefined) metadata.managedFields = managedFields;
-}
-
-function withManagedFields(object: ApiObject, managedFields: Json[] | undefined): ApiObject {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } } as ApiObject;
 }

@@ -18,15 +18,14 @@ import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs/codecs.ts';
 import { failureAnswers } from './codecs/media.ts';
 import { impersonate, impersonates } from './impersonate.ts';
-import type { FlowClass } from './in-flight.ts';
+import { type FlowClass, Reservation } from './limits.ts';
 import { pieces } from './listener/pieces.ts';
 import { TrackedBody } from './listener/tracked-body.ts';
 import type { RequestEntry } from './log.ts';
-import { countRequest, countTermination, type RequestSeries, type Series } from './metrics/request-series.ts';
+import type { RequestSeries } from './metrics/request-metrics.ts';
 import { isSlow, slowRequestLog } from './metrics/slow-requests.ts';
 import { protocolCredentials } from './relay/web-socket.ts';
 import { attributesOf, identify, type RequestInfo } from './request-info.ts';
-import { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { Warnings, withWarnings } from './warnings.ts';
@@ -51,10 +50,19 @@ export function createHandler(options: HandlerOptions): Handler {
     const given = request.headers['audit-id'];
     const id = given !== undefined && auditId.test(given) ? given : random.uuid();
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
-    const progress = beginning(started, id, options);
+    const progress: Progress = {
+      started,
+      id,
+      stages: new Stages(clock),
+      info: unknownRequest,
+      user: undefined,
+      series: undefined,
+      longRunning: false,
+      terminated: false,
+    };
     const warnings = new Warnings();
     let audit: AuditContext | undefined;
-    let seat: Seat | undefined;
+    let reservation: Reservation | undefined;
     let response: ApiResponse;
     try {
       // Identify: the request info, and the resource at its path.
@@ -79,21 +87,21 @@ export function createHandler(options: HandlerOptions): Handler {
         attributes = { ...attributes, user };
         if (user !== progress.user) audit?.impersonated(user);
       }
-      // Limit the requests in flight. A mutating request takes its seat when its body has arrived.
+      // Limit the requests in flight. A mutating request is counted once its body has arrived.
       const flowClass = flowClassOf(info, resource);
-      seat = new Seat(metrics.inFlight, user, flowClass);
-      if (flowClass !== 'mutating' || path === undefined) seat.enter();
-      if (flowClass === 'longRunning' || flowClass === 'proxied') last(progress, series);
+      reservation = new Reservation(metrics.inFlight, user, flowClass);
+      if (flowClass !== 'mutating' || path === undefined) reservation.enter();
+      if (flowClass === 'longRunning' || flowClass === 'proxied') markLongRunning(progress, series);
       // Authorize.
       progress.stages.enter(Stage.authorization);
       await authorized(attributes, audit, options);
       // Dispatch.
       const { stages } = progress;
-      const call: Call = { request, info, resource, user, series, seat, warnings, audit, stages, turns };
+      const call: Call = { request, info, resource, user, series, reservation, warnings, audit, stages, turns };
       response = upgradedIn(turns, await (path === undefined ? nonResource(call) : verbs(call)));
       if (flowClass === 'readOnly' && isLarge(response)) response = await largeResponse(response, call, compress);
     } catch (error) {
-      progress.terminated = seat?.refused === true || isGivenUp(error);
+      progress.terminated = reservation?.refused === true || isGivenUp(error);
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
       response = failed(serving, request, progress, error, audit);
     }
@@ -103,8 +111,8 @@ export function createHandler(options: HandlerOptions): Handler {
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     progress.stages.enter(Stage.response);
-    return delivered(request, response, seat, (size, error) => {
-      seat?.leave();
+    return delivered(request, response, reservation, (size, error) => {
+      reservation?.release();
       if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
       conclude(request, progress, response.status, size, error);
@@ -130,7 +138,12 @@ type Ended = (size: number, error: unknown) => void;
 const wholeBytes = 64 * 1024;
 
 /** The response; `ended` is called once, when the client has read it or has disconnected. */
-function delivered(request: ApiRequest, response: ApiResponse, seat: Seat | undefined, ended: Ended): ApiResponse {
+function delivered(
+  request: ApiRequest,
+  response: ApiResponse,
+  reservation: Reservation | undefined,
+  ended: Ended,
+): ApiResponse {
   const { body, tunnel } = response;
   if (tunnel !== undefined) {
     const closed = () => ended(tunnel.bytesRead, undefined);
@@ -139,14 +152,15 @@ function delivered(request: ApiRequest, response: ApiResponse, seat: Seat | unde
     return response;
   }
   if (isStreamed(body) && request.method === 'HEAD' && response.headers['content-length'] !== undefined) {
-    return delivered(request, { ...response, body: emptyBody }, seat, ended);
+    return delivered(request, { ...response, body: emptyBody }, reservation, ended);
   }
-  if (isStreamed(body)) return { ...response, body: tracked(request, body[Symbol.asyncIterator](), seat, ended) };
+  if (isStreamed(body))
+    return { ...response, body: tracked(request, body[Symbol.asyncIterator](), reservation, ended) };
   const { length } = body;
   if (request.whenOver === undefined) ended(length, undefined);
   else if (length > wholeBytes && request.method !== 'HEAD') {
     const headers = { ...response.headers, 'content-length': String(length) };
-    return { ...response, headers, body: tracked(request, pieces(body), seat, ended) };
+    return { ...response, headers, body: tracked(request, pieces(body), reservation, ended) };
   } else request.whenOver(() => ended(length, undefined));
   return request.method === 'HEAD' ? withoutBody(response, length) : response;
 }
@@ -154,16 +168,16 @@ function delivered(request: ApiRequest, response: ApiResponse, seat: Seat | unde
 function tracked(
   request: ApiRequest,
   body: AsyncIterator<Chunk>,
-  seat: Seat | undefined,
+  reservation: Reservation | undefined,
   ended: Ended,
 ): AsyncIterable<Chunk> {
-  const made = new TrackedBody(body, seat, ended);
+  const made = new TrackedBody(body, reservation, ended);
   request.whenOver?.(() => void made.return().catch(() => {}));
   return made;
 }
 
-/** A response that is built for one client takes one more seat in its flow class for each of these (bytes). */
-const seatBytes = 512 * 1024;
+/** A response that is built for one client counts as one more request for each of these (bytes). */
+const bytesPerRequest = 512 * 1024;
 
 /** What is known of a request so far, for metrics and the log. */
 interface Progress {
@@ -173,22 +187,17 @@ interface Progress {
   readonly stages: Stages;
   info: RequestInfo;
   user: User | undefined;
-  series: Series | undefined;
-  /** Of a watch or a proxied request, which takes as long as its client wants: where it is counted as under way. */
-  lasting: RequestSeries | undefined;
-  /** Refused or given up to protect the server. */
+  series: RequestSeries | undefined;
+  /** Whether it is a watch or a proxied request, which may take as long as the client wants. */
+  longRunning: boolean;
+  /** Rejected or abandoned to protect the server. */
   terminated: boolean;
 }
 
-const beginning = (started: number, id: string, { clock }: Pick<HandlerOptions, 'clock'>): Progress => ({
-  ...{ started, id, stages: new Stages(clock), info: unknownRequest, user: undefined, series: undefined },
-  ...{ lasting: undefined, terminated: false },
-});
-
-/** Counts a watch or a proxied request as under way, until its conclusion. */
-function last(progress: Progress, { all }: Series): void {
-  progress.lasting = all;
-  all.open++;
+/** Counts a watch or a proxied request as in progress, until its conclusion. */
+function markLongRunning(progress: Progress, { longRunning }: RequestSeries): void {
+  progress.longRunning = true;
+  if (longRunning !== undefined) longRunning.value++;
 }
 
 /** Whether the server has waited too long: for the body of the request, or to answer it. */
@@ -205,10 +214,10 @@ const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 
 const upgradedIn = (turns: Turns, response: ApiResponse): ApiResponse =>
   response.status === 101 ? { ...response, turns } : response;
 
-/** A large response takes more seats where it is built for one client, after compression. */
-async function largeResponse(response: ApiResponse, { request, user, seat }: Call, compress: boolean) {
+/** A large response that is built for one client counts as several requests, after compression. */
+async function largeResponse(response: ApiResponse, { request, user, reservation }: Call, compress: boolean) {
   const sent = compress ? await compressed(response, request, user) : response;
-  if (typeof sent.body === 'string') seat.enter(Math.floor(sent.body.length / seatBytes));
+  if (typeof sent.body === 'string') reservation.enter(Math.floor(sent.body.length / bytesPerRequest));
   return sent;
 }
 
@@ -320,14 +329,14 @@ function createConclusion({ clock, metrics, log, isStarting }: HandlerOptions): 
   return (request, progress, status, size, error) => {
     const { started, id: auditID, stages, info, user, series = metrics.series(info, undefined) } = progress;
     const milliseconds = clock.now() - started;
-    if (progress.lasting !== undefined) progress.lasting.open--;
-    countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
-    if (progress.terminated) countTermination(series, status);
+    if (progress.longRunning && series.longRunning !== undefined) series.longRunning.value--;
+    series.count(status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
+    if (progress.terminated) series.countTermination(status);
     if (error !== undefined) {
-      series.all.aborted++;
+      series.countAbort();
       log.error('response aborted', { auditID, method: request.method, path: shorten(info.path), error });
     }
-    const slow = info.resource !== undefined && progress.lasting === undefined && isSlow(milliseconds, size);
+    const slow = info.resource !== undefined && !progress.longRunning && isSlow(milliseconds, size);
     if (slow || log.request !== undefined) {
       const entry: RequestEntry = {
         method: request.method,

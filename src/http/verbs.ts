@@ -135,7 +135,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const turns = readTurns(call);
-    call.seat.keep(selectorBytes(call.info.selectors));
+    call.reservation.addSelectors(selectorBytes(call.info.selectors));
     call.stages.enter(Stage.store);
     let list = await verbs.registry.list(target, { ...readOptions(call.info), turns });
     call.stages.enter(Stage.serialization);
@@ -150,7 +150,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
-    call.seat.keep(selectorBytes(info.selectors));
+    call.reservation.addSelectors(selectorBytes(info.selectors));
     call.stages.enter(Stage.store);
     const stream = await verbs.registry.watch(target, {
       ...pick(info.query, watchNames),
@@ -169,7 +169,7 @@ const servers: { readonly [verb: string]: Serve } = {
       view,
       codec,
       separate,
-      series: series.watched,
+      series: series.watch,
       turns: call.turns,
       log,
     });

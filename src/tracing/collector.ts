@@ -81,7 +81,9 @@ const isSecure = ({ protocol }: URL): boolean => protocol === 'https:';
 
 /** The exporter sends one batch at a time: one connection is enough. */
 const createAgent = (url: URL): PlainAgent =>
-  isSecure(url) ? new SecureAgent({ keepAlive: true, maxSockets: 1 }) : new PlainAgent({ keepAlive: true, maxSockets: 1 });
+  isSecure(url)
+    ? new SecureAgent({ keepAlive: true, maxSockets: 1 })
+    : new PlainAgent({ keepAlive: true, maxSockets: 1 });
 
 interface PostFailure {
   readonly reason: string;

@@ -4,9 +4,16 @@ import { nanoseconds, type SpanData, spanKind } from './span-data.ts';
 import { SpanExporter } from './span-exporter.ts';
 
 const span = (name: string): SpanData => ({
-  ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name, kind: spanKind.internal },
-  ...{ startTimeUnixNano: nanoseconds(0), endTimeUnixNano: nanoseconds(1) },
-  ...{ attributes: [], events: [], links: [], status: { code: 0, message: '' } as const },
+  traceId: '0af7651916cd43dd8448eb211c80319c',
+  spanId: 'b7ad6b7169203331',
+  name,
+  kind: spanKind.internal,
+  startTimeUnixNano: nanoseconds(0),
+  endTimeUnixNano: nanoseconds(1),
+  attributes: [],
+  events: [],
+  links: [],
+  status: { code: 0, message: '' },
 });
 const spans = (count: number) => Array.from({ length: count }, (_, i) => span(String(i)));
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -138,7 +138,11 @@ export class TracedRequest implements RequestTrace {
     if (this.#spans.length < maxSpans || span === this.#work) this.#spans.push(this.#toSpanData(span, atMs, failure));
   }
 
-  #toSpanData({ id, parent, name, kind, startMs, attributes, events }: OpenSpan, endMs: number, failure?: string): SpanData {
+  #toSpanData(
+    { id, parent, name, kind, startMs, attributes, events }: OpenSpan,
+    endMs: number,
+    failure?: string,
+  ): SpanData {
     const { link } = this.#options;
     const isRoot = id === this.#root.id;
     return {

@@ -162,3 +162,13 @@ export {
   wildcardDns1123Subdomain,
 } from './validate-names.ts';
 export { VirtualClock } from './virtual-clock.ts';
+export {
+  closeCodes,
+  FrameError,
+  FrameReader,
+  frame,
+  frameHead,
+  maskedFrame,
+  opcodes,
+  webSocketAccept,
+} from './web-socket-frames.ts';

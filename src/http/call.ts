@@ -4,7 +4,7 @@ import type { Clock, Names, Random, Stages, Turns, User } from '../meta/index.ts
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import type { Codecs } from './codecs/codecs.ts';
-import type { AnswerFailure } from './codecs/media.ts';
+import type { AnswerFailure } from './codecs/negotiation.ts';
 import type { ReadYaml } from './codecs/yaml-codec.ts';
 import type { Reservation } from './limits.ts';
 import type { Log } from './log.ts';

@@ -119,6 +119,7 @@ export {
 } from './status-error.ts';
 export { atOnce, oneStep, type Steps } from './steps.ts';
 export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
+export { systemClock, systemRandom } from './system.ts';
 export {
   canonicalDuration,
   canonicalTime,

@@ -1,4 +1,4 @@
-import { bodyCodec, type ParsedBody, type TypeMeta, unrecognizedBody } from '../../codec/index.ts';
+import { type ParsedBody, type TypeMeta, unrecognizedBody } from '../../codec/index.ts';
 import {
   getKey,
   inTurns,
@@ -17,7 +17,7 @@ import {
 import { type Change, largeBytes, type ObjectBody, type PatchFormat } from '../../registry/index.ts';
 import type { CompiledType } from '../../schema/index.ts';
 import type { Codecs } from '../codecs/codecs.ts';
-import type { Offered } from '../codecs/media.ts';
+import { bodyCodec, type Offered } from '../codecs/negotiation.ts';
 import type { WireCodec } from '../codecs/wire-codec.ts';
 import type { Reservation } from '../limits.ts';
 import type { ApiRequest } from '../types.ts';

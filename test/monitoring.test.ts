@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../src/client/index.ts';
-import { metrics } from '../src/http/metrics/metrics-text.ts';
+import { declaredMetrics as metrics } from '../src/http/testing/declared-metrics.ts';
 import { systemClock } from '../src/server/clock.ts';
 import { createServer, type OrchServer, openMemoryStore } from '../src/server/index.ts';
 import { storeLink } from '../src/server/testing/store-link.ts';

@@ -1,10 +1,9 @@
-import { type Clock, formatTime, isStatus } from '../meta/index.ts';
+import { type Clock, formatTime, isStatus, systemClock } from '../meta/index.ts';
 import type { Client } from './client.ts';
 import { consoleLog } from './console-log.ts';
 import type { TypedKind, TypedObject } from './kind.ts';
 import { createKindClient, type KindClient, noObserver } from './kind-client.ts';
 import type { Log } from './log.ts';
-import { systemClock } from './system.ts';
 
 /** The object of an event; `fieldPath` names a part of it. */
 export interface EventSubject {

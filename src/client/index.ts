@@ -67,7 +67,6 @@ export {
 } from './start-controller.ts';
 export type { CommandOutput, RemoteCommand } from './streams/command.ts';
 export type { ForwardedPort } from './streams/forwarded-port.ts';
-export { systemClock, systemRandom } from './system.ts';
 export type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
 export type { ClientWatch, ClientWatchEvent } from './watch.ts';
 export { type QueueObserver, type QueueState, type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { VirtualClock } from '../meta/index.ts';
+import { systemClock, VirtualClock } from '../meta/index.ts';
 import { createServer, openLmdbStore, openMemoryStore } from '../server/index.ts';
 import { heldStore } from '../store/testing/held-store.ts';
 import { createClient } from './create-client.ts';
@@ -11,7 +11,6 @@ import { inProcessTransport } from './in-process.ts';
 import type { Informer } from './informer.ts';
 import { Informers } from './informers.ts';
 import type { UntypedObject } from './kind.ts';
-import { systemClock } from './system.ts';
 import { kubeconfigTransport } from './testing/kubeconfig-transport.ts';
 import type { ClientResponse, Transport } from './transport.ts';
 

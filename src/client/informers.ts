@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { type Clock, expandNames, type ObjectMeta } from '../meta/index.ts';
+import { type Clock, expandNames, type ObjectMeta, systemClock } from '../meta/index.ts';
 import type { Client } from './client.ts';
 import { consoleLog } from './console-log.ts';
 import { Informer, type InformerOptions, type Selection } from './informer.ts';
 import type { KindReference, ObjectKey, TypedKind, TypedObject } from './kind.ts';
 import type { ObjectObserver } from './kind-client.ts';
 import type { Log } from './log.ts';
-import { systemClock } from './system.ts';
 
 export interface InformersOptions {
   readonly client: Client;

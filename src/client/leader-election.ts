@@ -1,4 +1,12 @@
-import { type Clock, formatMicroTime, isStatus, type Random, StatusError } from '../meta/index.ts';
+import {
+  type Clock,
+  formatMicroTime,
+  isStatus,
+  type Random,
+  StatusError,
+  systemClock,
+  systemRandom,
+} from '../meta/index.ts';
 import { pause, within } from './abortable-wait.ts';
 import type { Client } from './client.ts';
 import { consoleLog } from './console-log.ts';
@@ -6,7 +14,6 @@ import { EventRecorder } from './event-recorder.ts';
 import type { TypedKind } from './kind.ts';
 import { createKindClient, type KindClient, noObserver } from './kind-client.ts';
 import type { Log } from './log.ts';
-import { systemClock, systemRandom } from './system.ts';
 import type { Transport } from './transport.ts';
 
 /** Durations in ms. The lease duration is longer than the renew deadline, and that longer than 1.2 retry periods. */

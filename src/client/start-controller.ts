@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, expandNames, type Random } from '../meta/index.ts';
+import { type Clock, expandNames, type Random, systemClock, systemRandom } from '../meta/index.ts';
 import { type AsyncClosing, asyncDispose } from './async-closing.ts';
 import type { Client } from './client.ts';
 import { consoleLog } from './console-log.ts';
@@ -12,7 +12,6 @@ import { defaultLeaderElection, LeaderElection, type LeaderElectionSettings } fr
 import type { Log } from './log.ts';
 import { groupOf } from './owner-references.ts';
 import { ChangeFilter, type Predicate } from './predicates.ts';
-import { systemClock, systemRandom } from './system.ts';
 import type { Signal } from './transport.ts';
 import { WorkQueue } from './work-queue.ts';
 

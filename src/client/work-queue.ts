@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, isStatus, scheduler } from '../meta/index.ts';
+import { type Clock, isStatus, scheduler, systemClock } from '../meta/index.ts';
 import { consoleLog } from './console-log.ts';
 import type { Log } from './log.ts';
-import { systemClock } from './system.ts';
 
 /**
  * Makes the object of a key as it should be. Throws to be called again with backoff; the result may ask for another call

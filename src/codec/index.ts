@@ -17,19 +17,6 @@ export {
 } from './json.ts';
 export { prettyJsonInSteps } from './json-pretty.ts';
 export {
-  type Accepted,
-  bodyCodec,
-  metaTransforms,
-  mostWanted,
-  negotiator,
-  type Offer,
-  type PatchFormat,
-  patchFormat,
-  type Transform,
-  type WireFormat,
-  wantsPretty,
-} from './negotiate.ts';
-export {
   encodeOpenApi,
   encodeOpenApi3,
   encodeOpenApi3Part,

@@ -120,6 +120,7 @@ export {
 } from './status-error.ts';
 export { atOnce, oneStep, type Steps, type WaitingSteps } from './steps.ts';
 export { isBase64, isDate, isDateTime, isUuid } from './string-formats.ts';
+export { systemClock, systemRandom } from './system.ts';
 export {
   canonicalDuration,
   canonicalTime,
@@ -163,3 +164,13 @@ export {
   wildcardDns1123Subdomain,
 } from './validate-names.ts';
 export { VirtualClock } from './virtual-clock.ts';
+export {
+  closeCodes,
+  FrameError,
+  FrameReader,
+  frame,
+  frameHead,
+  maskedFrame,
+  opcodes,
+  webSocketAccept,
+} from './web-socket-frames.ts';

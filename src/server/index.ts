@@ -67,8 +67,6 @@ export {
   silentLog,
   splitKey,
   startController,
-  systemClock,
-  systemRandom,
   type Transport,
   type TypedKind,
   type TypedObject,
@@ -91,6 +89,8 @@ export {
   type Random,
   type Status,
   StatusError,
+  systemClock,
+  systemRandom,
   VirtualClock,
 } from '../meta/index.ts';
 export { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';

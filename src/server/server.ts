@@ -288,7 +288,7 @@ async function shutDown(
   const idle = listening?.close(settings.shutdownGracePeriod);
   // Watches and proxied connections are long-running: they are ended after all other requests.
   const until = clock.now() + settings.shutdownGracePeriod;
-  const working = () => inFlight.counts.readOnly + inFlight.counts.mutating > 0 || listening?.busy() === true;
+  const working = () => inFlight.limits.readOnly.used + inFlight.limits.mutating.used > 0 || listening?.busy() === true;
   while (working() && clock.now() < until) {
     await pause(5);
   }

@@ -7,13 +7,7 @@ import {
   PerformanceObserver,
 } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import {
-  type CollectionKind,
-  type EventLoopLag,
-  emptyCollections,
-  observeCollection,
-  type ProcessUsage,
-} from '../../http/index.ts';
+import { type CollectionKind, type EventLoopLag, emptyCollections, type ProcessUsage } from '../../http/index.ts';
 
 /** Reads what this process uses. */
 export interface UsageReader {
@@ -39,7 +33,7 @@ export function createUsageReader(): UsageReader {
     observer = new PerformanceObserver((list) => {
       for (const { detail, duration } of list.getEntries() as readonly GarbageCollection[]) {
         const kind = collectionKinds.get(detail?.kind ?? 0);
-        if (kind !== undefined) observeCollection(collections, kind, duration / 1000);
+        if (kind !== undefined) collections.get(kind)?.observe(duration / 1000);
       }
     });
     observer.observe({ entryTypes: ['gc'] });

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { CallWebhook, RegisteredWebhook } from '../../admission/index.ts';
-import { Shares } from '../../http/index.ts';
+import { FairLimit } from '../../http/index.ts';
 import { createWebhookClient, type WebhookClient } from './webhook-client.ts';
 import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 import { post } from './webhook-post.ts';
@@ -42,14 +42,10 @@ const anonymous: WebhookUser = { cert: undefined, key: undefined, authorization:
 export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions): RegisteredWebhooks {
   const clients = new Map<string, WebhookClient>();
   const opened: WebhookClient[] = [];
-  const shares = new Shares(maxReceiving);
+  const shares = new FairLimit(maxReceiving);
   const receivingOf = (place: string): Receiving => ({
-    take: (bytes) => {
-      const fits = shares.fits(place, bytes, false);
-      if (fits) shares.take(place, bytes);
-      return fits;
-    },
-    give: (bytes) => shares.give(place, bytes),
+    take: (bytes) => shares.tryTake(place, bytes),
+    give: (bytes) => shares.release(place, bytes),
   });
   const limitsOf = ({ href }: URL) => ({ timeoutMs: defaultMs, maxAnswer, receiving: receivingOf(href) });
   const closing = new AbortController();

@@ -1,17 +1,20 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Clock, Random } from '../meta/index.ts';
+import type { Clock, Random } from './clock.ts';
 
-/** The longest delay of `setTimeout`. */
-const longest = 2 ** 31 - 1;
+/** The longest delay of `setTimeout` (ms). */
+const maxDelayMs = 2 ** 31 - 1;
 
 /** The system clock. */
 export const systemClock: Clock = {
   now: Date.now,
-  monotonic: () => performance.now(),
+  monotonic: performance.now.bind(performance),
   after: (ms, task) => {
     let timer: NodeJS.Timeout;
-    const wait = (left: number) => {
-      timer = setTimeout(() => (left > longest ? wait(left - longest) : task()), Math.min(left, longest)).unref();
+    const wait = (rest: number) => {
+      timer = setTimeout(
+        () => (rest > maxDelayMs ? wait(rest - maxDelayMs) : task()),
+        Math.min(rest, maxDelayMs),
+      ).unref();
     };
     wait(ms);
     return () => clearTimeout(timer);

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { namesFor, type StatusError } from '../meta/index.ts';
-import { bodyCodec, metaTransforms, negotiator, type Offer, patchFormat, wantsPretty } from './negotiate.ts';
+import { namesFor, type StatusError } from '../../meta/index.ts';
+import {
+  bodyCodec,
+  metaTransforms,
+  negotiator,
+  type Offer,
+  patchFormat,
+  preferredMediaType,
+  wantsPretty,
+} from './negotiation.ts';
 
 const json = { name: 'json', mediaTypes: ['application/json'], tables: true, watch: {} } as const;
 const yaml = { name: 'yaml', mediaTypes: ['application/yaml'], tables: true, watch: undefined } as const;
@@ -151,5 +159,24 @@ describe('Content-Type', () => {
     expect(refusal(() => patchFormat('application/strategic-merge-patch+json', { strategic: false })).message).toBe(
       'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     );
+  });
+});
+
+describe('the preferred media type', () => {
+  const types = ['application/json', 'application/x+protobuf'] as const;
+  it.each([
+    [undefined, 'application/json'],
+    ['', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+    ['application/x+protobuf', 'application/x+protobuf'],
+    ['application/json;q=0.5, application/x+protobuf;q=0.6', 'application/x+protobuf'],
+    ['text/html, */*;q=0.1, application/X+protobuf;q=0.2', 'application/x+protobuf'],
+    ['*/*, application/x+protobuf', 'application/x+protobuf'],
+    // As in the reference server, q=0 does not exclude a type.
+    ['application/x+protobuf;q=0', 'application/x+protobuf'],
+    ['text/html', undefined],
+  ])('of %s is %s', (accept, expected) => {
+    expect(preferredMediaType(accept, types)).toBe(expected);
   });
 });

@@ -18,7 +18,7 @@ const { rolldown } = await import('rolldown');
 const bundle = await rolldown({
   input: join(root, 'src/server/index.ts'),
   platform: 'node',
-  external: ['lmdb', 'pino', 'sorted-btree', 'yaml'],
+  external: ['lmdb', 'pino', 'yaml'],
 });
 await bundle.write({ dir: sources, format: 'esm', preserveModules: true, preserveModulesRoot: join(root, 'src') });
 await bundle.close();

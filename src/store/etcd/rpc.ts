@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type * as Grpc from '@grpc/grpc-js';
+import { loadGrpc } from '../optional-package.ts';
 
 // The messages of `rpc.proto`. In requests, absent fields have their defaults; in responses every field is there.
 
@@ -112,9 +113,9 @@ export interface Rpc {
   readonly status: Method<object, { readonly version: string; readonly dbSize: number }>;
 }
 
-/** Imported on demand, so that a server with another store does not load it. The bundle has the file beside it. */
+/** The bundle has the file of the messages beside it. @throws StoreError `invalid` without the packages of gRPC */
 export async function loadRpc(): Promise<Rpc> {
-  const [grpc, { load }] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')]);
+  const [grpc, { load }] = await loadGrpc('the store "etcd"');
   const file = fileURLToPath(new URL('./rpc.proto', import.meta.url));
   const services = await load(file, { longs: Number, enums: Number, defaults: true });
   const method = <Q, R>(service: string, name: string) =>

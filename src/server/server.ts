@@ -102,7 +102,8 @@ export async function openServer(
   };
   let opening: Promise<Listening> | undefined;
   let listened: Promise<Address> | undefined;
-  const components = await compose(settings, names, { ...injected, interceptWebhooks: intercept.webhooks }, state);
+  const composition = { ...injected, settings, names, state, interceptWebhooks: intercept.webhooks };
+  const components = await compose(composition);
   const client = administratorOf(components.handler, names);
   const handler = intercept.handler?.(components.handler) ?? components.handler;
   const shared = { ...injected, ...components, client, names, settings };

@@ -21,7 +21,7 @@ import { ofOthers, readSettingFile } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import type { ProviderSettings } from './authentication-configuration.ts';
 import { type IdentityProviders, openProviders, type ProviderDependencies } from './identity-providers.ts';
-import { ownIssuers, type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
+import { openTokens, ownIssuers, type TokenDependencies, type TokenSettings, type Tokens } from './tokens.ts';
 
 /** How requests and tokens are authenticated. */
 export interface Authentication extends Tokens {
@@ -48,7 +48,7 @@ export type AuthenticationSettings = TokenSettings &
  * Users named by authenticating proxies, client certificates, bearer tokens, and anonymous requests when they are allowed.
  * @throws StartError
  */
-export async function authenticationOf(
+export async function openAuthentication(
   settings: AuthenticationSettings,
   names: Names,
   {
@@ -60,7 +60,7 @@ export async function authenticationOf(
 ): Promise<Authentication> {
   const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
   const providers = await openProviders(settings, names, ownIssuers(settings, names), dependencies);
-  const tokens = await tokensOf(settings, names, entries, providers, dependencies);
+  const tokens = await openTokens(settings, names, entries, providers, dependencies);
   const features = resolveFeatures(settings.featureGates);
   checkUidHeaders(settings, features);
   const { clock } = dependencies;

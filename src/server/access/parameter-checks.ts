@@ -10,7 +10,7 @@ interface CheckOptions {
   readonly authorize: Authorizer;
   readonly names: Names;
   readonly findKind: PluginInitializer['findKind'];
-  readonly registry: () => Pick<Registry, 'objects'>;
+  readonly backend: { readonly registry: Pick<Registry, 'objects'> };
 }
 
 interface Spec {
@@ -59,7 +59,7 @@ async function checkPolicy(options: CheckOptions, { requester, object, oldObject
 async function checkBinding(options: CheckOptions, { requester, object }: CheckedWrite, policies: string) {
   const { paramRef, policyName = '' } = specOf(object);
   if (paramRef === undefined || requester.groups.includes(systemMasters)) return [];
-  const reading = options.registry().objects.read(policies, '', policyName);
+  const reading = options.backend.registry.objects.read(policies, '', policyName);
   const policy = await reading.catch(() => undefined);
   const { paramKind } = specOf(policy);
   const { place, unknown } = paramKind === undefined ? { place: anything } : placeOf(options, paramKind);

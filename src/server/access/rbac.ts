@@ -1,7 +1,7 @@
 import { type Authorizer, escalationChecks, type RbacIndex, type WriteCheck } from '../../auth/index.ts';
 import { formatGroupResource, type Names } from '../../meta/index.ts';
 import { consistentCache, type ObjectFollower, type Registry } from '../../registry/index.ts';
-import type { Store } from '../../store/index.ts';
+import type { Backend } from '../backend.ts';
 
 const rbacResources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const;
 
@@ -31,16 +31,15 @@ interface CheckOptions {
   readonly index: RbacIndex;
   readonly authorize: Authorizer;
   readonly names: Names;
-  readonly store: Store;
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'store' | 'registry'>;
 }
 
 /** The checks of writes of roles and bindings, by resource. */
-export function roleChecks({ store, registry, ...options }: CheckOptions): ReadonlyMap<string, WriteCheck> {
+export function roleChecks({ backend, ...options }: CheckOptions): ReadonlyMap<string, WriteCheck> {
   const ids = new Set(rbacResources.map((resource) => idOf(resource, options.names)));
   const synced = async () => {
-    const followed = registry().resources.filter(({ id }) => ids.has(formatGroupResource(id)));
-    await Promise.all(followed.map((resource) => consistentCache({ store }, resource)));
+    const followed = backend.registry.resources.filter(({ id }) => ids.has(formatGroupResource(id)));
+    await Promise.all(followed.map((resource) => consistentCache(backend, resource)));
   };
   return escalationChecks({ ...options, synced });
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { type KeySet, keySet, type SigningKey, signingKey, verificationKeys } from '../../auth/index.ts';
 import { statusError } from '../../meta/index.ts';
 import type { Store } from '../../store/index.ts';
+import type { Backend } from '../backend.ts';
 import { getOrCreate, secretsPrefix } from '../certificates/stored-keys.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { readKeys, readPrivateKey } from '../settings/read-file.ts';
@@ -14,7 +15,10 @@ type KeySettings = Pick<ServerSettings, 'serviceAccountKeyFile' | 'serviceAccoun
  * The keys of service account tokens. Tokens are signed with the key of the settings, or else with one that is kept in
  * the store, so that all servers of the store accept each other's tokens. @throws StartError
  */
-export async function serviceAccountKeysOf(settings: KeySettings, store: () => Store): Promise<() => Promise<KeySet>> {
+export async function openServiceAccountKeys(
+  settings: KeySettings,
+  backend: Pick<Backend, 'store'>,
+): Promise<() => Promise<KeySet>> {
   const { serviceAccountKeyFile, serviceAccountSigningKeyFile, tlsPrivateKeyFile } = settings;
   const others = await Promise.all(serviceAccountKeyFile.map(readVerificationKeys));
   if (serviceAccountKeyFile.length === 0 && tlsPrivateKeyFile !== undefined) {
@@ -26,7 +30,7 @@ export async function serviceAccountKeysOf(settings: KeySettings, store: () => S
   }
   let loading: Promise<KeySet> | undefined;
   return () => {
-    loading ??= loadSigningKey(store()).then(
+    loading ??= loadSigningKey(backend.store).then(
       (signing) => keySet(signing, others.flat()),
       (error: unknown) => {
         loading = undefined;

@@ -17,12 +17,11 @@ import {
 } from '../../auth/index.ts';
 import type { SecretToken } from '../../controllers/index.ts';
 import type { Names } from '../../meta/index.ts';
-import type { Registry } from '../../registry/index.ts';
-import type { Store } from '../../store/index.ts';
+import type { Backend } from '../backend.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError } from '../start-error.ts';
 import type { IdentityProviders } from './identity-providers.ts';
-import { serviceAccountKeysOf } from './service-account-keys.ts';
+import { openServiceAccountKeys } from './service-account-keys.ts';
 import { openTokenWebhook, type TokenWebhookDependencies, type TokenWebhookSettings } from './token-webhook.ts';
 
 /** What a server does with bearer tokens. */
@@ -55,9 +54,8 @@ export type TokenSettings = TokenWebhookSettings &
 
 export interface TokenDependencies extends TokenWebhookDependencies {
   readonly tokenCounts: TokenCounts;
-  /** Store, registry and `host:port` of the listener: called no earlier than in a request. */
-  readonly store: () => Store;
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'store' | 'registry'>;
+  /** `host:port` of the listener; empty while the server does not listen. */
   readonly address: () => string;
 }
 
@@ -72,17 +70,17 @@ export function ownIssuers(settings: Pick<TokenSettings, 'apiAudiences' | 'servi
  * Static, service account and bootstrap tokens, those of identity providers, and those that a webhook knows, by the
  * settings. @throws StartError
  */
-export async function tokensOf(
+export async function openTokens(
   settings: TokenSettings,
   names: Names,
   staticTokens: readonly TokenUser[],
   providers: Pick<IdentityProviders, 'within'>,
   dependencies: TokenDependencies,
 ): Promise<Tokens> {
-  const { clock, random, store, address, tokenCounts } = dependencies;
+  const { clock, random, backend, address, tokenCounts } = dependencies;
   const { issuers, audiences } = ownIssuers(settings, names);
   const [issuer = ''] = issuers;
-  const keys = await serviceAccountKeysOf(settings, store);
+  const keys = await openServiceAccountKeys(settings, backend);
   const objects = tokenObjects(dependencies);
   const shared = { names, clock, random, objects, keys, audiences };
   const webhook = await openTokenWebhook(settings, names, audiences, dependencies);
@@ -125,12 +123,12 @@ function maxExpirationOf(ms: number): number {
 }
 
 /** The objects of the registry that tokens are about. */
-function tokenObjects({ log, registry }: TokenDependencies): TokenObjects {
+function tokenObjects({ log, backend }: TokenDependencies): TokenObjects {
   return {
-    get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
-    read: (resource, namespace, name) => registry().objects.read(resource, namespace, name),
+    get: (resource, namespace, name) => backend.registry.objects.get(resource, namespace, name),
+    read: (resource, namespace, name) => backend.registry.objects.read(resource, namespace, name),
     labelSecret: (namespace, name, label, value) => {
-      const change = registry().objects.guaranteedUpdate('secrets', namespace, name, ({ metadata }) => {
+      const change = backend.registry.objects.guaranteedUpdate('secrets', namespace, name, ({ metadata }) => {
         metadata.labels = { ...metadata.labels, [label]: value };
       });
       change.catch((error: unknown) => {

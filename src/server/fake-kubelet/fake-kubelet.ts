@@ -8,8 +8,9 @@ import {
   openWebSocket,
 } from '../../http/index.ts';
 import { type Clock, type Names, StatusError, statusError } from '../../meta/index.ts';
-import type { Endpoint, Registry } from '../../registry/index.ts';
+import type { Endpoint } from '../../registry/index.ts';
 import { Pod } from '../../types/core-v1.ts';
+import type { Backend } from '../backend.ts';
 import { commandResult, logOf, type PodObject, pageOf } from './canned.ts';
 import { exitStatus } from './exit-status.ts';
 import { type Channels, spdyAnswer } from './spdy.ts';
@@ -19,7 +20,7 @@ export interface FakeKubeletOptions {
   readonly count: number;
   readonly names: Names;
   readonly clock: Clock;
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'registry'>;
 }
 
 /** How often the end of a container is looked for while its log is followed (ms). */
@@ -64,8 +65,8 @@ class FakeKubelet {
 
   /** The response to any HTTP request to the address of a pod. @throws StatusError 404 when no pod has it */
   async page(host: string): Promise<ApiResponse> {
-    const { names, registry } = this.#options;
-    const pods = await registry().objects.list(Pod, '');
+    const { names, backend } = this.#options;
+    const pods = await backend.registry.objects.list(Pod, '');
     const pod = pods.find(({ status }) => status?.podIP === host);
     if (pod === undefined) throw new StatusError(404, 'NotFound', `nothing is served at ${host}, which is fake`);
     return {
@@ -90,7 +91,7 @@ class FakeKubelet {
     if (!['containerLogs', 'exec', 'attach', 'portForward'].includes(action)) {
       throw new StatusError(404, 'NotFound', `fake nodes do not serve ${pathname}`);
     }
-    const pod = await this.#options.registry().objects.read(Pod, namespace, name);
+    const pod = await this.#options.backend.registry.objects.read(Pod, namespace, name);
     return { action, pod, container, query };
   }
 
@@ -113,9 +114,9 @@ class FakeKubelet {
 
   /** Resolves when the container does not run any more, or the client has gone. */
   async #ended({ metadata: { namespace = '', name = '', uid } }: PodObject, container: string, signal: AbortSignal) {
-    const { clock, registry } = this.#options;
+    const { clock, backend } = this.#options;
     const runs = async () => {
-      const pod = await registry().objects.get(Pod, namespace, name);
+      const pod = await backend.registry.objects.get(Pod, namespace, name);
       return pod?.metadata.uid === uid && pod !== undefined && stateOf(pod, container)?.state?.running !== undefined;
     };
     while (!signal.aborted && (await runs())) {

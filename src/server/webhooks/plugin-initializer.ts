@@ -7,6 +7,7 @@ import type { Registry } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import { Namespace, ResourceQuota } from '../../types/core-v1.ts';
 import type { ResourceList } from '../../types/resource-list.ts';
+import type { Backend } from '../backend.ts';
 import type { Log } from '../dependencies.ts';
 import type { AdmissionFiles } from '../settings/admission-configuration.ts';
 import type { ServerSettings } from '../settings/flags.ts';
@@ -30,8 +31,7 @@ interface InitializerOptions extends AdmissionFiles {
   readonly metrics: Pick<Metrics, 'webhooks' | 'policyChecked' | 'mutationChecked'>;
   readonly findKind: PluginInitializer['findKind'];
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
-  /** Called no earlier than in a write: plugins are made before the registry. */
-  readonly registry: () => Registry;
+  readonly backend: Pick<Backend, 'registry'>;
 }
 
 /** What admission plugins are given: the server's objects, its authorizer and its settings. */
@@ -48,7 +48,7 @@ export function pluginInitializer({
   webhooks,
   metrics,
   settings,
-  registry,
+  backend,
   findKind,
 }: InitializerOptions): PluginInitializer {
   return {
@@ -67,17 +67,17 @@ export function pluginInitializer({
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))
         : retriedCall({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook, maxReviews), clock, random }),
     objects: {
-      get: (resource, namespace, name) => registry().objects.get(resource, namespace, name),
-      getAs: (as, namespace, name) => registry().objects.getAs(as, namespace, name),
-      selectAs: (as, namespace, selector) => registry().objects.selectAs(as, namespace, selector),
-      list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
-      cached: (resource, namespace) => registry().objects.cached(resource, namespace),
-      derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
+      get: (resource, namespace, name) => backend.registry.objects.get(resource, namespace, name),
+      getAs: (as, namespace, name) => backend.registry.objects.getAs(as, namespace, name),
+      selectAs: (as, namespace, selector) => backend.registry.objects.selectAs(as, namespace, selector),
+      list: (resource, namespace, latest) => backend.registry.objects.list(resource, namespace, latest),
+      cached: (resource, namespace) => backend.registry.objects.cached(resource, namespace),
+      derived: (resource, compute) => onFirstCall(() => backend.registry.objects.derived(resource, compute)),
     },
-    namespace: (name, latest) => registry().objects.namespace(name, latest),
+    namespace: (name, latest) => backend.registry.objects.namespace(name, latest),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     authorizeAccess: ({ selectors, ...attributes }) => {
-      const withSelectors = registry().features.AuthorizeWithSelectors;
+      const withSelectors = backend.registry.features.AuthorizeWithSelectors;
       return authorize({ ...attributes, ...(withSelectors ? selectorAttributes(selectors) : {}) });
     },
     findKind,
@@ -85,8 +85,8 @@ export function pluginInitializer({
       notReady: settings.defaultNotReadyTolerationSeconds,
       unreachable: settings.defaultUnreachableTolerationSeconds,
     },
-    createNamespace: (name) => createNamespace(registry(), name),
-    updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
+    createNamespace: (name) => createNamespace(backend.registry, name),
+    updateQuotaStatus: (quota, used) => writeUsed(backend.registry, quota, used),
     requestedSubject,
   };
 }

@@ -27,7 +27,9 @@ export function createCustomResources({ registry, names, webhooks, metrics, ...o
     return (body: ByteString) => call(body, conversionMs);
   };
   return new CustomResources({
-    ...{ registry, names, clock },
+    registry,
+    names,
+    clock,
     define: (definition) =>
       customResources(definition, { names, features, conversion: { random, clock, observe, postTo } }),
     report: (text, fields) => log.error(text, fields),

@@ -97,7 +97,11 @@ export async function openServer(
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
   const state: State = {
-    ...{ closing: false, address: '', port: undefined, tls: () => undefined, hooks },
+    closing: false,
+    address: '',
+    port: undefined,
+    tls: () => undefined,
+    hooks,
     connections: () => undefined,
   };
   let opening: Promise<Listening> | undefined;
@@ -129,7 +133,10 @@ export async function openServer(
   const stopTasks = startTasks(shared, tasks, injected);
   let closed: Promise<void> | undefined;
   const server: OrchServer = {
-    ...{ names, client: administratorOf(handler, names), handler, settled: controllers.settled },
+    names,
+    client: administratorOf(handler, names),
+    handler,
+    settled: controllers.settled,
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');

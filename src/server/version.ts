@@ -15,8 +15,15 @@ export const gitVersion = `v${apiRelease.major}.${apiRelease.minor}.0+orch.${ver
 export function buildInfo() {
   const { major, minor, compiler, platform, ...body } = apiVersion();
   const api = {
-    ...{ major, minor, git_version: body.gitVersion, git_commit: body.gitCommit, git_tree_state: body.gitTreeState },
-    ...{ build_date: body.buildDate, go_version: body.goVersion, compiler, platform },
+    major,
+    minor,
+    git_version: body.gitVersion,
+    git_commit: body.gitCommit,
+    git_tree_state: body.gitTreeState,
+    build_date: body.buildDate,
+    go_version: body.goVersion,
+    compiler,
+    platform,
   };
   return { api, version };
 }

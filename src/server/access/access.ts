@@ -73,7 +73,9 @@ export async function openAuthentication(
   const methods = [
     ...(settings.requestheaderClientCaFile === undefined ? [] : [proxies]),
     certificateAuthenticator(names, {
-      ...{ pool: trusted.clients, clock, expiring },
+      pool: trusted.clients,
+      clock,
+      expiring,
       uids: features.AllowParsingUserUIDFromCertAuth,
     }),
     bearerAuthenticator(tokens.authenticateToken, tokens.audiences),

@@ -163,7 +163,9 @@ async function openChain(
 function optionsOf(name: string, { names, clock, random, log, observer }: AuthorizationDependencies) {
   const warn = rareWarnings(log, clock);
   return {
-    ...{ names, clock, observer: observer.authorizer('Webhook', name) },
+    names,
+    clock,
+    observer: observer.authorizer('Webhook', name),
     warn: (text: string, fields: { readonly [name: string]: unknown }) => warn(text, { name, ...fields }),
     pauses: () => pausesOf(backoffMs, random),
   };

@@ -199,8 +199,11 @@ class Connections {
     for (const [id, connection] of before) if (!this.#used.has(id)) this.#retire(connection);
     return opened.map(({ provider, connection: { keys } }) =>
       openIdAuthenticator({
-        ...{ provider, keys, names: this.#names },
-        ...{ clock: this.#clock, audiences: this.#audiences },
+        provider,
+        keys,
+        names: this.#names,
+        clock: this.#clock,
+        audiences: this.#audiences,
       }),
     );
   }

@@ -42,7 +42,10 @@ async function check(
     },
   });
   const found = await checks.get(`${resource}.${group}`)?.({
-    ...{ requester: user, namespace: '', requestName: '', oldObject: undefined },
+    requester: user,
+    namespace: '',
+    requestName: '',
+    oldObject: undefined,
     object: object as ApiObject,
     ...write,
   });

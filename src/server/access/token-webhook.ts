@@ -41,7 +41,9 @@ export async function openTokenWebhook(
   const warn = rareWarnings(log, clock);
   let waiting = 0;
   const authenticate = tokenWebhookAuthenticator({
-    ...{ names, version, audiences },
+    names,
+    version,
+    audiences,
     post: async (review) => {
       if (waiting === maxWaiting) throw new Error(`${maxWaiting} tokens wait for the webhook already`);
       waiting++;

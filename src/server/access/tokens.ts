@@ -85,7 +85,8 @@ export async function openTokens(
   const shared = { names, clock, random, objects, keys, audiences };
   const webhook = await openTokenWebhook(settings, names, audiences, dependencies);
   const serviceAccounts = serviceAccountAuthenticator({
-    ...{ ...shared, issuers },
+    ...shared,
+    issuers,
     lookup: settings.serviceAccountLookup,
     counts: tokenCounts.serviceAccount,
   });

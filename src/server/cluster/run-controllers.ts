@@ -102,7 +102,11 @@ function inProcess(options: Options, controllers: readonly Controller[], holds: 
   const as = clientsOf(handler, names);
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
   const running = startControllers({
-    ...{ controllers, names, clock, random, log },
+    controllers,
+    names,
+    clock,
+    random,
+    log,
     settings: controllerSettings(options),
     reader: as(holds, managerUser),
     rate: requestRate(settings),
@@ -120,9 +124,14 @@ function inThread(options: Options, holds: () => boolean): ServerControllers {
   const { settings, names, handler, metrics, clock, log, signSecretToken, tls } = options;
   const { features, signingMs, legacyTokenMs } = controllerSettings(options);
   const thread = new ControllerThread({
-    ...{ handler, holds, clock, log, signSecretToken },
+    handler,
+    holds,
+    clock,
+    log,
+    signSecretToken,
     start: {
-      ...{ gitVersion, version },
+      gitVersion,
+      version,
       apiDomain: names.domain,
       controllers: [...settings.controllers],
       fakeNodes: fakeNodesOf(settings),
@@ -154,7 +163,10 @@ export function runControllers(options: Options): ServerControllers {
     });
     if (!settings.leaderElect) return lead(always);
     const election: LeaderElection = new LeaderElection({
-      ...{ clock, random, log, settings: leaseSettings(settings) },
+      clock,
+      random,
+      log,
+      settings: leaseSettings(settings),
       lease: { namespace: names.systemNamespace, name: componentName },
       identity: await identityOf(options),
       client: clientsOf(handler, names)(always, managerUser),

@@ -58,7 +58,10 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
     : () => transport;
   const lead = (holds: () => boolean) =>
     startControllers({
-      ...{ names, clock, random, log },
+      names,
+      clock,
+      random,
+      log,
       controllers: allControllers.filter(({ name }) => settings.controllers.has(name)),
       settings: { ...defaultSettings, rootCertificates: () => ca ?? server.ca },
       reader: over(whileHeld(holds, transport)),
@@ -69,7 +72,12 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
   process.stdout.write(`orch ${version} runs controllers for ${server.server}\n`);
   if (!settings.leaderElect) return lead(() => true).stop;
   const election: LeaderElection = new LeaderElection({
-    ...{ client: over(transport), clock, random, log, lost, settings: leaseSettings(settings) },
+    client: over(transport),
+    clock,
+    random,
+    log,
+    lost,
+    settings: leaseSettings(settings),
     lease: { namespace: names.systemNamespace, name: componentName },
     identity: `${hostname()}_${random.uuid()}`,
     lead: () => lead(() => election.holds),

@@ -59,8 +59,11 @@ export async function openListener(
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
   const config = () =>
     kubeconfig({
-      ...{ cluster: names.product, server: url, authority: tls.authority },
-      ...{ user: `${names.product}-admin`, certificate: tls.admin },
+      cluster: names.product,
+      server: url,
+      authority: tls.authority,
+      user: `${names.product}-admin`,
+      certificate: tls.admin,
     });
   const writeConfig = async () => {
     if (path !== undefined) await writeKubeconfig(path, config());

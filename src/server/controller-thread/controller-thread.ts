@@ -102,7 +102,9 @@ export class ControllerThread {
     this.#known = this.#options.certificates();
     const workerData: ThreadStart = { ...start, certificates: this.#known };
     const worker = new Worker(this.#options.entry ?? bundledEntry, {
-      ...{ workerData, execArgv: [], name: 'controllers' },
+      workerData,
+      execArgv: [],
+      name: 'controllers',
       resourceLimits: { maxYoungGenerationSizeMb: youngMb },
     });
     this.#worker = worker;

@@ -86,7 +86,12 @@ const controllers = [
   ...(start.fakeNodes === 0 ? [] : fakeNodeControllers({ count: start.fakeNodes, version: start.gitVersion })),
 ];
 const running = startControllers({
-  ...{ controllers, names, log, observe, clock: systemClock, random: systemRandom },
+  controllers,
+  names,
+  log,
+  observe,
+  clock: systemClock,
+  random: systemRandom,
   settings: {
     ...defaultSettings,
     ...start.settings,

@@ -77,7 +77,12 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   };
   return {
     [asyncDispose as typeof Symbol.asyncDispose]: close,
-    ...{ names: server.names, client: server.client, handler: server.handler, faults, settled, close },
+    names: server.names,
+    client: server.client,
+    handler: server.handler,
+    faults,
+    settled,
+    close,
     webhooks: webhooks?.place,
     clock: testClock(clock, settled),
     settlesWith(idle) {

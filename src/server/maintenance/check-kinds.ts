@@ -37,7 +37,9 @@ export function builtinKinds({ resources }: Registry): Map<string, StoredKind> {
     const others = [...versions.values()].map(({ apiVersion, type }) => [apiVersion, type] as const);
     const found = kinds.get(keyPrefix);
     kinds.set(keyPrefix, {
-      ...{ id: found?.id ?? formatGroupResource(id), kind: definition.kind, namespaced: definition.namespaced },
+      id: found?.id ?? formatGroupResource(id),
+      kind: definition.kind,
+      namespaced: definition.namespaced,
       types: new Map([...(found?.types ?? []), ...others, [storageVersion.apiVersion, storageVersion.type]]),
     });
   }
@@ -52,7 +54,8 @@ export function customKind(definition: ApiObject, names: Names, registry: Regist
   return [
     keyPrefixOf(any),
     {
-      ...{ id: formatGroupResource({ group: any.group, resource: any.plural }), kind: any.kind },
+      id: formatGroupResource({ group: any.group, resource: any.plural }),
+      kind: any.kind,
       namespaced: any.namespaced,
       types: new Map(
         any.versions.flatMap(({ version, type }) =>

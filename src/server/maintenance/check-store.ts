@@ -122,7 +122,12 @@ function note(survey: Survey, entry: Entry, findings: Findings): void {
 function emptyRegistry(store: Store, names: Names): Registry {
   const features = Object.fromEntries(Object.keys(featureGates).map((name) => [name, true])) as unknown as Features;
   return createRegistry({
-    ...{ store, names, features, clock: systemClock, random: systemRandom, definitions: builtinResources },
+    store,
+    names,
+    features,
+    clock: systemClock,
+    random: systemRandom,
+    definitions: builtinResources,
     authorize: () => ({ allowed: false, reason: '' }),
     admission: [],
     serves: () => true,

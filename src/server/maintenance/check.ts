@@ -110,7 +110,10 @@ function reportOf(
   return {
     text: `${lines.join('\n')}\n`,
     json: {
-      ...{ source, ok: errors === 0, errors, warnings },
+      source,
+      ok: errors === 0,
+      errors,
+      warnings,
       ...(revision === undefined ? {} : { revision }),
       ...(checked === undefined
         ? {}

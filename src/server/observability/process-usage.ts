@@ -56,15 +56,23 @@ export function createUsageReader(): UsageReader {
       const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
       const [virtualBytes, openFiles, maxFiles] = await Promise.all([virtualMemory(), countFiles(), fileLimit()]);
       return {
-        ...{ userSeconds: user / 1e6, systemSeconds: system / 1e6, residentBytes: rss, virtualBytes },
-        ...{ openFiles, maxFiles, heapBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: external },
+        userSeconds: user / 1e6,
+        systemSeconds: system / 1e6,
+        residentBytes: rss,
+        virtualBytes,
+        openFiles,
+        maxFiles,
+        heapBytes: heapTotal,
+        heapUsedBytes: heapUsed,
+        externalBytes: external,
         heapSpaces: getHeapSpaceStatistics().map((space) => ({
           name: space.space_name.replace(/_space$/, ''),
           totalBytes: space.space_size,
           usedBytes: space.space_used_size,
           availableBytes: space.space_available_size,
         })),
-        ...{ lag, collections },
+        lag,
+        collections,
       };
     },
     close() {
@@ -86,9 +94,13 @@ function lagOf(delays: IntervalHistogram): EventLoopLag {
   const none = !(delays.max > 0);
   const lag = (nanoseconds: number) => (none ? 0 : Math.max(0, nanoseconds / 1e9 - sampleMs / 1000));
   return {
-    ...{ min: lag(delays.min), max: lag(delays.max), mean: lag(delays.mean) },
+    min: lag(delays.min),
+    max: lag(delays.max),
+    mean: lag(delays.mean),
     stddev: none ? 0 : delays.stddev / 1e9,
-    ...{ p50: lag(delays.percentile(50)), p90: lag(delays.percentile(90)), p99: lag(delays.percentile(99)) },
+    p50: lag(delays.percentile(50)),
+    p90: lag(delays.percentile(90)),
+    p99: lag(delays.percentile(99)),
   };
 }
 

@@ -25,6 +25,9 @@ export async function openTracer(
     endpoint: endpoint ?? undefined,
     samplingRatePerMillion: samplingRatePerMillion ?? 0,
     scope: { name: names.product, version },
-    ...{ clock, random, identity, warn: log.warn },
+    clock,
+    random,
+    identity,
+    warn: log.warn,
   });
 }

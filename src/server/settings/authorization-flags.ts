@@ -69,8 +69,11 @@ export function authorizationProblem(settings: AuthorizationSettings): string | 
   const { authorizationWebhookConfigFile: webhook, authorizationWebhookVersion: version = 'v1beta1' } = settings;
   if (authorizationConfig !== undefined) {
     const others = [
-      ...[authorizationMode, webhook, settings.authorizationWebhookVersion],
-      ...[settings.authorizationWebhookCacheAuthorizedTtl, settings.authorizationWebhookCacheUnauthorizedTtl],
+      authorizationMode,
+      webhook,
+      settings.authorizationWebhookVersion,
+      settings.authorizationWebhookCacheAuthorizedTtl,
+      settings.authorizationWebhookCacheUnauthorizedTtl,
     ];
     if (others.every((value) => value === undefined)) return undefined;
     const flags = '--authorization-mode or --authorization-webhook-*';

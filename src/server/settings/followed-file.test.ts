@@ -7,9 +7,13 @@ function follow() {
   const seen: string[] = [];
   const file = { text: 'one', unreadable: false };
   const stop = followFile({
-    ...{ clock, path: '/nowhere/file', what: 'policy', text: 'one' },
+    clock,
+    path: '/nowhere/file',
+    what: 'policy',
+    text: 'one',
     log: {
-      ...{ debug: undefined, warn: () => {} },
+      debug: undefined,
+      warn: () => {},
       info: (text) => void seen.push(text),
       error: (text, { error }) => void seen.push(`${text}: ${(error as Error).message}`),
     },

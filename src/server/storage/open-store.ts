@@ -57,7 +57,11 @@ export async function etcdOptionsOf(
   if (cafile !== undefined) await readAuthorities('etcd-cafile', cafile);
   await readGivenPair('etcd-certfile', certfile, 'etcd-keyfile', keyfile);
   return {
-    ...{ servers, clock, random, prefix: settings.etcdPrefix, historyMs: settings.etcdCompactionInterval },
+    servers,
+    clock,
+    random,
+    prefix: settings.etcdPrefix,
+    historyMs: settings.etcdCompactionInterval,
     ...(cafile === undefined ? {} : { cafile }),
     ...(certfile === undefined || keyfile === undefined ? {} : { certfile, keyfile }),
     warn: log.warn,

@@ -36,34 +36,34 @@ import { observedStore, type Store, StoreError } from '../store/index.ts';
 import type { Tracer } from '../tracing/index.ts';
 import { describe } from '../types/descriptions.ts';
 import { findType } from '../types/find-type.ts';
-import { openAuthentication, requestHeaderNames } from './access/access.ts';
+import { openAuthentication, requestHeaderNames } from './access/authentication.ts';
 import { type Authorization, openAuthorization, resourceAuthorizer } from './access/authorization.ts';
 import { followNodes } from './access/node-graph.ts';
 import { parameterChecks } from './access/parameter-checks.ts';
 import { followRoles, roleChecks } from './access/rbac.ts';
 import type { Tokens } from './access/tokens.ts';
 import { Backend } from './backend.ts';
-import { expiriesOf, kubeletTrustOf, type Tls } from './certificates/tls.ts';
+import { certificateExpiries, readKubeletTrust, type Tls } from './certificates/tls.ts';
 import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { type ClusterIdentity, openIdentity } from './cluster/cluster-identity.ts';
 import { componentStatuses, probeOthers } from './cluster/component-status.ts';
 import type { PostStartHooks } from './cluster/post-start-hooks.ts';
-import { componentsOf } from './cluster/run-controllers.ts';
-import { allowsPrivileged, fakeNodesOf } from './commands/demo.ts';
-import { type Dependencies, type Log, logOf, type Starting } from './dependencies.ts';
+import { localComponents } from './cluster/run-controllers.ts';
+import { type Dependencies, type Log, logOf, type StartObserver } from './dependencies.ts';
 import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
 import { usageLists } from './fake-kubelet/usage.ts';
 import { serverHealth } from './observability/health.ts';
 import { createUsageReader, type UsageReader } from './observability/process-usage.ts';
 import { openTracer } from './observability/tracing.ts';
 import { readAdmission } from './settings/admission-configuration.ts';
+import { allowsPrivileged, fakeNodeCount } from './settings/fake-nodes.ts';
 import { gateWarnings, resolveFeatures } from './settings/feature-gates.ts';
 import type { ServerSettings } from './settings/flags.ts';
 import { inFlightLimits } from './settings/in-flight-limits.ts';
 import { isServed, runtimeProblem } from './settings/runtime-config.ts';
 import { StartError } from './start-error.ts';
-import { encrypted, type MaybeEncrypted } from './storage/encryption.ts';
-import { openStore, placeOf } from './storage/open-store.ts';
+import { type OpenedEncryptedStore, openEncryptedStore } from './storage/encryption.ts';
+import { describeStore, openStore } from './storage/open-store.ts';
 import { createRevisionMemory } from './storage/revision-memory.ts';
 import { type StoreChecks, storeChecks } from './storage/store-checks.ts';
 import { apiVersion, buildInfo } from './version.ts';
@@ -117,7 +117,7 @@ interface Composition extends Pick<Dependencies, 'clock' | 'random' | 'log' | 'i
   readonly trusted: TrustedAuthorities;
   /** Default: the store of the settings. */
   readonly store?: Store;
-  readonly starting?: Starting;
+  readonly starting?: StartObserver;
   readonly interceptWebhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
 }
 
@@ -139,7 +139,7 @@ async function constructParts(composition: Composition, backend: Backend) {
   const { settings, names, clock, random, log, identity, state, trusted, interceptWebhooks } = composition;
   const serves = resourceFilter(settings.runtimeConfig, names);
   const features = resolveFeatures(settings.featureGates);
-  const fakeNodes = fakeNodesOf(settings);
+  const fakeNodes = fakeNodeCount(settings);
 
   const usage = createUsageReader();
   const counts = serverCounts(state, usage, identity, backend);
@@ -279,7 +279,7 @@ function openRegistry(composition: Composition, parts: Parts, backend: Backend, 
     referenceChecks: parameterChecks({ backend, authorize, names, findKind }),
     ...allocationOptions(settings, { names, store, random, registry: () => backend.registry }, serves),
     virtualLists: new Map([
-      ['componentstatuses', () => componentStatuses(store, names, probeOthers(componentsOf(settings)))],
+      ['componentstatuses', () => componentStatuses(store, names, probeOthers(localComponents(settings)))],
       ...usageLists({ backend, names, clock, count: fakeNodes }),
     ]),
     admission,
@@ -337,7 +337,7 @@ const serverCounts = (state: ServerState, usage: UsageReader, identity: string, 
     identity,
     build: buildInfo(),
     readUsage: usage.read,
-    certificates: () => expiriesOf(state.tls()),
+    certificates: () => certificateExpiries(state.tls()),
     connections: () => state.connections() ?? empty.connections(),
     storeSize: async () => backend.store.size(),
     checkWritable: async () => backend.checks.writable(),
@@ -352,7 +352,7 @@ async function openNodeProxy(
 ): Promise<NodeProxy> {
   const proxy = createNodeProxy({
     clock,
-    trust: await kubeletTrustOf(settings),
+    trust: await readKubeletTrust(settings),
     connectMs: settings.kubeletTimeout,
     isIdentity: identityHeaders(requestHeaderNames(settings)),
   });
@@ -372,7 +372,7 @@ function allocationOptions(
 }
 
 /** Updates metrics, and logs internal errors. */
-const createObserver = (metrics: Metrics, log: Log, starting: Starting | undefined): Observer => ({
+const createObserver = (metrics: Metrics, log: Log, starting: StartObserver | undefined): Observer => ({
   read: starting && ((objects) => starting.loaded(objects)),
   admission: metrics.admission,
   mismatch: (difference) => {
@@ -402,7 +402,7 @@ function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): Non
 }
 
 interface OpenedStore
-  extends MaybeEncrypted,
+  extends OpenedEncryptedStore,
     Pick<ClusterIdentity, 'tokenKey'>,
     Pick<ServerComponents, 'noteRevision'> {
   readonly usable: StoreChecks;
@@ -416,7 +416,7 @@ async function openStores(
   { settings, names, clock, random, log, store: injected, starting }: Composition,
   { metrics, counts }: Parts,
 ): Promise<OpenedStore> {
-  starting?.begin('store', injected === undefined ? placeOf(settings) : '');
+  starting?.begin('store', injected === undefined ? describeStore(settings) : '');
   const resourceOf = resourceFinder(builtinResources, names);
   const storeLog = logOf(log, 'store');
   const observer = {
@@ -428,8 +428,14 @@ async function openStores(
     metrics.storeRequest(operation, resourceOf(key), seconds, failed),
   );
   const encryptionLog = logOf(log, 'encryption');
-  const { store, checks } = await encrypted(counted, settings, { names, clock, random, log: encryptionLog, counts });
-  const place = injected === undefined ? placeOf(settings) : 'the store';
+  const { store, checks } = await openEncryptedStore(counted, settings, {
+    names,
+    clock,
+    random,
+    log: encryptionLog,
+    counts,
+  });
+  const place = injected === undefined ? describeStore(settings) : 'the store';
   try {
     const { tokenKey } = await openIdentity(store, settings.apiDomain, random, place);
     const dataDir = injected === undefined && settings.store === 'memory' ? undefined : settings.dataDir;

@@ -17,7 +17,7 @@ export interface Log extends HttpLog {
 export const logOf = (log: Log, part: LogPart): Log => log.part?.(part) ?? log;
 
 /** Is told what a start does. */
-export interface Starting {
+export interface StartObserver {
   /** A step begins. `place`: where it is, such as that of the store. */
   begin(step: 'store' | 'objects', place?: string): void;
   /** So many objects more have been read into caches. */
@@ -38,7 +38,7 @@ export interface Dependencies {
    */
   readonly identity: string;
   /** Is told what the start does. Default: nobody is. */
-  readonly starting: Starting;
+  readonly starting: StartObserver;
 }
 
 export { silentLog } from '../client/index.ts';

@@ -11,15 +11,15 @@ import { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { systemClock } from './clock.ts';
 import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
 import { createServiceReconciler, defaultServiceCidr, type ServiceReconciler } from './cluster/default-service.ts';
-import { identityOf } from './cluster/identity.ts';
 import { PostStartHooks } from './cluster/post-start-hooks.ts';
 import { runControllers } from './cluster/run-controllers.ts';
 import { createSelfRegistration, type SelfRegistrationOptions } from './cluster/self-registration.ts';
+import { createServerIdentity } from './cluster/server-identity.ts';
 import { applyDemo } from './commands/demo.ts';
-import { type Address, type Listening, openListener } from './commands/listening.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { type Dependencies, logOf, silentLog } from './dependencies.ts';
+import { type Address, type Listening, openListener } from './listener.ts';
 import { createLog } from './observability/log.ts';
 import { systemRandom } from './random.ts';
 import { repeat } from './repeat.ts';
@@ -89,7 +89,7 @@ export async function openServer(
   dependencies: Partial<Dependencies> = {},
   intercept: Interception = {},
 ): Promise<OpenedServer> {
-  const { random = systemRandom, identity = identityOf(settings, random) } = dependencies;
+  const { random = systemRandom, identity = createServerIdentity(settings, random) } = dependencies;
   const { logLevel: levels, logFormat: format } = settings;
   const { log = levels === undefined ? silentLog : await createLog({ levels, format, identity }) } = dependencies;
   const own = { clock: systemClock, trusted: new TrustedAuthorities() };
@@ -108,7 +108,7 @@ export async function openServer(
   let listened: Promise<Address> | undefined;
   const composition = { ...injected, settings, names, state, interceptWebhooks: intercept.webhooks };
   const components = await compose(composition);
-  const client = administratorOf(components.handler, names);
+  const client = createAdminClient(components.handler, names);
   const handler = intercept.handler?.(components.handler) ?? components.handler;
   const shared = { ...injected, ...components, client, names, settings };
   const tasks = createTasks(shared, state);
@@ -134,7 +134,7 @@ export async function openServer(
   let closed: Promise<void> | undefined;
   const server: OrchServer = {
     names,
-    client: administratorOf(handler, names),
+    client: createAdminClient(handler, names),
     handler,
     settled: controllers.settled,
     async listen() {
@@ -160,7 +160,7 @@ export async function openServer(
 }
 
 /** A client that calls a handler as the administrator. */
-const administratorOf = (handler: Handler, { product, domain: apiDomain }: Names): Client => {
+const createAdminClient = (handler: Handler, { product, domain: apiDomain }: Names): Client => {
   const subject = { commonName: `${product}-admin`, organizations: ['system:masters'] };
   return createClient({ transport: inProcessTransport(handler, { subject }), apiDomain });
 };
@@ -243,20 +243,20 @@ async function bootstrap(
 }
 
 /** How long the last spans may take to reach their collector (ms). */
-const lastSpansMs = 2_000;
+const flushSpansMs = 2_000;
 /** How long the tasks of the server, and then its store, may take to end (ms): a store may never answer. */
-const lastWorkMs = 5_000;
+const shutdownStepMs = 5_000;
 
 /** Resolves when the work is done, or with a warning when it takes too long. */
-async function awaitLast(
+async function awaitWithTimeout(
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
   what: string,
   work: Promise<unknown>,
 ): Promise<void> {
   let cancel = () => {};
   const late = new Promise<void>((resolve) => {
-    cancel = clock.after(lastWorkMs, () => {
-      log.warn(`${what} had not ended ${lastWorkMs / 1000} s after the server was closed, and is left behind`, {});
+    cancel = clock.after(shutdownStepMs, () => {
+      log.warn(`${what} had not ended ${shutdownStepMs / 1000} s after the server was closed, and is left behind`, {});
       resolve();
     });
   });
@@ -303,15 +303,15 @@ async function shutDown(
   webhooks.close();
   await closeAuthentication();
   await authorization.close();
-  await awaitLast(injected, 'work of the server on the store', stopped);
+  await awaitWithTimeout(injected, 'work of the server on the store', stopped);
   registry.close();
   nodeProxy.close();
   usage.close();
   yaml.close();
   await idle;
   await auditor?.close(settings.shutdownGracePeriod);
-  await tracer?.close(lastSpansMs);
-  await awaitLast(injected, 'the store', store.close());
+  await tracer?.close(flushSpansMs);
+  await awaitWithTimeout(injected, 'the store', store.close());
 }
 
 /** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
@@ -322,7 +322,7 @@ const repairRetryMs = 1_000;
 /** When the default policy is attempted again that could not be ensured at startup (ms). */
 const policyRetryMs = 10_000;
 /** Interval at which the latest revision of the store is noted (ms). */
-const revisionMs = 10_000;
+const noteRevisionMs = 10_000;
 /** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
@@ -390,7 +390,7 @@ function startTasks(
     firstRepair,
     repeat(clock, repairMs, async () => void (await repairOnce())),
     repeat(clock, policyRetryMs, ensurePolicy),
-    repeat(clock, revisionMs, noteRevision),
+    repeat(clock, noteRevisionMs, noteRevision),
   ];
   // `closing` is set by now: the last call of `register` only waits for those in progress.
   return () => Promise.all([...stops.map((stop) => stop()), customResources.stop(), register(), service.withdraw()]);

@@ -11,7 +11,12 @@ import {
 } from '../../access/index.ts';
 import { fieldError, quote } from '../../meta/index.ts';
 import { decodeConfiguration } from '../../schema/index.ts';
-import { accessTypeProblem, decodingFault, parseFound, refuseFields } from '../settings/configuration-file.ts';
+import {
+  accessTypeProblem,
+  decodingProblem,
+  parseDocument,
+  rejectFieldErrors,
+} from '../settings/configuration-file.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import type { authenticationFlags, openIdFlags } from '../settings/openid-flags.ts';
 import { readSettingFile } from '../settings/read-file.ts';
@@ -98,7 +103,7 @@ function requiredOf({ oidcRequiredClaim }: OpenIdSettings): ReadonlyMap<string, 
 
 /** @throws StartError that names every problem */
 function refuse(where: string, configuration: AuthenticationConfiguration, rules: AuthenticationRules): void {
-  refuseFields(`${where}: invalid authentication configuration`, checkAuthentication(configuration, rules));
+  rejectFieldErrors(`${where}: invalid authentication configuration`, checkAuthentication(configuration, rules));
 }
 
 /** What the text of a file says. `anonymousAuth` is the flag, if it is set. @throws StartError that names every problem */
@@ -112,17 +117,17 @@ export function configuredByText(
   const failed = (why: string) =>
     new StartError(`${flag}: failed to load authentication configuration from file ${quote(path)}: ${why}`);
   if (text === '') throw failed('empty config data');
-  const { value, where } = parseFound(flag, path, text);
+  const { value, where } = parseDocument(flag, path, text);
   const fault = accessTypeProblem('AuthenticationConfiguration', authenticationFormat, value ?? {}, text);
   if (fault !== undefined) throw failed(fault);
   const decoded = decodeConfiguration(authenticationFormat, value, rules.names);
-  if ('problems' in decoded) throw failed(decodingFault(decoded.problems));
+  if ('problems' in decoded) throw failed(decodingProblem(decoded.problems));
   const configuration = decoded.value;
   const anonymous = configuration.anonymous ?? undefined;
   if (anonymous !== undefined && anonymousAuth !== undefined) {
     const why =
       '--anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file';
-    refuseFields(where, [fieldError.forbidden('anonymous', why)]);
+    rejectFieldErrors(where, [fieldError.forbidden('anonymous', why)]);
   }
   refuse(where, configuration, rules);
   return { providers: configuredProviders(configuration, signingAlgorithms), anonymous };

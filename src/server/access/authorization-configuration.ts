@@ -13,7 +13,12 @@ import { type Names, parseDuration } from '../../meta/index.ts';
 import { decodeConfiguration } from '../../schema/index.ts';
 import type { AuthorizationSettings } from '../settings/authorization-flags.ts';
 import { type AuthorizationMode, isMode, modesOf } from '../settings/authorization-modes.ts';
-import { accessTypeProblem, decodingFault, parseFound, refuseFields } from '../settings/configuration-file.ts';
+import {
+  accessTypeProblem,
+  decodingProblem,
+  parseDocument,
+  rejectFieldErrors,
+} from '../settings/configuration-file.ts';
 import { StartError } from '../start-error.ts';
 import { checkKubeconfigPath, type Kubeconfig } from './authorization-webhook.ts';
 
@@ -63,26 +68,26 @@ const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => (
 
 /** The authorizers in the text of a file. @throws StartError that names every problem */
 export async function configuredByText(path: string, text: string, names: Names): Promise<ConfiguredAuthorizer[]> {
-  const found = parseFound('--authorization-config', path, text);
+  const found = parseDocument('--authorization-config', path, text);
   const errorsOf = (configuration: AuthorizationConfiguration) =>
     authorizationFormat.check?.(configuration, names) ?? [];
-  if (found.value === null) refuseFields(found.where, errorsOf({}));
+  if (found.value === null) rejectFieldErrors(found.where, errorsOf({}));
   const { kinds, schema } = authorizationFormat;
   const failed = `${found.where}: failed to load AuthorizationConfiguration from file`;
   const wrongType = accessTypeProblem('AuthorizationConfiguration', { kinds, schema }, found.value, text);
   if (wrongType !== undefined) throw new StartError(`${failed}: ${wrongType}`);
   const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, found.value, names);
   if ('problems' in decoded) {
-    throw new StartError(`${failed}: ${decodingFault(decoded.problems)}`);
+    throw new StartError(`${failed}: ${decodingProblem(decoded.problems)}`);
   }
   const configuration = decoded.value;
-  refuseFields(found.where, errorsOf(configuration));
+  rejectFieldErrors(found.where, errorsOf(configuration));
   const { authorizers = [] } = configuration;
   const checked = authorizers.map(async ({ webhook }, i) => {
     const file = webhook?.connectionInfo?.kubeConfigFile ?? undefined;
     return file === undefined ? [] : checkKubeconfigPath(`authorizers[${i}].connectionInfo.kubeConfigFile`, file);
   });
-  refuseFields(found.where, (await Promise.all(checked)).flat());
+  rejectFieldErrors(found.where, (await Promise.all(checked)).flat());
   const wrong = misnamed(configuration);
   if (wrong !== undefined) throw new StartError(`${found.where}: ${wrong}`);
   return authorizers.map(configured);

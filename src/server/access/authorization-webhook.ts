@@ -6,7 +6,7 @@ import { StartError, systemReason } from '../start-error.ts';
 import { createWebhookClient } from '../webhooks/webhook-client.ts';
 import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
 import { post } from '../webhooks/webhook-post.ts';
-import { mayRecover } from '../webhooks/webhook-retries.ts';
+import { isRetryable } from '../webhooks/webhook-retries.ts';
 
 /** The kubeconfig of a webhook, and the setting or field that names it. */
 export interface Kubeconfig {
@@ -66,7 +66,7 @@ export async function openAuthorizationWebhook(
 function callFailureOf(error: unknown): CallFailure {
   if (!(error instanceof Error)) return new CallFailure('unknown failure');
   const timedOut = error.cause instanceof Error && error.cause.name === 'AbortError';
-  return new CallFailure(error.message, { timedOut, mayRecover: mayRecover(error) });
+  return new CallFailure(error.message, { timedOut, mayRecover: isRetryable(error) });
 }
 
 /** What is wrong with the path of a kubeconfig. */

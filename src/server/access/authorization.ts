@@ -27,8 +27,8 @@ import type { ServerSettings } from '../settings/flags.ts';
 import { followFile } from '../settings/followed-file.ts';
 import { readSettingFile } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
-import { rareWarnings } from '../webhooks/webhook-failures.ts';
-import { pausesOf } from '../webhooks/webhook-retries.ts';
+import { throttleWarnings } from '../webhooks/throttled-warnings.ts';
+import { retryPauses } from '../webhooks/webhook-retries.ts';
 import { type ConfiguredAuthorizer, configuredByFlags, configuredByText } from './authorization-configuration.ts';
 import { openAuthorizationWebhook } from './authorization-webhook.ts';
 
@@ -72,7 +72,7 @@ export async function openAuthorization(
   if (problem !== undefined) throw new StartError(problem);
   for (const warning of modeWarnings(settings)) log.warn(warning, {});
   const path = settings.authorizationConfig;
-  if (path !== undefined) return followed(path, settings, dependencies);
+  if (path !== undefined) return openFromFile(path, settings, dependencies);
   const { authorize, types, close } = await openChain(configuredByFlags(settings), settings, dependencies);
   return { authorize, usesNodes: types.has('Node'), close: async () => close() };
 }
@@ -81,7 +81,7 @@ export async function openAuthorization(
 const fixed = ['RBAC', 'Node'] as const;
 
 /** The authorizers of a file, which is read again when it changes. */
-async function followed(
+async function openFromFile(
   path: string,
   settings: Settings,
   dependencies: AuthorizationDependencies,
@@ -161,13 +161,13 @@ async function openChain(
 }
 
 function optionsOf(name: string, { names, clock, random, log, observer }: AuthorizationDependencies) {
-  const warn = rareWarnings(log, clock);
+  const warn = throttleWarnings(log, clock);
   return {
     names,
     clock,
     observer: observer.authorizer('Webhook', name),
     warn: (text: string, fields: { readonly [name: string]: unknown }) => warn(text, { name, ...fields }),
-    pauses: () => pausesOf(backoffMs, random),
+    pauses: () => retryPauses(backoffMs, random),
   };
 }
 

@@ -8,12 +8,12 @@ import {
 import type { TokenAuthenticator } from '../../auth/index.ts';
 import { fieldError, type Names } from '../../meta/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { refuseFields } from '../settings/configuration-file.ts';
+import { rejectFieldErrors } from '../settings/configuration-file.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import { followFile } from '../settings/followed-file.ts';
 import { readSettingFile } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
-import { rareWarnings } from '../webhooks/webhook-failures.ts';
+import { throttleWarnings } from '../webhooks/throttled-warnings.ts';
 import {
   type ConfiguredAuthentication,
   configuredByFlags,
@@ -75,11 +75,11 @@ export async function openProviders(
       'authentication-config file and oidc-* flags are mutually exclusive: write what the flags say into the file',
     );
   }
-  return followed(path, settings, rules, connections, dependencies);
+  return openFromFile(path, settings, rules, connections, dependencies);
 }
 
 /** The providers of a file, which is read again when it changes. */
-async function followed(
+async function openFromFile(
   path: string,
   { anonymousAuth }: ProviderSettings,
   rules: AuthenticationRules,
@@ -95,7 +95,7 @@ async function followed(
     const next = configuredByText(path, changed, rules, anonymousAuth);
     if (JSON.stringify(next.anonymous) !== JSON.stringify(anonymous)) {
       const why = 'changed from initial configuration file';
-      refuseFields('--authentication-config', [fieldError.forbidden('anonymous', why)]);
+      rejectFieldErrors('--authentication-config', [fieldError.forbidden('anonymous', why)]);
     }
     const opened = connections.open(next.providers);
     if (!(await discovered(opened, clock, closing.signal))) {
@@ -171,7 +171,7 @@ class Connections {
   readonly #names: Names;
   readonly #audiences: readonly string[];
   readonly #clock: Dependencies['clock'];
-  readonly #warn: ReturnType<typeof rareWarnings>;
+  readonly #warn: ReturnType<typeof throttleWarnings>;
   #used: ReadonlyMap<string, Connection> = new Map();
   readonly #retired = new Set<Connection>();
 
@@ -179,7 +179,7 @@ class Connections {
     this.#names = names;
     this.#audiences = audiences;
     this.#clock = clock;
-    this.#warn = rareWarnings(log, clock);
+    this.#warn = throttleWarnings(log, clock);
   }
 
   /** Connections to providers: those in use, also with other mappings, and new ones. */

@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:https';
 import type { GetDocument } from '../../access/index.ts';
-import { wholeResponse } from '../webhooks/whole-response.ts';
+import { readResponse } from '../webhooks/read-response.ts';
 
 /** The largest document (bytes), and how long it may take (ms). */
 const maxDocument = 1024 * 1024;
@@ -28,7 +28,7 @@ export function providerDocuments(ca: string | undefined): ProviderDocuments {
       const signal = AbortSignal.any([closing.signal, ends]);
       try {
         const outgoing = get(url, { agent, signal, headers: { accept: 'application/json' } });
-        const { incoming, body } = await wholeResponse(outgoing, maxDocument);
+        const { incoming, body } = await readResponse(outgoing, maxDocument);
         const { statusCode: status = 0, statusMessage: statusText = '' } = incoming;
         return { status, statusText, text: body.toString() };
       } catch (error) {

@@ -5,9 +5,9 @@ import type { Dependencies, Log } from '../dependencies.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError } from '../start-error.ts';
 import type { RegisteredWebhooks } from '../webhooks/registered-webhooks.ts';
-import { rareWarnings } from '../webhooks/webhook-failures.ts';
+import { throttleWarnings } from '../webhooks/throttled-warnings.ts';
 import { readWebhookConfig } from '../webhooks/webhook-kubeconfig.ts';
-import { retriedCall } from '../webhooks/webhook-retries.ts';
+import { withRetries } from '../webhooks/webhook-retries.ts';
 
 export type TokenWebhookSettings = Pick<
   ServerSettings,
@@ -37,8 +37,8 @@ export async function openTokenWebhook(
   if (path === undefined) return undefined;
   const version = versionOf(settings);
   const config = await readWebhookConfig('--authentication-token-webhook-config-file', path);
-  const post = retriedCall({ call: webhooks.open(config, maxReviews), backoffMs, clock, random });
-  const warn = rareWarnings(log, clock);
+  const post = withRetries({ call: webhooks.open(config, maxReviews), backoffMs, clock, random });
+  const warn = throttleWarnings(log, clock);
   let waiting = 0;
   const authenticate = tokenWebhookAuthenticator({
     names,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import { type CertificateRequest, type CertKeyPair, issueCertificate } from '../../pki/index.ts';
 import type { Store } from '../../store/index.ts';
-import { readIfThere, readPrivate, writePrivate, writePublic } from '../commands/files.ts';
+import { readIfExists, readPrivate, writePrivate, writePublic } from '../private-files.ts';
 import { StartError } from '../start-error.ts';
 import { secretsPrefix } from './stored-keys.ts';
 
@@ -82,13 +82,13 @@ const filesOf = (folder: string): CertKeyPair => ({ cert: join(folder, 'ca.crt')
 
 async function readFolder(folder: string): Promise<Kept> {
   const files = filesOf(folder);
-  const [cert, key] = [await readIfThere(files.cert), await readPrivate(files.key)];
+  const [cert, key] = [await readIfExists(files.cert), await readPrivate(files.key)];
   return { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
 }
 
 /** @throws StartError */
 function readStored(value: Uint8Array): CertKeyPair {
-  const stored = readOr(() => JSON.parse(Buffer.from(value).toString()) as Json);
+  const stored = tryRead(() => JSON.parse(Buffer.from(value).toString()) as Json);
   const { cert, key } = isJsonObject(stored) ? stored : {};
   if (typeof cert === 'string' && typeof key === 'string') return { cert, key };
   throw new StartError(
@@ -111,10 +111,10 @@ function authorityOf({ cert, key }: Kept, { request, renewBefore }: AuthorityReq
     if (cert !== undefined) throw unusable(`${names.key}, the key of ${names.cert}, is missing`, restore);
     return issueCertificate(request);
   }
-  const privateKey = readOr(() => createPrivateKey(key));
+  const privateKey = tryRead(() => createPrivateKey(key));
   if (privateKey === undefined) throw unusable(`${names.key} is not a private key in PEM`, restore);
   if (cert !== undefined) {
-    const certificate = readOr(() => new X509Certificate(cert));
+    const certificate = tryRead(() => new X509Certificate(cert));
     if (certificate === undefined) throw unusable(`${names.cert} is not a certificate in PEM`, restore);
     if (!certificate.checkPrivateKey(privateKey)) {
       throw unusable(`${names.key} is not the key of ${names.cert}`, 'restore both from one backup');
@@ -129,7 +129,7 @@ function authorityOf({ cert, key }: Kept, { request, renewBefore }: AuthorityReq
 }
 
 /** Undefined when `read` throws. */
-export function readOr<T>(read: () => T): T | undefined {
+export function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type Cidr, firstAddress, type Names } from '../../meta/index.ts';
 import { type CertificateRequest, type CertKeyPair, issueCertificate } from '../../pki/index.ts';
 import type { Store } from '../../store/index.ts';
-import { ensureFolder, readIfThere, readPrivate, writePrivate, writePublic } from '../commands/files.ts';
-import { ownAuthority, readOr, sharedAuthority, subjectText } from './authority.ts';
+import { ensureFolder, readIfExists, readPrivate, writePrivate, writePublic } from '../private-files.ts';
+import { ownAuthority, sharedAuthority, subjectText, tryRead } from './authority.ts';
 
 /** The certificate authority of the server, its serving certificate and the administrator's client certificate. */
 export interface Certificates {
@@ -131,7 +131,7 @@ async function ensureLeaf(
 ): Promise<CertKeyPair> {
   if (folder === undefined) return issueCertificate(request, issuer);
   const files = filesOf(folder, name);
-  const [cert, key] = [await readIfThere(files.cert), await readPrivate(files.key)];
+  const [cert, key] = [await readIfExists(files.cert), await readPrivate(files.key)];
   if (cert !== undefined && key !== undefined && isUsable({ cert, key }, request, now, issuer)) return { cert, key };
   const fresh = issueCertificate(request, issuer);
   await writePrivate(files.key, fresh.key);
@@ -140,8 +140,8 @@ async function ensureLeaf(
 }
 
 function isUsable(pair: CertKeyPair, request: CertificateRequest, now: number, issuer: CertKeyPair): boolean {
-  const certificate = readOr(() => new X509Certificate(pair.cert));
-  const key = readOr(() => createPrivateKey(pair.key));
+  const certificate = tryRead(() => new X509Certificate(pair.cert));
+  const key = tryRead(() => createPrivateKey(pair.key));
   if (certificate === undefined || key === undefined) return false;
   const signer = new X509Certificate(issuer.cert);
   return (

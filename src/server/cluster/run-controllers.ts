@@ -24,10 +24,10 @@ import type { Metrics } from '../../http/index.ts';
 import type { Names } from '../../meta/index.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Tls } from '../certificates/tls.ts';
-import { fakeNodesOf } from '../commands/demo.ts';
 import { ControllerThread } from '../controller-thread/controller-thread.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { leaseSettings, requestRate } from '../settings/controller-flags.ts';
+import { fakeNodeCount } from '../settings/fake-nodes.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { gitVersion, version } from '../version.ts';
@@ -65,15 +65,15 @@ interface ServerControllers {
 /** The controllers that are on by the settings. */
 function controllersOf(settings: ServerSettings): Controller[] {
   const on = allControllers.filter(({ name }) => settings.controllers.has(name));
-  const count = fakeNodesOf(settings);
+  const count = fakeNodeCount(settings);
   return count === 0 ? on : [...on, ...fakeNodeControllers({ count, version: gitVersion })];
 }
 
 /** The components of the control plane that run in the process of the server; fake nodes have a scheduler. */
-export const componentsOf = (settings: ServerSettings): ReadonlySet<string> =>
+export const localComponents = (settings: ServerSettings): ReadonlySet<string> =>
   new Set([
     ...(settings.controllers.size > 0 ? ['controller-manager'] : []),
-    ...(fakeNodesOf(settings) > 0 ? ['scheduler'] : []),
+    ...(fakeNodeCount(settings) > 0 ? ['scheduler'] : []),
   ]);
 
 /** Makes clients in the same process for users, which send requests only while `holds`. */
@@ -134,7 +134,7 @@ function inThread(options: Options, holds: () => boolean): ServerControllers {
       version,
       apiDomain: names.domain,
       controllers: [...settings.controllers],
-      fakeNodes: fakeNodesOf(settings),
+      fakeNodes: fakeNodeCount(settings),
       rate: requestRate(settings),
       settings: { features, signingMs, legacyTokenMs },
     },

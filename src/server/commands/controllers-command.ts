@@ -21,14 +21,14 @@ import { readSettingFile } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
 import { version } from '../version.ts';
 import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
-import { firstSignal, logFailures, runToEnd, settingsOf } from './run-until-signal.ts';
+import { firstSignal, logFailures, parseSettings, runToEnd } from './run-until-signal.ts';
 
 /**
  * Runs `orch controllers` until SIGINT or SIGTERM: the first one stops the controllers and releases the lease, a second
  * one exits at once. Exit status 2 for invalid settings, 1 for any other failure, such as the loss of the lease.
  */
 export async function controllers(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('controllers', managerTable, args);
+  const settings = await parseSettings('controllers', managerTable, args);
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {

@@ -1,11 +1,11 @@
 import { DefinitionError, formats, modelOfDefinitions } from '../../generate/index.ts';
+import { writePublic } from '../private-files.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { type GenerateSettings, generateTable } from '../settings/generate-flags.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { definitionsOf } from './definition-sources.ts';
-import { writePublic } from './files.ts';
-import { runToEnd, settingsOf } from './run-until-signal.ts';
+import { parseSettings, runToEnd } from './run-until-signal.ts';
 
 /** What `orch generate --help` prints. */
 const generateHelp = (): string =>
@@ -25,7 +25,7 @@ async function generate([what, ...args]: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const settings = await settingsOf('generate', generateTable, args);
+  const settings = await parseSettings('generate', generateTable, args);
   if (settings !== undefined) await runToEnd(() => write(settings));
 }
 

@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path';
 import { dns1123Label } from '../../meta/index.ts';
 import { commonNameOf, issueClientCertificate } from '../certificates/certificates.ts';
 import { systemClock } from '../clock.ts';
+import { readIfExists, readPrivate, writePrivate } from '../private-files.ts';
 import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import * as type from '../settings/flag-types.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { onlyDataDir } from '../storage/data-folder.ts';
-import { readIfThere, readPrivate, writePrivate } from './files.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { serverOfKubeconfig } from './remote-server.ts';
-import { runToEnd, settingsOf } from './run-until-signal.ts';
+import { parseSettings, runToEnd } from './run-until-signal.ts';
 import { shellWord } from './shell-word.ts';
 
 const flags = {
@@ -69,7 +69,7 @@ const help = (): string =>
 
 /** Runs `orch kubeconfig`. Exit status 2 for invalid settings, 1 when the authority cannot be used. */
 async function run(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('kubeconfig', table, args);
+  const settings = await parseSettings('kubeconfig', table, args);
   if (settings !== undefined) await runToEnd(() => write(settings));
 }
 
@@ -111,7 +111,7 @@ try: export KUBECONFIG=${shellWord(resolve(path))} && kubectl auth whoami
 
 /** The authority of a data directory. @throws StartError */
 async function authorityOf(folder: string) {
-  const [cert, key] = [await readIfThere(join(folder, 'ca.crt')), await readPrivate(join(folder, 'ca.key'))];
+  const [cert, key] = [await readIfExists(join(folder, 'ca.crt')), await readPrivate(join(folder, 'ca.key'))];
   if (cert === undefined) throw new StartError(`${folder} is no data directory: it has no ca.crt`);
   if (key !== undefined) return { cert, key };
   throw new StartError(

@@ -1,5 +1,5 @@
 import type { CertKeyPair } from '../../pki/index.ts';
-import { readPrivate, writePrivate } from './files.ts';
+import { readPrivate, writePrivate } from '../private-files.ts';
 
 export interface KubeconfigOptions {
   /** The name of the cluster and of the context. */

@@ -10,7 +10,7 @@ import { StartError } from '../start-error.ts';
 const aliveMs = 3_600_000;
 
 /** The settings of the process; undefined, with this exit status, when one is invalid, which is reported. */
-export async function settingsOf<S extends object>(
+export async function parseSettings<S extends object>(
   command: string,
   table: FlagTable<S>,
   args: readonly string[],

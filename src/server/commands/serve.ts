@@ -1,17 +1,17 @@
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
 import { systemClock } from '../clock.ts';
-import { identityOf } from '../cluster/identity.ts';
+import { createServerIdentity } from '../cluster/server-identity.ts';
 import { createLog } from '../observability/log.ts';
 import { systemRandom } from '../random.ts';
 import { type OrchServer, startServer } from '../server.ts';
 import { type Settings, serverTable } from '../settings/flags.ts';
 import { dataDirOf, temporaryDataDir } from '../storage/data-folder.ts';
-import { placeOf } from '../storage/open-store.ts';
+import { describeStore } from '../storage/open-store.ts';
 import { version } from '../version.ts';
 import { demoCommands } from './demo.ts';
 import { exposureNotice } from './exposure-notice.ts';
-import { firstSignal, logFailures, runToEnd, settingsOf } from './run-until-signal.ts';
+import { firstSignal, logFailures, parseSettings, runToEnd } from './run-until-signal.ts';
 import { shellWord } from './shell-word.ts';
 import { StartProgress } from './start-progress.ts';
 
@@ -23,7 +23,7 @@ export type ProcessSettings = Settings & { readonly dataDir: string };
  * invalid settings and for any other failure, as with the reference server.
  */
 export async function serve(args: readonly string[], command = 'serve', table = serverTable): Promise<void> {
-  const settings = await settingsOf(command, table, args, 1);
+  const settings = await parseSettings(command, table, args, 1);
   if (settings === undefined) return;
   const signal = firstSignal();
   await runToEnd(async () => {
@@ -38,7 +38,7 @@ export async function serve(args: readonly string[], command = 'serve', table = 
 }
 
 async function start(settings: ProcessSettings): Promise<OrchServer> {
-  const identity = identityOf(settings, systemRandom);
+  const identity = createServerIdentity(settings, systemRandom);
   const log = await createLog({ levels: settings.logLevel, format: settings.logFormat, identity });
   logFailures(log);
   const starting = new StartProgress(process.stderr, systemClock, log);
@@ -48,7 +48,7 @@ async function start(settings: ProcessSettings): Promise<OrchServer> {
     const { url, kubeconfigPath } = await server.listen();
     starting.end();
     process.stdout.write(`orch ${version} is ready at ${url} with ${namesServed(settings.apiDomain)}
-objects: ${placeOf(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
+objects: ${describeStore(settings)}; administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
 ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
     return server;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../meta/index.ts';
-import type { Log, Starting } from '../dependencies.ts';
+import type { Log, StartObserver } from '../dependencies.ts';
 import type { ProgressOutput } from './progress.ts';
 
 /** What a start does, in this order. */
@@ -27,7 +27,7 @@ interface Terminal extends ProgressOutput {
  * Says what a start does once it has taken a second: a bar on a terminal, elsewhere lines of the log, one for each step
  * and another for every five seconds.
  */
-export class StartProgress implements Starting {
+export class StartProgress implements StartObserver {
   readonly #out: Terminal;
   readonly #clock: Clock;
   readonly #log: Pick<Log, 'info'>;

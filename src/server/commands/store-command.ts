@@ -10,12 +10,12 @@ import { defaultSettings, flagList, type Settings } from '../settings/flags.ts';
 import { defaultLevels } from '../settings/log-levels.ts';
 import { storeProblems } from '../settings/store-flags.ts';
 import { StartError } from '../start-error.ts';
-import { etcdOptionsOf } from '../storage/open-store.ts';
+import { etcdStoreOptions } from '../storage/open-store.ts';
 import { Progress } from './progress.ts';
-import { settingsOf } from './run-until-signal.ts';
+import { parseSettings } from './run-until-signal.ts';
 
 /** Flags of `orch serve`, by their keys. */
-export function flagsOfServe<K extends keyof Settings>(...keys: readonly K[]): FlagTable<Pick<Settings, K>> {
+export function serveFlags<K extends keyof Settings>(...keys: readonly K[]): FlagTable<Pick<Settings, K>> {
   const isTaken = (key: string): key is K => (keys as readonly string[]).includes(key);
   return {
     list: flagList.flatMap((flag) => (isTaken(flag.key) ? [{ ...flag, key: flag.key }] : [])),
@@ -42,7 +42,10 @@ export const reportTable: FlagTable<SettingsOf<typeof reportFlags>> = {
 };
 
 /** The flags of two tables. */
-export const both = <A extends object, B extends object>(a: FlagTable<A>, b: FlagTable<B>): FlagTable<A & B> => ({
+export const mergeTables = <A extends object, B extends object>(
+  a: FlagTable<A>,
+  b: FlagTable<B>,
+): FlagTable<A & B> => ({
   list: [...a.list, ...b.list],
   defaults: { ...a.defaults, ...b.defaults },
   problemsOf: (settings, nameOf) => [...a.problemsOf(settings, nameOf), ...b.problemsOf(settings, nameOf)],
@@ -60,13 +63,13 @@ export function splitFile<S>(
 }
 
 /** The settings of a command that takes a file; undefined, with exit status 2, when something is wrong. */
-export async function fileAndSettings<S extends object>(
+export async function parseFileAndSettings<S extends object>(
   command: string,
   table: FlagTable<S>,
   args: readonly string[],
 ): Promise<{ readonly file: string; readonly settings: S } | undefined> {
   const { file, flags } = splitFile(table, args);
-  const settings = await settingsOf(command, table, flags);
+  const settings = await parseSettings(command, table, flags);
   if (settings === undefined) return undefined;
   if (file !== undefined) return { file, settings };
   process.stderr.write(`orch: ${command} needs a file: orch ${command} [flags] FILE\n`);
@@ -106,12 +109,12 @@ export async function runWithProgress(
 }
 
 /** The options of a store over etcd that is read or filled, and not compacted. @throws StartError */
-export async function etcdToolOptions(
-  settings: Omit<Parameters<typeof etcdOptionsOf>[0], 'etcdCompactionInterval'>,
+export async function toolEtcdOptions(
+  settings: Omit<Parameters<typeof etcdStoreOptions>[0], 'etcdCompactionInterval'>,
 ): Promise<EtcdStoreOptions> {
   const log = await createLog({ levels: { ...defaultLevels, level: 'warn' } });
   const dependencies = { clock: systemClock, random: systemRandom, log };
-  return etcdOptionsOf({ ...settings, etcdCompactionInterval: 0 }, dependencies);
+  return etcdStoreOptions({ ...settings, etcdCompactionInterval: 0 }, dependencies);
 }
 
 /** The problems of the settings of a store that a command opens without a server. `instead` tells what to name. */
@@ -127,13 +130,15 @@ export const toolStoreProblems = (
       );
 
 /** A number for people. */
-export const number = (value: number) => value.toLocaleString('en');
+export const formatNumber = (value: number) => value.toLocaleString('en');
 
 /** Tells of a copy. */
 export const copyObserver = (progress: Progress): CopyObserver => ({
   progress: (phase, done, size) => progress.show(phase, done, size),
   resumed: ({ revision, entries }) =>
-    progress.say(`goes on with an interrupted copy of revision ${revision}: ${number(entries)} objects are there`),
+    progress.say(
+      `goes on with an interrupted copy of revision ${revision}: ${formatNumber(entries)} objects are there`,
+    ),
   restarted: ({ revision }) =>
     progress.say(`the source no longer has revision ${revision} of an interrupted copy, which begins anew`),
 });

@@ -2,9 +2,9 @@ import { realpathSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { compatibleDomain } from '../../meta/index.ts';
-import { ensureFolder, readIfThere, writePublic } from '../commands/files.ts';
-import { runToEnd, settingsOf } from '../commands/run-until-signal.ts';
+import { parseSettings, runToEnd } from '../commands/run-until-signal.ts';
 import { shellWord } from '../commands/shell-word.ts';
+import { ensureFolder, readIfExists, writePublic } from '../private-files.ts';
 import { defaultsOf, type FlagTable, flag, type LoadedCommand, listOf, type SettingsOf } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import * as type from '../settings/flag-types.ts';
@@ -51,7 +51,7 @@ async function run(args: readonly string[]): Promise<void> {
     const start = await program();
     return start(rest);
   }
-  const settings = await settingsOf('envtest', table, args);
+  const settings = await parseSettings('envtest', table, args);
   if (settings !== undefined) await runToEnd(() => writePrograms(resolve(settings.binDir ?? '')));
 }
 
@@ -64,7 +64,7 @@ async function writePrograms(folder: string): Promise<void> {
     await ensureFolder(folder);
     for (const name of Object.keys(programs)) {
       const path = join(folder, name);
-      if ((await readIfThere(path))?.includes(mark) === false) {
+      if ((await readIfExists(path))?.includes(mark) === false) {
         throw new StartError(`${path} is another program: choose a folder without one, or remove it`);
       }
       await writePublic(path, `#!/bin/sh\n${mark}\nexec ${start} envtest ${name} "$@"\n`);

@@ -11,8 +11,8 @@ import { type Clock, type Names, StatusError, statusError } from '../../meta/ind
 import type { Endpoint } from '../../registry/index.ts';
 import { Pod } from '../../types/core-v1.ts';
 import type { Backend } from '../backend.ts';
-import { commandResult, logOf, type PodObject, pageOf } from './canned.ts';
 import { exitStatus } from './exit-status.ts';
+import { commandResult, logOf, type PodObject, pageOf } from './pod-annotations.ts';
 import { type Channels, spdyAnswer } from './spdy.ts';
 
 export interface FakeKubeletOptions {

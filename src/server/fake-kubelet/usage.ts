@@ -5,7 +5,7 @@ import type { VirtualList } from '../../registry/index.ts';
 import { Node, Pod } from '../../types/core-v1.ts';
 import { addInPlace, encodeResourceList, parseResourceList, type ResourceList } from '../../types/resource-list.ts';
 import type { Backend } from '../backend.ts';
-import { annotatedUsage, type PodObject } from './canned.ts';
+import { annotatedUsage, type PodObject } from './pod-annotations.ts';
 
 export interface UsageOptions {
   /** How many fake nodes there are. */

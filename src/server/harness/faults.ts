@@ -115,9 +115,9 @@ export class FaultInjector implements Faults {
   #follow(response: ApiResponse): ApiResponse {
     const { body } = response;
     if (typeof body === 'string' || body instanceof Uint8Array) return response;
-    const followed = new CutBody(body[Symbol.asyncIterator](), () => this.#watches.delete(followed));
-    this.#watches.add(followed);
-    return { ...response, body: followed };
+    const openFromFile = new CutBody(body[Symbol.asyncIterator](), () => this.#watches.delete(openFromFile));
+    this.#watches.add(openFromFile);
+    return { ...response, body: openFromFile };
   }
 }
 

@@ -5,19 +5,19 @@ import { systemClock } from '../clock.ts';
 import type { Progress } from '../commands/progress.ts';
 import { shellWord } from '../commands/shell-word.ts';
 import {
-  both,
-  fileAndSettings,
-  flagsOfServe,
+  mergeTables,
+  parseFileAndSettings,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
 } from '../commands/store-command.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import { onlyDataDir } from '../storage/data-folder.ts';
 
-const table = both(flagsOfServe('dataDir'), reportTable);
+const table = mergeTables(serveFlags('dataDir'), reportTable);
 
 /** The largest file beside the store that a backup has: keys and certificates are small, logs are not. */
 const largestFile = 1024 * 1024;
@@ -38,7 +38,7 @@ const backupHelp = (): string =>
 
 /** Runs `orch backup`. Exit status 2 for invalid arguments, 1 when the backup fails. */
 async function backup(args: readonly string[]): Promise<void> {
-  const given = await fileAndSettings('backup', table, args);
+  const given = await parseFileAndSettings('backup', table, args);
   if (given === undefined) return;
   const { file, settings } = given;
   await runWithProgress(settings, async (progress) =>

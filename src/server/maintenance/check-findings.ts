@@ -45,11 +45,11 @@ export interface Finding {
 const mostKept = 100;
 
 /** The longest text of a finding (characters). */
-const longestText = 2_000;
+const maxTextLength = 2_000;
 
 /** What is stored may be anything: no control character of it reaches a terminal, and only its beginning is shown. */
 const shown = (text: string): string =>
-  (text.length > longestText ? `${text.slice(0, longestText)}…` : text).replaceAll(
+  (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text).replaceAll(
     /[\p{Cc}\p{Cf}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -11,15 +11,15 @@ import {
 } from '../../store/index.ts';
 import { domainOf } from '../cluster/cluster-identity.ts';
 import type { Progress } from '../commands/progress.ts';
-import { settingsOf } from '../commands/run-until-signal.ts';
+import { parseSettings } from '../commands/run-until-signal.ts';
 import {
-  both,
   copyObserver,
-  etcdToolOptions,
-  flagsOfServe,
+  mergeTables,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
+  toolEtcdOptions,
 } from '../commands/store-command.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../settings/flag.ts';
@@ -37,9 +37,9 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   defaults: defaultsOf(ownFlags),
   problemsOf: ({ from, to }, nameOf) => (from === to ? [`${nameOf('from')} and ${nameOf('to')} must differ`] : []),
 };
-const storeTable = flagsOfServe('dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile');
-const table = both(
-  both(ownTable, {
+const storeTable = serveFlags('dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile');
+const table = mergeTables(
+  mergeTables(ownTable, {
     ...storeTable,
     problemsOf: ({ etcdServers }, nameOf) =>
       etcdServers.length === 0
@@ -67,7 +67,7 @@ const migrateHelp = (): string =>
 
 /** Runs `orch migrate`. Exit status 2 for invalid arguments, 1 when the copy fails. */
 async function migrate(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('migrate', table, args);
+  const settings = await parseSettings('migrate', table, args);
   if (settings !== undefined) await runWithProgress(settings, (progress) => migrateStore(settings, progress));
 }
 
@@ -124,7 +124,7 @@ function lmdbPlace(dataDir: string): Place {
 
 /** @throws StartError */
 async function etcdPlace(settings: MigrateSettings): Promise<Place> {
-  const options = await etcdToolOptions(settings);
+  const options = await toolEtcdOptions(settings);
   return {
     name: `etcd below ${settings.etcdPrefix}`,
     open: (revision) => openEtcdSnapshot(options, revision),

@@ -2,18 +2,18 @@ import { basename, join } from 'node:path';
 import { defaultDomain } from '../../meta/index.ts';
 import { type Backup, copyStore, openBackup, replaceLmdbStore } from '../../store/index.ts';
 import { domainOf } from '../cluster/cluster-identity.ts';
-import { ensureFolder, syncFolder, writePrivate } from '../commands/files.ts';
 import type { Progress } from '../commands/progress.ts';
 import { shellWord } from '../commands/shell-word.ts';
 import {
-  both,
   copyObserver,
-  fileAndSettings,
-  flagsOfServe,
+  mergeTables,
+  parseFileAndSettings,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
 } from '../commands/store-command.ts';
+import { ensureFolder, syncFolder, writePrivate } from '../private-files.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
 import { defaultsOf, type FlagTable, flag, listOf, type SettingsOf } from '../settings/flag.ts';
 import { commandHelp } from '../settings/flag-docs.ts';
@@ -34,7 +34,7 @@ const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   defaults: defaultsOf(ownFlags),
   problemsOf: () => [],
 };
-const table = both(both(flagsOfServe('dataDir'), ownTable), reportTable);
+const table = mergeTables(mergeTables(serveFlags('dataDir'), ownTable), reportTable);
 
 /** What `orch restore --help` prints. */
 const restoreHelp = (): string =>
@@ -51,7 +51,7 @@ const restoreHelp = (): string =>
 
 /** Runs `orch restore`. Exit status 2 for invalid arguments, 1 when nothing was restored. */
 async function restore(args: readonly string[]): Promise<void> {
-  const given = await fileAndSettings('restore', table, args);
+  const given = await parseFileAndSettings('restore', table, args);
   if (given === undefined) return;
   const { file, settings } = given;
   await runWithProgress(settings, (progress) => restoreTo(settings, file, progress));

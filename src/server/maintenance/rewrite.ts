@@ -16,16 +16,16 @@ import {
 import { systemClock } from '../clock.ts';
 import { domainOf } from '../cluster/cluster-identity.ts';
 import type { Progress } from '../commands/progress.ts';
-import { settingsOf } from '../commands/run-until-signal.ts';
+import { parseSettings } from '../commands/run-until-signal.ts';
 import {
-  both,
   copyObserver,
-  etcdToolOptions,
-  flagsOfServe,
-  number,
+  formatNumber,
+  mergeTables,
   type Report,
   reportTable,
   runWithProgress,
+  serveFlags,
+  toolEtcdOptions,
   toolStoreProblems,
 } from '../commands/store-command.ts';
 import type { LoadedCommand } from '../settings/flag.ts';
@@ -33,11 +33,11 @@ import { commandHelp } from '../settings/flag-docs.ts';
 import { onlyDataDir } from '../storage/data-folder.ts';
 import { type OfflineEncryption, openOfflineEncryption } from './offline-encryption.ts';
 
-const storeTable = flagsOfServe(
+const storeTable = serveFlags(
   ...(['store', 'dataDir', 'etcdServers', 'etcdPrefix', 'etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const),
   'encryptionProviderConfig',
 );
-const table = both(
+const table = mergeTables(
   {
     ...storeTable,
     problemsOf: (settings, nameOf) => [
@@ -70,7 +70,7 @@ const rewriteHelp = (): string =>
 
 /** Runs `orch rewrite`. Exit status 2 for invalid arguments, 1 when it fails. */
 async function rewrite(args: readonly string[]): Promise<void> {
-  const settings = await settingsOf('rewrite', table, args);
+  const settings = await parseSettings('rewrite', table, args);
   if (settings === undefined) return;
   const rewriteStore = settings.store === 'etcd' ? rewriteEtcd : rewriteLmdb;
   await runWithProgress(settings, (progress) => rewriteStore(settings, progress));
@@ -127,7 +127,7 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
     encryption.close();
   }
   return {
-    text: `${dataDir} is rewritten: revision ${revision}, ${number(entries)} entries, ${number(changed)} of them encrypted again; history and free space are gone
+    text: `${dataDir} is rewritten: revision ${revision}, ${formatNumber(entries)} entries, ${formatNumber(changed)} of them encrypted again; history and free space are gone
 backups of before have the values of before: replace them with a new one (orch backup)
 `,
     json: { store: dataDir, revision, entries, changed },
@@ -152,7 +152,7 @@ function rewritten(snapshot: StoreSnapshot, renew: (entry: LeasedEntry) => Promi
 /** @throws StartError, StoreError */
 async function rewriteEtcd(settings: RewriteSettings, progress: Progress): Promise<Report> {
   const { etcdServers, etcdPrefix } = settings;
-  const options = await etcdToolOptions(settings);
+  const options = await toolEtcdOptions(settings);
   const snapshot = await openEtcdSnapshot(options);
   let encryption: OfflineEncryption | undefined;
   let store: Store | undefined;
@@ -170,7 +170,7 @@ async function rewriteEtcd(settings: RewriteSettings, progress: Progress): Promi
     const endpoints = `etcdctl --endpoints=${etcdServers.join(',')}`;
     const left = [`${endpoints} compact --physical ${revision}`, `${endpoints} defrag`];
     return {
-      text: `etcd below ${etcdPrefix} is rewritten: ${number(entries)} entries, ${number(changed)} of them encrypted again
+      text: `etcd below ${etcdPrefix} is rewritten: ${formatNumber(entries)} entries, ${formatNumber(changed)} of them encrypted again
 values of before are in the history and in the free space of every member until it is compacted and defragmented:
 ${left.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snapshots and backups until these are removed: docs/encryption.md
 `,

@@ -1,7 +1,7 @@
 import type { Names } from '../../meta/index.ts';
 import { createTracer, type Tracer, tracingFormat } from '../../tracing/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { decodeFound, readYaml } from '../settings/configuration-file.ts';
+import { decodeDocument, readYaml } from '../settings/configuration-file.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError } from '../start-error.ts';
@@ -17,7 +17,7 @@ export async function openTracer(
 ): Promise<Tracer | undefined> {
   if (path === undefined) return undefined;
   const found = await readYaml(flag, path);
-  const { endpoint, samplingRatePerMillion } = decodeFound(tracingFormat, found, names);
+  const { endpoint, samplingRatePerMillion } = decodeDocument(tracingFormat, found, names);
   if (!resolveFeatures(featureGates).APIServerTracing) {
     throw new StartError(`${flag} needs --feature-gates=APIServerTracing=true`);
   }

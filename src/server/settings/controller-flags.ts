@@ -1,5 +1,5 @@
 import { jitterFactor, type LeaderElectionSettings, type RequestRate } from '../../client/index.ts';
-import { controllerNames, defaultControllers } from '../controllers.ts';
+import { controllerNames, defaultControllers } from './controller-list.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
 

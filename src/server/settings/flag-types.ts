@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { formatPortRange, type PortRange } from '../../allocation/index.ts';
 import { type Cidr, formatCidr, parseNetwork } from '../../meta/index.ts';
-import { formatControllers, parseControllers } from '../controllers.ts';
+import { formatControllers, parseControllers } from './controller-list.ts';
 import { formatLevels, type LogLevels, parseLevels } from './log-levels.ts';
 import { didYouMean } from './suggest.ts';
 

@@ -38,32 +38,32 @@ async function minute({ clock, seen }: ReturnType<typeof follow>): Promise<strin
 }
 
 it('uses the text of a file when it changes', async () => {
-  const followed = follow();
-  expect(await minute(followed)).toEqual([]);
-  followed.file.text = 'two';
-  expect(await minute(followed)).toEqual(['uses two', 'success', 'the policy was reloaded']);
-  expect(await minute(followed)).toEqual([]);
-  await followed.stop();
+  const openFromFile = follow();
+  expect(await minute(openFromFile)).toEqual([]);
+  openFromFile.file.text = 'two';
+  expect(await minute(openFromFile)).toEqual(['uses two', 'success', 'the policy was reloaded']);
+  expect(await minute(openFromFile)).toEqual([]);
+  await openFromFile.stop();
 });
 
 it('keeps the text in use while the file is bad, tries again, and logs each problem once', async () => {
-  const followed = follow();
+  const openFromFile = follow();
   const failed = 'failed to reload the policy: the one before stays in use';
-  followed.file.text = 'bad text';
-  expect(await minute(followed)).toEqual(['failure', `${failed}: bad text is not valid`]);
-  expect(await minute(followed)).toEqual(['failure']);
-  followed.file.unreadable = true;
-  expect(await minute(followed)).toEqual(['failure', `${failed}: is not readable`]);
-  Object.assign(followed.file, { text: 'one', unreadable: false });
-  expect(await minute(followed)).toEqual([]);
-  followed.file.text = 'three';
-  expect(await minute(followed)).toEqual(['uses three', 'success', 'the policy was reloaded']);
-  await followed.stop();
+  openFromFile.file.text = 'bad text';
+  expect(await minute(openFromFile)).toEqual(['failure', `${failed}: bad text is not valid`]);
+  expect(await minute(openFromFile)).toEqual(['failure']);
+  openFromFile.file.unreadable = true;
+  expect(await minute(openFromFile)).toEqual(['failure', `${failed}: is not readable`]);
+  Object.assign(openFromFile.file, { text: 'one', unreadable: false });
+  expect(await minute(openFromFile)).toEqual([]);
+  openFromFile.file.text = 'three';
+  expect(await minute(openFromFile)).toEqual(['uses three', 'success', 'the policy was reloaded']);
+  await openFromFile.stop();
 });
 
 it('reads no more once it is stopped', async () => {
-  const followed = follow();
-  await followed.stop();
-  followed.file.text = 'two';
-  expect(await minute(followed)).toEqual([]);
+  const openFromFile = follow();
+  await openFromFile.stop();
+  openFromFile.file.text = 'two';
+  expect(await minute(openFromFile)).toEqual([]);
 });

@@ -25,7 +25,7 @@ export interface FollowOptions extends Pick<Dependencies, 'clock' | 'log'> {
 }
 
 /** The hash by which logs and metrics tell texts of files apart. */
-export const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+export const fileHash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 /**
  * Follows a configuration file: reads it when its folder changes, and every 60 seconds. A text that cannot be used is tried
@@ -39,7 +39,7 @@ export function followFile({ path, what, read, text, use, observe, clock, log }:
     try {
       const found = await read();
       if (found !== used) {
-        const hash = hashOf(found);
+        const hash = fileHash(found);
         await use(found, hash);
         used = found;
         observe('success');

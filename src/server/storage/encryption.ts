@@ -16,9 +16,9 @@ import { pagesOf, type Store, StoreError } from '../../store/index.ts';
 import { secretsPrefix } from '../certificates/stored-keys.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { repeat } from '../repeat.ts';
-import { decodeFound, parseFound } from '../settings/configuration-file.ts';
+import { decodeDocument, parseDocument } from '../settings/configuration-file.ts';
 import type { ServerSettings } from '../settings/flags.ts';
-import { hashOf } from '../settings/followed-file.ts';
+import { fileHash } from '../settings/followed-file.ts';
 import { readPrivateKey } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
 
@@ -32,7 +32,7 @@ interface EncryptionDependencies extends Pick<Dependencies, 'clock' | 'random' |
   readonly counts: { readonly encryption: EncryptionCounts };
 }
 
-export interface MaybeEncrypted {
+export interface OpenedEncryptedStore {
   readonly store: Store;
   /** Health checks of KMS plugins. */
   readonly checks: readonly HealthCheck[];
@@ -51,11 +51,11 @@ const attemptMs = 1_000;
  * The store, encrypted as the file says; the store itself without a file. Closes the store on failure.
  * @throws StartError
  */
-export async function encrypted(
+export async function openEncryptedStore(
   store: Store,
   settings: EncryptionSettings,
   dependencies: EncryptionDependencies,
-): Promise<MaybeEncrypted> {
+): Promise<OpenedEncryptedStore> {
   const path = settings.encryptionProviderConfig;
   if (path === undefined) return { store, checks: [] };
   const encryption = new Encryption(store, path, settings.etcdPrefix, dependencies);
@@ -78,9 +78,9 @@ export interface LoadedEncryption {
 /** The configuration in a file. @throws StartError */
 export async function loadEncryption(path: string, names: Names): Promise<LoadedEncryption> {
   const text = await readPrivateKey(flagName, path);
-  const found = parseFound(`--${flagName}`, path, text);
-  const configuration = decodeFound(encryptionFormat, found, names);
-  return { configuration, hash: hashOf(text) };
+  const found = parseDocument(`--${flagName}`, path, text);
+  const configuration = decodeDocument(encryptionFormat, found, names);
+  return { configuration, hash: fileHash(text) };
 }
 
 /** The resource whose rule a key or a prefix of keys has: secrets of the server itself are encrypted as secrets. */
@@ -90,7 +90,7 @@ export function encryptedResource(names: Names): (key: string) => GroupResource 
   return (key) => resourceOf(key) ?? (key.startsWith(secretsPrefix) ? secrets : undefined);
 }
 
-class Encryption implements MaybeEncrypted {
+class Encryption implements OpenedEncryptedStore {
   readonly store: EncryptedStore;
   checks: readonly HealthCheck[] = [];
   readonly #path: string;

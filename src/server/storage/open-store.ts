@@ -9,9 +9,9 @@ import {
   type Store,
   StoreError,
 } from '../../store/index.ts';
-import { readAuthorities, readGivenPair } from '../certificates/tls.ts';
-import { ensureFolder } from '../commands/files.ts';
+import { readAuthorities, readCertificatePair } from '../certificates/tls.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { ensureFolder } from '../private-files.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError, systemReason } from '../start-error.ts';
 
@@ -38,7 +38,7 @@ export async function openStore(settings: ServerSettings, dependencies: OpenDepe
 }
 
 /** Where objects are, for messages. */
-export function placeOf({ store, dataDir, etcdServers, etcdPrefix }: ServerSettings): string {
+export function describeStore({ store, dataDir, etcdServers, etcdPrefix }: ServerSettings): string {
   if (store === 'etcd') return `etcd at ${etcdServers.join(',')} below ${etcdPrefix}`;
   return store === 'memory' || dataDir === undefined ? 'memory' : `the data directory ${dataDir}`;
 }
@@ -49,13 +49,13 @@ type EtcdSettings = Pick<
 >;
 
 /** The options of the store over etcd, whose files are checked. @throws StartError */
-export async function etcdOptionsOf(
+export async function etcdStoreOptions(
   settings: EtcdSettings,
   { clock, random, log }: OpenDependencies,
 ): Promise<EtcdStoreOptions> {
   const { etcdServers: servers, etcdCafile: cafile, etcdCertfile: certfile, etcdKeyfile: keyfile } = settings;
   if (cafile !== undefined) await readAuthorities('etcd-cafile', cafile);
-  await readGivenPair('etcd-certfile', certfile, 'etcd-keyfile', keyfile);
+  await readCertificatePair('etcd-certfile', certfile, 'etcd-keyfile', keyfile);
   return {
     servers,
     clock,
@@ -70,7 +70,7 @@ export async function etcdOptionsOf(
 
 async function waitForEtcd(settings: ServerSettings, dependencies: OpenDependencies): Promise<Store> {
   const { clock, log } = dependencies;
-  const options = await etcdOptionsOf(settings, dependencies);
+  const options = await etcdStoreOptions(settings, dependencies);
   const { servers } = options;
   log.info('connecting to etcd', { servers });
   const late: EtcdStoreOptions['late'] = (servers) =>

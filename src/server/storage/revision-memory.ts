@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import type { Store } from '../../store/index.ts';
-import { ensureFolder, readIfThere, writePrivate } from '../commands/files.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { ensureFolder, readIfExists, writePrivate } from '../private-files.ts';
 
 interface Options extends Pick<Dependencies, 'log'> {
   readonly store: Pick<Store, 'revision'>;
@@ -26,7 +26,7 @@ export function createRevisionMemory({ store, tokenKey, dataDir, log }: Options)
   let known: number | undefined;
   return async () => {
     try {
-      const before = known ?? (file === undefined ? 0 : readNote(await readIfThere(file), id));
+      const before = known ?? (file === undefined ? 0 : readNote(await readIfExists(file), id));
       const revision = await store.revision();
       if (revision < before) {
         log.warn(

@@ -12,8 +12,8 @@ import type { Log } from '../dependencies.ts';
 import type { AdmissionFiles } from '../settings/admission-configuration.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import type { RegisteredWebhooks } from './registered-webhooks.ts';
-import { webhookFailures } from './webhook-failures.ts';
-import { retriedCall } from './webhook-retries.ts';
+import { webhookFailures } from './throttled-warnings.ts';
+import { withRetries } from './webhook-retries.ts';
 
 /** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
 const maxReviews = 256;
@@ -65,7 +65,7 @@ export function pluginInitializer({
     reviewImages:
       imagePolicy === undefined
         ? () => Promise.reject(new Error('the image policy webhook is not configured'))
-        : retriedCall({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook, maxReviews), clock, random }),
+        : withRetries({ ...imagePolicy, call: webhooks.open(imagePolicy.webhook, maxReviews), clock, random }),
     objects: {
       get: (resource, namespace, name) => backend.registry.objects.get(resource, namespace, name),
       getAs: (as, namespace, name) => backend.registry.objects.getAs(as, namespace, name),

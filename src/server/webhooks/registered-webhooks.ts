@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { CallWebhook, RegisteredWebhook } from '../../admission/index.ts';
 import { Shares } from '../../http/index.ts';
+import type { Receiving } from './read-response.ts';
 import { createWebhookClient, type WebhookClient } from './webhook-client.ts';
 import type { WebhookConfig, WebhookCredentials, WebhookUser } from './webhook-kubeconfig.ts';
 import { post } from './webhook-post.ts';
-import type { Receiving } from './whole-response.ts';
 
 export interface RegisteredWebhooks {
   /**

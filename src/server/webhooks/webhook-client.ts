@@ -2,8 +2,8 @@ import { Agent, type RequestOptions, request } from 'node:https';
 import type { Socket } from 'node:net';
 import { PacedSocket } from '../../http/index.ts';
 import { type ByteString, bufferOf, serverTurns } from '../../meta/index.ts';
+import { type Receiving, readResponse } from './read-response.ts';
 import type { WebhookConfig } from './webhook-kubeconfig.ts';
-import { type Receiving, wholeResponse } from './whole-response.ts';
 
 /** The response of a webhook. */
 export interface WebhookAnswer {
@@ -131,7 +131,7 @@ async function send(
   const outgoing = request(url, options);
   outgoing.end(body);
   try {
-    const { incoming, body: received } = await wholeResponse(outgoing, limits.maxAnswer, limits.receiving);
+    const { incoming, body: received } = await readResponse(outgoing, limits.maxAnswer, limits.receiving);
     const { statusCode: status = 0, headers } = incoming;
     return { status, contentType: headers['content-type'] ?? '', body: received };
   } catch (error) {

@@ -48,7 +48,7 @@ function certificateFault(error: Error): string | undefined {
 }
 
 /** How much of a response that is no success is shown (bytes). */
-const maxShown = 2_048;
+const maxExcerptBytes = 2_048;
 
 const refusals: { readonly [status: number]: string } = {
   400: 'the server rejected our request for an unknown reason',
@@ -76,7 +76,7 @@ function statusFailure(status: number, contentType: string, body: Buffer): strin
     if (kind === 'Status' && outcome === 'Failure' && typeof message === 'string') return message;
   }
   const isText = contentType === '' || contentType.startsWith('text/');
-  const shown = isText ? body.subarray(0, maxShown).toString().trim() : 'unknown';
+  const shown = isText ? body.subarray(0, maxExcerptBytes).toString().trim() : 'unknown';
   if (status === 403 || status === 415) return shown;
   if (status === 406) {
     const why = 'the server was unable to respond with a content type that the client supports';

@@ -13,15 +13,15 @@ interface Options {
 const timeoutMs = 30_000;
 
 /** Posts to a webhook, again after a pause when it may answer later. */
-export function retriedCall({ call, backoffMs, clock, random }: Options): (body: ByteString) => Promise<Uint8Array> {
+export function withRetries({ call, backoffMs, clock, random }: Options): (body: ByteString) => Promise<Uint8Array> {
   return async (body) => {
-    const pauses = pausesOf(backoffMs, random);
+    const pauses = retryPauses(backoffMs, random);
     for (let attempt = 0; ; attempt++) {
       try {
         return await call(body, timeoutMs);
       } catch (error) {
         const ms = pauses[attempt];
-        if (ms === undefined || !mayRecover(error)) throw error;
+        if (ms === undefined || !isRetryable(error)) throw error;
         await new Promise<void>((resolve) => {
           clock.after(ms, resolve);
         });
@@ -37,7 +37,7 @@ const factor = 1.5;
 const jitter = 0.2;
 
 /** The pauses between the attempts of a call (ms). */
-export const pausesOf = (firstMs: number, random: Random): readonly number[] =>
+export const retryPauses = (firstMs: number, random: Random): readonly number[] =>
   Array.from(
     { length: attempts - 1 },
     (_, i) => firstMs * factor ** i * (1 + (jitter * random.integer(1_000)) / 1_000),
@@ -47,7 +47,7 @@ export const pausesOf = (firstMs: number, random: Random): readonly number[] =>
 const isLater = (status: number): boolean => status === 429 || (status >= 500 && status !== 503);
 
 /** Whether the webhook was busy, or the connection was reset. One that was closed without an answer is not tried again. */
-export function mayRecover(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (error instanceof WebhookFailure) return isLater(error.status);
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET' && 'syscall' in cause;

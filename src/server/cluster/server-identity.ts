@@ -8,7 +8,7 @@ import { defaultSettings, type ServerSettings } from '../settings/flags.ts';
  * `apiserver-` and the digest of the host name; of the port too where it is not the default one, so that several servers
  * of a host differ. A server on any free port has another identity at every start.
  */
-export function identityOf({ securePort }: Pick<ServerSettings, 'securePort'>, random: Random): string {
+export function createServerIdentity({ securePort }: Pick<ServerSettings, 'securePort'>, random: Random): string {
   const host = hostname();
   const port = securePort === 0 ? random.uuid() : String(securePort);
   const own = securePort === defaultSettings.securePort ? host : `${host}:${port}`;

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { StartError } from '../start-error.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from './commands/shell-word.ts';
+import { StartError } from './start-error.ts';
 
 /** Creates the folder and its parents with mode 0700; does not change an existing folder. */
 export async function ensureFolder(path: string): Promise<void> {
@@ -9,21 +9,21 @@ export async function ensureFolder(path: string): Promise<void> {
 }
 
 /** The text of a file; undefined when it does not exist. */
-export async function readIfThere(path: string): Promise<string | undefined> {
-  return ifThere(readFile(path, 'utf8'));
+export async function readIfExists(path: string): Promise<string | undefined> {
+  return ifExists(readFile(path, 'utf8'));
 }
 
 /** The same for a file with secrets, which its owner alone may read. @throws StartError */
 export async function readPrivate(path: string): Promise<string | undefined> {
-  const text = await readIfThere(path);
-  const problem = text === undefined ? undefined : await exposureOf(path, 0o077);
+  const text = await readIfExists(path);
+  const problem = text === undefined ? undefined : await permissionProblem(path, 0o077);
   // Who could read a key before its mode was changed still has it: it is refused, not mended.
   if (problem !== undefined) throw new StartError(`${path} ${problem}`);
   return text;
 }
 
 /** What to do about a file with secrets that has one of the permissions; undefined when it has none of them. */
-export async function exposureOf(path: string, permissions: number): Promise<string | undefined> {
+export async function permissionProblem(path: string, permissions: number): Promise<string | undefined> {
   // Windows has no such modes.
   if (process.platform === 'win32') return undefined;
   const { mode } = await stat(path);
@@ -33,7 +33,7 @@ export async function exposureOf(path: string, permissions: number): Promise<str
   return `is secret, and open to others (mode ${found}): chmod 600 ${shellWord(path)}`;
 }
 
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+async function ifExists<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {

@@ -9,7 +9,7 @@ export interface Receiving {
 }
 
 /** A response with its body, in whatever content encoding it was sent. */
-export interface WholeResponse {
+export interface FullResponse {
   readonly incoming: IncomingMessage;
   readonly body: Buffer;
 }
@@ -21,11 +21,7 @@ const maxInterim = 10;
  * The response of a request. `maxBytes`: the size of its body. `receiving` is asked before more bytes are held, and told
  * when they no longer arrive. Rejects with an Error whose message says why there is no complete response.
  */
-export function wholeResponse(
-  outgoing: ClientRequest,
-  maxBytes: number,
-  receiving?: Receiving,
-): Promise<WholeResponse> {
+export function readResponse(outgoing: ClientRequest, maxBytes: number, receiving?: Receiving): Promise<FullResponse> {
   return new Promise((resolve, reject) => {
     let interim = 0;
     outgoing.on('information', () => {

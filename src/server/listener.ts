@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { type ConnectionCounts, type Handler, listen } from '../../http/index.ts';
-import type { Names } from '../../meta/index.ts';
-import type { Store } from '../../store/index.ts';
-import { type Tls, tlsOf } from '../certificates/tls.ts';
-import type { TrustedAuthorities } from '../certificates/trusted-authorities.ts';
-import type { Dependencies } from '../dependencies.ts';
-import type { ServerSettings } from '../settings/flags.ts';
-import { StartError, systemReason } from '../start-error.ts';
-import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
+import { type ConnectionCounts, type Handler, listen } from '../http/index.ts';
+import type { Names } from '../meta/index.ts';
+import type { Store } from '../store/index.ts';
+import { loadTls, type Tls } from './certificates/tls.ts';
+import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
+import { kubeconfig, urlOf, writeKubeconfig } from './commands/kubeconfig.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { ServerSettings } from './settings/flags.ts';
+import { StartError, systemReason } from './start-error.ts';
 
 /** The address of a listening server, and the kubeconfig of its administrator. */
 export interface Address {
@@ -51,7 +51,7 @@ export async function openListener(
   handler: Handler,
   { clock, log, trusted, sharedBy }: ListeningDependencies,
 ): Promise<Listening> {
-  const load = () => tlsOf(settings, names, clock.now(), sharedBy);
+  const load = () => loadTls(settings, names, clock.now(), sharedBy);
   let tls = await load();
   trusted.replace(tls);
   const listener = await open(settings, handler, { clock, log }, tls);

@@ -5,10 +5,10 @@ import type { Log } from '../dependencies.ts';
 /** How often a failure is told again (ms). */
 const intervalMs = 60_000;
 /** How many different failures are told in an interval. */
-const maxTold = 100;
+const maxLogged = 100;
 
 /** Warns of failures: of the same one once in a minute. */
-export function rareWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monotonic'>): Log['warn'] {
+export function throttleWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monotonic'>): Log['warn'] {
   const told = new Set<string>();
   let until = Number.NEGATIVE_INFINITY;
   return (text, fields) => {
@@ -18,7 +18,7 @@ export function rareWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monoton
       told.clear();
     }
     const id = JSON.stringify(fields);
-    if (told.size === maxTold || told.has(id)) return;
+    if (told.size === maxLogged || told.has(id)) return;
     told.add(id);
     log.warn(text, fields);
   };
@@ -29,7 +29,7 @@ export function webhookFailures(
   log: Pick<Log, 'warn'>,
   clock: Pick<Clock, 'monotonic'>,
 ): PluginInitializer['webhookFailed'] {
-  const warn = rareWarnings(log, clock);
+  const warn = throttleWarnings(log, clock);
   return ({ configuration, webhook, why, ignored }) =>
     warn(`an admission webhook has failed${ignored ? ', which is ignored' : ''}`, { configuration, webhook, why });
 }

@@ -19,14 +19,14 @@ export async function loadDefinitions(client: Client, names: Names, given: Sourc
     if (object.apiVersion !== place.apiVersion) {
       throw new StartError(`${where}: apiVersion must be ${place.apiVersion}; it is ${object.apiVersion}`);
     }
-    const created = await attributed(where, client.create(place, object));
-    await established(client, place, created, where);
+    const created = await withSource(where, client.create(place, object));
+    await waitForEstablished(client, place, created, where);
   });
   allOf(await Promise.allSettled(loaded));
 }
 
 /** Waits for the condition of a definition. @throws StartError when its names are taken */
-async function established(client: Client, place: Place, created: ApiObject, where: string): Promise<void> {
+async function waitForEstablished(client: Client, place: Place, created: ApiObject, where: string): Promise<void> {
   const { name = '' } = created.metadata;
   const watch = await client.watch<ApiObject>(place, { fieldSelector: `metadata.name=${name}` });
   for await (const { object } of watch) {
@@ -52,8 +52,8 @@ export async function loadConfigurations(
 ): Promise<void> {
   const resourceOf = (kind: unknown) => Object.entries(configurationKinds).find(([name]) => name === kind)?.[1];
   const apiVersion = `admissionregistration.${names.domain}/v1`;
-  const isWanted = (object: { readonly [field: string]: unknown }) => resourceOf(object['kind']) !== undefined;
-  const found = await readSources('webhooks.configurations', given, isWanted);
+  const isSelected = (object: { readonly [field: string]: unknown }) => resourceOf(object['kind']) !== undefined;
+  const found = await readSources('webhooks.configurations', given, isSelected);
   const created = found.map(async ({ object, where }) => {
     const resource = resourceOf(object.kind);
     if (resource === undefined) {
@@ -61,7 +61,7 @@ export async function loadConfigurations(
         `${where}: kind must be ${Object.keys(configurationKinds).join(' or ')}; it is ${object.kind}`,
       );
     }
-    await attributed(where, client.create({ apiVersion, resource }, object));
+    await withSource(where, client.create({ apiVersion, resource }, object));
   });
   allOf(await Promise.allSettled(created));
 }
@@ -99,18 +99,18 @@ async function createObjects(client: Client, found: Iterable<SourcedObject>): Pr
   const served = new Map<string, Promise<readonly Served[]>>();
   for (const { object, where } of found) {
     const { apiVersion, kind, metadata } = object;
-    const resources = served.get(apiVersion) ?? attributed(where, discover(client, apiVersion));
+    const resources = served.get(apiVersion) ?? withSource(where, discover(client, apiVersion));
     served.set(apiVersion, resources);
     const resource = (await resources).find((one) => one.kind === kind && !one.name.includes('/'));
     if (resource === undefined) throw new StartError(`${where}: no resource of ${apiVersion} has the kind ${kind}`);
     const { name: plural, namespaced } = resource;
     const namespace = namespaced ? { namespace: metadata.namespace ?? 'default' } : {};
     const place = { apiVersion, resource: plural, ...namespace };
-    const created = await attributed(where, client.create(place, object));
+    const created = await withSource(where, client.create(place, object));
     const hasStatus = (await resources).some(({ name }) => name === `${plural}/status`);
     if (!hasStatus || object['status'] === undefined) continue;
     const status = { ...place, name: created.metadata.name ?? '', subresource: 'status' };
-    await attributed(where, client.update(status, { ...created, status: object['status'] }));
+    await withSource(where, client.update(status, { ...created, status: object['status'] }));
   }
 }
 
@@ -124,7 +124,7 @@ async function discover(client: Client, apiVersion: string): Promise<readonly Se
 }
 
 /** The result. @throws StartError that says where the refused object comes from */
-async function attributed<T>(where: string, result: Promise<T>): Promise<T> {
+async function withSource<T>(where: string, result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {

@@ -12,12 +12,12 @@ import {
 } from '../../auth/index.ts';
 import type { Features, Names } from '../../meta/index.ts';
 import type { TrustedAuthorities } from '../certificates/trusted-authorities.ts';
-import { exposureOf } from '../commands/files.ts';
 import type { Log } from '../dependencies.ts';
+import { permissionProblem } from '../private-files.ts';
 import { allowsAnonymous } from '../settings/authorization-modes.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { Settings } from '../settings/flags.ts';
-import { ofOthers, readSettingFile } from '../settings/read-file.ts';
+import { othersPermissions, readSettingFile } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import type { ProviderSettings } from './authentication-configuration.ts';
 import { type IdentityProviders, openProviders, type ProviderDependencies } from './identity-providers.ts';
@@ -121,7 +121,7 @@ async function readTokens(path: string | undefined, log: Pick<Log, 'warn'>): Pro
   if (path === undefined) return [];
   const text = await readSettingFile('token-auth-file', path);
   const flag = `--token-auth-file=${JSON.stringify(path)}`;
-  const problem = await exposureOf(path, ofOthers);
+  const problem = await permissionProblem(path, othersPermissions);
   if (problem !== undefined) log.warn(`${flag} ${problem}`, {});
   try {
     return parseTokenFile(text);

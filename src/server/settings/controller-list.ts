@@ -1,4 +1,4 @@
-import { allControllers } from '../controllers/index.ts';
+import { allControllers } from '../../controllers/index.ts';
 
 /** The names of the controllers that are on. */
 type Controllers = ReadonlySet<string>;

@@ -21,7 +21,7 @@ const maxConversions = 16;
 export function createCustomResources({ registry, names, webhooks, metrics, ...outside }: Options): CustomResources {
   const { features } = registry;
   const { clock, random, log } = outside;
-  const observe: Metrics['converted'] = (...seen) => metrics.converted(...seen);
+  const observe: Metrics['converted'] = (...conversion) => metrics.converted(...conversion);
   const postTo = (registration: RegisteredWebhook) => {
     const call = webhooks.postTo(registration, maxConversions);
     return (body: ByteString) => call(body, conversionMs);

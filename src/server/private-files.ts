@@ -29,8 +29,8 @@ export async function permissionProblem(path: string, permissions: number): Prom
   const { mode } = await stat(path);
   // A pipe or a device, such as that of a shell's process substitution, ends with who gave it.
   if ((mode & constants.S_IFMT) !== constants.S_IFREG || (mode & permissions) === 0) return undefined;
-  const found = (mode & 0o777).toString(8).padStart(4, '0');
-  return `is secret, and open to others (mode ${found}): chmod 600 ${shellWord(path)}`;
+  const octalMode = (mode & 0o777).toString(8).padStart(4, '0');
+  return `is secret, and open to others (mode ${octalMode}): chmod 600 ${shellWord(path)}`;
 }
 
 async function ifExists<T>(reading: Promise<T>): Promise<T | undefined> {

@@ -9,8 +9,8 @@ export class StartError extends Error {
 /** The reason of a system error about a file or an address. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const known = reasons.get(code);
-  if (known !== undefined) return known;
+  const reason = reasons.get(code);
+  if (reason !== undefined) return reason;
   return error instanceof Error ? error.message : String(error);
 }
 

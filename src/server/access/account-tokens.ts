@@ -32,7 +32,7 @@ export function accountTokens(
     });
     return tokenOf();
   };
-  let held = { token: '', renewAt: 0, expiresAt: 0 };
+  let current = { token: '', renewAt: 0, expiresAt: 0 };
   let pending: Promise<void> | undefined;
   const renew = async () => {
     const now = clock.now();
@@ -43,17 +43,17 @@ export function accountTokens(
     const { token, expirationTimestamp = '' } = answer.status ?? {};
     const expiresAt = Date.parse(expirationTimestamp);
     if (token === undefined || Number.isNaN(expiresAt)) throw statusError.internal('the server issued no token');
-    held = { token, renewAt: now + (expiresAt - now) * renewalPart, expiresAt };
+    current = { token, renewAt: now + (expiresAt - now) * renewalPart, expiresAt };
   };
   return async () => {
-    if (clock.now() >= held.renewAt) {
+    if (clock.now() >= current.renewAt) {
       pending ??= renew().finally(() => {
         pending = undefined;
       });
       await pending.catch((error: unknown) => {
-        if (clock.now() >= held.expiresAt) throw error;
+        if (clock.now() >= current.expiresAt) throw error;
       });
     }
-    return held.token;
+    return current.token;
   };
 }

@@ -68,28 +68,28 @@ const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => (
 
 /** The authorizers in the text of a file. @throws StartError that names every problem */
 export async function configuredByText(path: string, text: string, names: Names): Promise<ConfiguredAuthorizer[]> {
-  const found = parseDocument('--authorization-config', path, text);
+  const document = parseDocument('--authorization-config', path, text);
   const errorsOf = (configuration: AuthorizationConfiguration) =>
     authorizationFormat.check?.(configuration, names) ?? [];
-  if (found.value === null) rejectFieldErrors(found.where, errorsOf({}));
+  if (document.value === null) rejectFieldErrors(document.where, errorsOf({}));
   const { kinds, schema } = authorizationFormat;
-  const failed = `${found.where}: failed to load AuthorizationConfiguration from file`;
-  const wrongType = accessTypeProblem('AuthorizationConfiguration', { kinds, schema }, found.value, text);
+  const failed = `${document.where}: failed to load AuthorizationConfiguration from file`;
+  const wrongType = accessTypeProblem('AuthorizationConfiguration', { kinds, schema }, document.value, text);
   if (wrongType !== undefined) throw new StartError(`${failed}: ${wrongType}`);
-  const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, found.value, names);
+  const decoded = decodeConfiguration<AuthorizationConfiguration>({ kinds, schema }, document.value, names);
   if ('problems' in decoded) {
     throw new StartError(`${failed}: ${decodingProblem(decoded.problems)}`);
   }
   const configuration = decoded.value;
-  rejectFieldErrors(found.where, errorsOf(configuration));
+  rejectFieldErrors(document.where, errorsOf(configuration));
   const { authorizers = [] } = configuration;
   const checked = authorizers.map(async ({ webhook }, i) => {
     const file = webhook?.connectionInfo?.kubeConfigFile ?? undefined;
     return file === undefined ? [] : checkKubeconfigPath(`authorizers[${i}].connectionInfo.kubeConfigFile`, file);
   });
-  rejectFieldErrors(found.where, (await Promise.all(checked)).flat());
+  rejectFieldErrors(document.where, (await Promise.all(checked)).flat());
   const wrong = misnamed(configuration);
-  if (wrong !== undefined) throw new StartError(`${found.where}: ${wrong}`);
+  if (wrong !== undefined) throw new StartError(`${document.where}: ${wrong}`);
   return authorizers.map(configured);
 }
 

@@ -53,13 +53,13 @@ export async function publishClientAuthorities(
 ) {
   const metadata = { name: 'extension-apiserver-authentication', namespace: names.systemNamespace };
   const place = { apiVersion: 'v1', resource: 'configmaps' };
-  const found = await client.get<ApiObject>({ ...place, ...metadata }).catch((error: unknown) => {
+  const configMap = await client.get<ApiObject>({ ...place, ...metadata }).catch((error: unknown) => {
     if (!isStatus(error, 404)) throw error;
     return undefined;
   });
   const data: { [key: string]: string } = {};
   for (const [key, own] of Object.entries(authorities)) {
-    const value = at(found, 'data', key);
+    const value = at(configMap, 'data', key);
     const current = typeof value === 'string' ? value : '';
     const merged = typeof own === 'string' ? mergeAuthorities([current, own], now) : mergeTexts(current, own);
     if (merged !== '' && merged !== current) data[key] = merged;
@@ -70,8 +70,8 @@ export async function publishClientAuthorities(
 
 /** A list in JSON with the texts that it does not have yet; one that cannot be parsed is replaced. */
 function mergeTexts(current: string, own: readonly string[]): string {
-  const known = parseJson(current);
-  const texts = Array.isArray(known) ? known.filter((text) => typeof text === 'string') : [];
+  const parsed = parseJson(current);
+  const texts = Array.isArray(parsed) ? parsed.filter((text) => typeof text === 'string') : [];
   return JSON.stringify([...new Set([...texts, ...own])]);
 }
 

@@ -39,7 +39,7 @@ export interface ProviderDependencies extends Pick<Dependencies, 'clock' | 'log'
 }
 
 /** The issuers and audiences of service account tokens. */
-interface Own {
+interface OwnIssuers {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
 }
@@ -53,7 +53,7 @@ const retirementMs = 60_000;
 export async function openProviders(
   settings: ProviderSettings,
   names: Names,
-  own: Own,
+  own: OwnIssuers,
   dependencies: ProviderDependencies,
 ): Promise<IdentityProviders> {
   const features = resolveFeatures(settings.featureGates);
@@ -98,7 +98,7 @@ async function openFromFile(
       rejectFieldErrors('--authentication-config', [fieldError.forbidden('anonymous', why)]);
     }
     const opened = connections.open(next.providers);
-    if (!(await discovered(opened, clock, closing.signal))) {
+    if (!(await waitForDiscovery(opened, clock, closing.signal))) {
       for (const { connection, isNew } of opened) if (isNew) connection.close();
       throw new StartError('--authentication-config: a new identity provider was not discovered within a minute');
     }
@@ -109,14 +109,14 @@ async function openFromFile(
   return {
     anonymous,
     within(make) {
-      let contained = authenticators;
-      let made = make(contained);
+      let current = authenticators;
+      let authenticate = make(current);
       return (token, audiences) => {
-        if (contained !== authenticators) {
-          contained = authenticators;
-          made = make(contained);
+        if (current !== authenticators) {
+          current = authenticators;
+          authenticate = make(current);
         }
-        return made(token, audiences);
+        return authenticate(token, audiences);
       };
     },
     close: async () => {
@@ -128,13 +128,13 @@ async function openFromFile(
 }
 
 /** Resolves once all new providers are discovered: to false when a minute passes, or the server closes, before that. */
-async function discovered(
+async function waitForDiscovery(
   opened: readonly Opened[],
   clock: Dependencies['clock'],
   closing: AbortSignal,
 ): Promise<boolean> {
   if (closing.aborted) return false;
-  const added = opened.filter(({ isNew }) => isNew);
+  const newProviders = opened.filter(({ isNew }) => isNew);
   let end = () => {};
   const ended = new Promise<false>((resolve) => {
     end = () => resolve(false);
@@ -143,7 +143,7 @@ async function discovered(
   closing.addEventListener('abort', end);
   try {
     return await Promise.race([
-      Promise.all(added.map(({ connection }) => connection.keys.discovered)).then(() => true),
+      Promise.all(newProviders.map(({ connection }) => connection.keys.discovered)).then(() => true),
       ended,
     ]);
   } finally {
@@ -175,7 +175,7 @@ class Connections {
   #used: ReadonlyMap<string, Connection> = new Map();
   readonly #retired = new Set<Connection>();
 
-  constructor(names: Names, { audiences }: Own, { clock, log }: ProviderDependencies) {
+  constructor(names: Names, { audiences }: OwnIssuers, { clock, log }: ProviderDependencies) {
     this.#names = names;
     this.#audiences = audiences;
     this.#clock = clock;
@@ -187,8 +187,8 @@ class Connections {
     return providers.map((provider) => {
       const { issuer, discoveryUrl = '', certificateAuthority = '' } = provider;
       const id = JSON.stringify([issuer, discoveryUrl, certificateAuthority]);
-      const known = this.#used.get(id);
-      return { id, provider, connection: known ?? this.#connect(provider), isNew: known === undefined };
+      const existing = this.#used.get(id);
+      return { id, provider, connection: existing ?? this.#connect(provider), isNew: existing === undefined };
     });
   }
 

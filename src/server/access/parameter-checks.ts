@@ -85,9 +85,9 @@ const anything = { group: '*', version: '*', resource: '*' };
 
 /** The resource of a kind of parameters; `unknown`: the kind is not served. */
 function placeOf({ findKind }: CheckOptions, { apiVersion = '', kind = '' }: Infer<typeof ParamKind>) {
-  const found = findKind(apiVersion, kind);
-  const { group, version, resource } = found ?? { ...anything, ...parseGroupVersion(apiVersion) };
-  return { place: { group, version, resource }, unknown: found === undefined };
+  const kindPlace = findKind(apiVersion, kind);
+  const { group, version, resource } = kindPlace ?? { ...anything, ...parseGroupVersion(apiVersion) };
+  return { place: { group, version, resource }, unknown: kindPlace === undefined };
 }
 
 /** A user as the reference server prints it. */

@@ -38,8 +38,8 @@ interface CheckOptions {
 export function roleChecks({ backend, ...options }: CheckOptions): ReadonlyMap<string, WriteCheck> {
   const ids = new Set(rbacResources.map((resource) => idOf(resource, options.names)));
   const synced = async () => {
-    const openFromFile = backend.registry.resources.filter(({ id }) => ids.has(formatGroupResource(id)));
-    await Promise.all(openFromFile.map((resource) => consistentCache(backend, resource)));
+    const resources = backend.registry.resources.filter(({ id }) => ids.has(formatGroupResource(id)));
+    await Promise.all(resources.map((resource) => consistentCache(backend, resource)));
   };
   return escalationChecks({ ...options, synced });
 }

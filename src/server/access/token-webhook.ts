@@ -58,11 +58,11 @@ export async function openTokenWebhook(
   return cachedAuthenticator(authenticate, clock, tokenCounts.cache, { valid: lifetime, unknown: lifetime });
 }
 
-function versionOf({ authenticationTokenWebhookVersion: given }: TokenWebhookSettings) {
-  const version = tokenReviewVersions.find((one) => one === given);
+function versionOf({ authenticationTokenWebhookVersion: requestedVersion }: TokenWebhookSettings) {
+  const version = tokenReviewVersions.find((one) => one === requestedVersion);
   if (version !== undefined) return version;
   const supported = tokenReviewVersions.map((one) => JSON.stringify(one)).join(', ');
   throw new StartError(
-    `--authentication-token-webhook-version: unsupported authentication webhook version ${JSON.stringify(given)}, supported versions are ${supported}`,
+    `--authentication-token-webhook-version: unsupported authentication webhook version ${JSON.stringify(requestedVersion)}, supported versions are ${supported}`,
   );
 }

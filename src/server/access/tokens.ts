@@ -61,8 +61,9 @@ export interface TokenDependencies extends TokenWebhookDependencies {
 
 /** The issuers of service account tokens, and the audiences of this server, by the settings. */
 export function ownIssuers(settings: Pick<TokenSettings, 'apiAudiences' | 'serviceAccountIssuer'>, names: Names) {
-  const { apiAudiences, serviceAccountIssuer: given } = settings;
-  const issuers = given.length > 0 ? given : [`https://${names.product}.default.svc.cluster.local`];
+  const { apiAudiences, serviceAccountIssuer: configuredIssuers } = settings;
+  const issuers =
+    configuredIssuers.length > 0 ? configuredIssuers : [`https://${names.product}.default.svc.cluster.local`];
   return { issuers, audiences: apiAudiences.length > 0 ? apiAudiences : issuers };
 }
 
@@ -93,15 +94,16 @@ export async function openTokens(
   const bootstrap = settings.enableBootstrapTokenAuth ? [bootstrapAuthenticator(shared)] : [];
   const after = webhook === undefined ? [] : [webhook];
   // Static tokens need no lookup that would have to be cached.
-  const known = staticTokenAuthenticator(staticTokens, audiences);
-  const others = providers.within((authenticators) => {
+  const authenticateStatic = staticTokenAuthenticator(staticTokens, audiences);
+  const authenticateOther = providers.within((authenticators) => {
     const all = unionTokenAuthenticator([serviceAccounts, ...bootstrap, ...authenticators, ...after]);
     return cachedAuthenticator(all, clock, tokenCounts.cache);
   });
   const keysUri = () =>
     settings.serviceAccountJwksUri ?? `https://${address() || new URL(issuer).host}${openIdKeysPath}`;
   return {
-    authenticateToken: (token, wanted) => known(token, wanted) ?? others(token, wanted),
+    authenticateToken: (token, requestedAudiences) =>
+      authenticateStatic(token, requestedAudiences) ?? authenticateOther(token, requestedAudiences),
     audiences,
     requestToken: tokenRequestHandler({
       ...shared,

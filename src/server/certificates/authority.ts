@@ -9,7 +9,7 @@ import { StartError } from '../start-error.ts';
 import { secretsPrefix } from './stored-keys.ts';
 
 /** The certificate and the key in PEM, as far as they are there. */
-type Kept = Partial<CertKeyPair>;
+type StoredPair = Partial<CertKeyPair>;
 
 /** What the certificate of the authority must be like. */
 export interface AuthorityRequest {
@@ -22,13 +22,16 @@ export interface AuthorityRequest {
 const authorityKey = `${secretsPrefix}certificate-authority`;
 
 /** The authority of the folder, created if missing; without a folder a new one. @throws StartError when it is lost or damaged */
-export async function ownAuthority(folder: string | undefined, wanted: AuthorityRequest): Promise<CertKeyPair> {
-  if (folder === undefined) return issueCertificate(wanted.request);
+export async function ownAuthority(
+  folder: string | undefined,
+  authorityRequest: AuthorityRequest,
+): Promise<CertKeyPair> {
+  if (folder === undefined) return issueCertificate(authorityRequest.request);
   const files = filesOf(folder);
-  const kept = await readFolder(folder);
-  const authority = authorityOf(kept, wanted, files);
-  if (authority.key !== kept.key) await writePrivate(files.key, authority.key);
-  if (authority.cert !== kept.cert) await writePublic(files.cert, authority.cert);
+  const storedPair = await readFolder(folder);
+  const authority = authorityOf(storedPair, authorityRequest, files);
+  if (authority.key !== storedPair.key) await writePrivate(files.key, authority.key);
+  if (authority.cert !== storedPair.cert) await writePublic(files.cert, authority.cert);
   return authority;
 }
 
@@ -40,35 +43,39 @@ export async function ownAuthority(folder: string | undefined, wanted: Authority
 export async function sharedAuthority(
   store: Store,
   folder: string | undefined,
-  wanted: AuthorityRequest,
+  authorityRequest: AuthorityRequest,
 ): Promise<CertKeyPair> {
   const own = folder === undefined ? {} : await readFolder(folder);
   for (;;) {
     const { entry } = await store.get(authorityKey);
-    const kept = entry === undefined ? keptBy(own) : readStored(entry.value);
-    const authority = authorityOf(kept, wanted, folder !== undefined && entry === undefined ? filesOf(folder) : stored);
-    if (entry === undefined || authority.cert !== kept.cert) {
+    const storedPair = entry === undefined ? withKey(own) : readStored(entry.value);
+    const authority = authorityOf(
+      storedPair,
+      authorityRequest,
+      folder !== undefined && entry === undefined ? filesOf(folder) : storeLabels,
+    );
+    if (entry === undefined || authority.cert !== storedPair.cert) {
       const compare = { key: authorityKey, revision: entry?.revision ?? 0 };
       const value = Buffer.from(JSON.stringify(authority));
       const { ok } = await store.commit([compare], [{ key: authorityKey, value }]);
       // Another server was first.
       if (!ok) continue;
     }
-    if (folder !== undefined) await keepCertificate(folder, own, authority);
+    if (folder !== undefined) await saveCertificate(folder, own, authority);
     return authority;
   }
 }
 
 /** The names of certificate and key in the store. */
-const stored: CertKeyPair = {
+const storeLabels: CertKeyPair = {
   cert: `the certificate of ${authorityKey} in the store`,
   key: `the key of ${authorityKey} in the store`,
 };
 
 /** A certificate without its key is a copy of that in the store. */
-const keptBy = (own: Kept): Kept => (own.key === undefined ? {} : own);
+const withKey = (own: StoredPair): StoredPair => (own.key === undefined ? {} : own);
 
-async function keepCertificate(folder: string, own: Kept, { cert, key }: CertKeyPair): Promise<void> {
+async function saveCertificate(folder: string, own: StoredPair, { cert, key }: CertKeyPair): Promise<void> {
   const files = filesOf(folder);
   if (own.key !== undefined && own.key !== key) {
     throw new StartError(
@@ -80,7 +87,7 @@ async function keepCertificate(folder: string, own: Kept, { cert, key }: CertKey
 
 const filesOf = (folder: string): CertKeyPair => ({ cert: join(folder, 'ca.crt'), key: join(folder, 'ca.key') });
 
-async function readFolder(folder: string): Promise<Kept> {
+async function readFolder(folder: string): Promise<StoredPair> {
   const files = filesOf(folder);
   const [cert, key] = [await readIfExists(files.cert), await readPrivate(files.key)];
   return { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
@@ -88,8 +95,8 @@ async function readFolder(folder: string): Promise<Kept> {
 
 /** @throws StartError */
 function readStored(value: Uint8Array): CertKeyPair {
-  const stored = tryRead(() => JSON.parse(Buffer.from(value).toString()) as Json);
-  const { cert, key } = isJsonObject(stored) ? stored : {};
+  const parsed = tryRead(() => JSON.parse(Buffer.from(value).toString()) as Json);
+  const { cert, key } = isJsonObject(parsed) ? parsed : {};
   if (typeof cert === 'string' && typeof key === 'string') return { cert, key };
   throw new StartError(
     `the store has a damaged certificate authority under the key ${authorityKey}: restore it from a backup`,
@@ -101,7 +108,11 @@ function readStored(value: Uint8Array): CertKeyPair {
  * about to expire, or when it is missing because the first start was interrupted. `names` are those of certificate and key
  * in messages. @throws StartError
  */
-function authorityOf({ cert, key }: Kept, { request, renewBefore }: AuthorityRequest, names: CertKeyPair): CertKeyPair {
+function authorityOf(
+  { cert, key }: StoredPair,
+  { request, renewBefore }: AuthorityRequest,
+  names: CertKeyPair,
+): CertKeyPair {
   const unusable = (problem: string, remedy: string) =>
     new StartError(
       `${problem}: ${remedy}. To begin with a new authority, which no client and no node trusts yet, remove ${names.cert} and ${names.key}`,

@@ -69,10 +69,10 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
   const authorityName = authorityNameOf(names);
   if (folder !== undefined) await ensureFolder(folder);
   const request = { commonName: authorityName, usage: 'authority', ...life(authorityDays) } as const;
-  const wanted = { request, renewBefore: now + renewDays * day };
+  const authorityRequest = { request, renewBefore: now + renewDays * day };
   const authority = await (sharedBy === undefined
-    ? ownAuthority(folder, wanted)
-    : sharedAuthority(sharedBy, folder, wanted));
+    ? ownAuthority(folder, authorityRequest)
+    : sharedAuthority(sharedBy, folder, authorityRequest));
   const end = Date.parse(new X509Certificate(authority.cert).validTo);
   const leaf = life(leafDays);
   const leafLife = { notBefore: leaf.notBefore, notAfter: Math.min(leaf.notAfter, end) };

@@ -62,11 +62,16 @@ export async function loadTls(settings: TlsSettings, names: Names, now: number, 
   const clientCa = clientCaFile === undefined ? '' : await readAuthorities('client-ca-file', clientCaFile);
   const requestHeaderCa =
     proxyCaFile === undefined ? undefined : await readAuthorities('requestheader-client-ca-file', proxyCaFile);
-  const given = await readCertificatePair('tls-cert-file', tlsCertFile, 'tls-private-key-file', tlsPrivateKeyFile);
+  const configuredPair = await readCertificatePair(
+    'tls-cert-file',
+    tlsCertFile,
+    'tls-private-key-file',
+    tlsPrivateKeyFile,
+  );
   // The chain of a given certificate serves as CA bundle, because its root is not known.
-  const authority = given?.cert ?? own.authority.cert;
+  const authority = configuredPair?.cert ?? own.authority.cert;
   return {
-    ...(given ?? own.server),
+    ...(configuredPair ?? own.server),
     authority,
     rootCa: rootCaFile === undefined ? authority : await readAuthorities('root-ca-file', rootCaFile),
     signing:
@@ -122,8 +127,8 @@ export async function readAuthorities(flag: string, path: string): Promise<strin
   const text = await readSettingFile(flag, path);
   const where = `--${flag}=${JSON.stringify(path)}`;
   const blocks = pemBlocks(text).filter(({ type }) => type === 'CERTIFICATE');
-  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1;
-  if (begun > blocks.length || !blocks.every(({ bytes }) => isCertificate(bytes))) {
+  const headerCount = text.split('-----BEGIN CERTIFICATE-----').length - 1;
+  if (headerCount > blocks.length || !blocks.every(({ bytes }) => isCertificate(bytes))) {
     throw new StartError(`${where} holds a broken certificate`);
   }
   if (blocks.length === 0) throw new StartError(`${where} holds no certificate in PEM`);

@@ -14,8 +14,8 @@ export function advertisedAddress(
   interfaces: Interfaces,
 ): string | undefined {
   const { advertiseAddress, bindAddress, serviceClusterIpRange } = settings;
-  const given = advertiseAddress ?? bindAddress;
-  if (isReachable(given)) return given;
+  const configuredAddress = advertiseAddress ?? bindAddress;
+  if (isReachable(configuredAddress)) return configuredAddress;
   const addresses = Object.values(interfaces)
     .flatMap((list) => list ?? [])
     .filter(({ internal, address }) => !internal && isReachable(address))

@@ -29,12 +29,12 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
   if (resource === undefined) return;
   const place = { apiVersion: `${group}/v1`, resource: 'apiservices' };
   const { items } = await client.list<ApiObject>(place);
-  const found = new Map(items.map((item) => [item.metadata.name ?? '', item]));
-  const wanted = servedVersions(registry, names);
+  const existing = new Map(items.map((item) => [item.metadata.name ?? '', item]));
+  const expected = servedVersions(registry, names);
   const label = `kube-aggregator.${names.labels}/automanaged`;
   const isDue = (managed: string | undefined) => managed === 'true' || (atStart && managed === 'onstart');
 
-  const missing = [...wanted].filter(([name, { managed }]) => !found.has(name) && isDue(managed));
+  const missing = [...expected].filter(([name, { managed }]) => !existing.has(name) && isDue(managed));
   const entries = missing.map(([name, { spec, managed }]) => {
     const metadata = { name, labels: { [label]: managed } };
     const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
@@ -43,10 +43,10 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
   if (!(await commitNew(store, entries))) {
     throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
   }
-  const managed = [...found].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
-  const defined = managed.every(([name]) => wanted.has(name)) ? none : await definedVersions(registry);
+  const managed = [...existing].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
+  const defined = managed.every(([name]) => expected.has(name)) ? noVersions : await definedVersions(registry);
   for (const [name, object] of managed) {
-    const { spec } = wanted.get(name) ?? {};
+    const { spec } = expected.get(name) ?? {};
     const { uid = '', resourceVersion = '' } = object.metadata;
     if (spec !== undefined && !jsonEqual(object['spec'] ?? {}, spec)) {
       await client.update({ ...place, name }, { ...object, spec }, { fieldManager: ownManager });
@@ -56,7 +56,7 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
   }
 }
 
-const none: ReadonlySet<string> = new Set();
+const noVersions: ReadonlySet<string> = new Set();
 
 /** The APIServices of the versions that stored definitions declare as served: this server may not serve them yet. */
 async function definedVersions(registry: Registry): Promise<ReadonlySet<string>> {
@@ -70,15 +70,15 @@ async function definedVersions(registry: Registry): Promise<ReadonlySet<string>>
 /** The values of the label: built-in group versions are compared at the start, those of custom resources all the time. */
 type Managed = 'onstart' | 'true';
 
-interface Wanted {
+interface ExpectedService {
   readonly spec: JsonObject;
   readonly managed: Managed;
 }
 
 /** What is wanted of each served group version, by the name of its APIService. */
-function servedVersions(registry: Registry, names: Names): Map<string, Wanted> {
+function servedVersions(registry: Registry, names: Names): Map<string, ExpectedService> {
   const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
-  const found = new Map<string, Wanted>();
+  const services = new Map<string, ExpectedService>();
   for (const { definition } of registry.resources) {
     const { group, versions, custom } = definition;
     const { priority, versionPriorities = {} } = custom === undefined ? (builtin.get(group) ?? {}) : { priority: 1000 };
@@ -86,8 +86,8 @@ function servedVersions(registry: Registry, names: Names): Map<string, Wanted> {
     for (const { version } of versions) {
       const versionPriority = custom === undefined ? (versionPriorities[version] ?? usual(version)) : 100;
       const spec = { ...(group === '' ? {} : { group }), version, groupPriorityMinimum: priority, versionPriority };
-      found.set(`${version}.${group}`, { spec, managed: custom === undefined ? 'onstart' : 'true' });
+      services.set(`${version}.${group}`, { spec, managed: custom === undefined ? 'onstart' : 'true' });
     }
   }
-  return found;
+  return services;
 }

@@ -50,14 +50,14 @@ const maxRounds = 10;
 
 /**
  * Creates the objects that every server has, again when they were deleted: the system namespaces, the system priority
- * classes, the mandatory and suggested flow control objects, and `more`. Existing objects are not changed. The missing
+ * classes, the mandatory and suggested flow control objects, and `additional`. Existing objects are not changed. The missing
  * ones are created in one commit.
  */
 export async function createBootstrapObjects(
   options: BootstrapOptions,
-  more: readonly BootstrapObject[],
+  additional: readonly BootstrapObject[],
 ): Promise<void> {
-  const objects = [...more, ...bootstrapObjects(options.names)];
+  const objects = [...additional, ...bootstrapObjects(options.names)];
   for (let round = 0; round < maxRounds; round++) {
     const entries = await Promise.all(objects.map((object) => missingEntry(options, object)));
     if (await commitNew(options.store, entries.flat())) return;
@@ -130,16 +130,16 @@ async function createOwn(client: Client, object: BootstrapObject): Promise<ApiOb
 }
 
 /**
- * Creates the object, or patches the labels and fields that differ; its other fields stay. `first` are fields of a new
+ * Creates the object, or patches the labels and fields that differ; its other fields stay. `initialFields` are fields of a new
  * object that are not reconciled afterwards. Undefined when its resource is not served.
  * @throws StatusError, 409 when another writer was first
  */
 export async function ensureObject(
   client: Client,
   object: BootstrapObject,
-  first: JsonObject = {},
+  initialFields: JsonObject = {},
 ): Promise<ApiObject | undefined> {
-  return reconcileObject(client, object, await findObject(client, object), first);
+  return reconcileObject(client, object, await findObject(client, object), initialFields);
 }
 
 /** The object as it is stored; undefined when it is missing, or its resource is not served. @throws StatusError */
@@ -154,17 +154,17 @@ export async function findObject(client: Client, object: BootstrapObject): Promi
 export async function reconcileObject(
   client: Client,
   object: BootstrapObject,
-  found: ApiObject | undefined,
-  first: JsonObject = {},
+  current: ApiObject | undefined,
+  initialFields: JsonObject = {},
 ): Promise<ApiObject | undefined> {
   const { metadata, fields = {} } = object;
   const { labels } = metadata;
-  if (found === undefined)
-    return createOwn(client, { ...object, fields: applyMergePatch(fields, first) as JsonObject });
-  const wanted: JsonObject = { ...(labels === undefined ? {} : { metadata: { labels } }), ...fields };
-  if (includes(found, wanted)) return found;
-  const { resourceVersion = '' } = found.metadata;
-  const guarded = applyMergePatch(wanted, { metadata: { resourceVersion } });
+  if (current === undefined)
+    return createOwn(client, { ...object, fields: applyMergePatch(fields, initialFields) as JsonObject });
+  const desired: JsonObject = { ...(labels === undefined ? {} : { metadata: { labels } }), ...fields };
+  if (includes(current, desired)) return current;
+  const { resourceVersion = '' } = current.metadata;
+  const guarded = applyMergePatch(desired, { metadata: { resourceVersion } });
   return client.patch(placeOf(object), 'merge', guarded, { fieldManager: ownManager });
 }
 
@@ -173,12 +173,14 @@ function placeOf({ resource, apiVersion, metadata: { name, namespace } }: Bootst
 }
 
 /** Whether a value includes the wanted one; lists must have the same length. */
-function includes(found: Json | undefined, wanted: Json): boolean {
-  if (Array.isArray(wanted)) {
+function includes(current: Json | undefined, desired: Json): boolean {
+  if (Array.isArray(desired)) {
     return (
-      Array.isArray(found) && found.length === wanted.length && wanted.every((item, i) => includes(found[i], item))
+      Array.isArray(current) &&
+      current.length === desired.length &&
+      desired.every((item, i) => includes(current[i], item))
     );
   }
-  if (!isJsonObject(wanted)) return found === wanted;
-  return isJsonObject(found) && Object.entries(wanted).every(([key, value]) => includes(found[key], value));
+  if (!isJsonObject(desired)) return current === desired;
+  return isJsonObject(current) && Object.entries(desired).every(([key, value]) => includes(current[key], value));
 }

@@ -134,13 +134,13 @@ async function ensureServiceCidr(
   const { fields, ...object } = defaultServiceCidr(names, settings);
   const { cidrs } = fields.spec;
   const range = await ensureObject(client, object, fields);
-  const held = at(range, 'spec', 'cidrs');
-  if (range === undefined || jsonEqual(held, cidrs)) return range;
-  if (Array.isArray(held) && held.length === 1 && held[0] === cidrs[0]) {
+  const currentCidrs = at(range, 'spec', 'cidrs');
+  if (range === undefined || jsonEqual(currentCidrs, cidrs)) return range;
+  if (Array.isArray(currentCidrs) && currentCidrs.length === 1 && currentCidrs[0] === cidrs[0]) {
     return ensureObject(client, { ...object, fields });
   }
   warn('the default ServiceCIDR differs from --service-cluster-ip-range; delete it to have it created again', {
-    held,
+    currentCidrs,
     cidrs,
   });
   return undefined;
@@ -182,15 +182,15 @@ async function ensureService(options: ServiceReconcilerOptions, correct: boolean
   if (range === undefined) return;
   const ports = [{ name: 'https', protocol: 'TCP', port: servicePort, targetPort: targetOf(options) }];
   const spec = { type: 'ClusterIP', sessionAffinity: 'None', ports };
-  const first = { clusterIP: firstAddress(range), ipFamilyPolicy: 'SingleStack' };
+  const initialSpec = { clusterIP: firstAddress(range), ipFamilyPolicy: 'SingleStack' };
   const service = {
     resource: 'services',
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: names.product, namespace, labels: { component: 'apiserver', provider: names.product } },
   };
-  if (correct) await ensureObject(client, { ...service, fields: { spec } }, { spec: first });
-  else await ensureObject(client, service, { spec: { ...spec, ...first } });
+  if (correct) await ensureObject(client, { ...service, fields: { spec } }, { spec: initialSpec });
+  else await ensureObject(client, service, { spec: { ...spec, ...initialSpec } });
 }
 
 /** The endpoint of this server; undefined while it does not listen, or when others do not reach it, which is logged. */

@@ -99,7 +99,7 @@ const managerUser = `system:${componentName}`;
 /** Starts the controllers in the thread of the server. */
 function inProcess(options: Options, controllers: readonly Controller[], holds: () => boolean): ServerControllers {
   const { settings, names, handler, metrics, clock, random, log } = options;
-  const as = clientsOf(handler, names);
+  const clientAs = clientsOf(handler, names);
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
   const running = startControllers({
     controllers,
@@ -108,12 +108,12 @@ function inProcess(options: Options, controllers: readonly Controller[], holds: 
     random,
     log,
     settings: controllerSettings(options),
-    reader: as(holds, managerUser),
+    reader: clientAs(holds, managerUser),
     rate: requestRate(settings),
     clientOf: (account, other, limit) =>
       other === undefined
-        ? as(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
-        : as(holds, other.name, other.groups, other.agent, limit),
+        ? clientAs(holds, `system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
+        : clientAs(holds, other.name, other.groups, other.agent, limit),
     observe: (queue) => metrics.queue(queue),
   });
   return { settled: () => settle(running), stop: running.stop };

@@ -42,24 +42,24 @@ async function publish(
   leased: readonly ServerEndpoint[],
 ): Promise<readonly ServerEndpoint[] | undefined> {
   const { client, names } = options;
-  const wanted = [endpointsOf(names, leased), ...slicesOf(names, leased)];
-  const [surplus, ...found] = await Promise.all([
-    surplusSlices(options, wanted),
-    ...wanted.map(({ object }) => findObject(client, object)),
+  const desired = [endpointsOf(names, leased), ...slicesOf(names, leased)];
+  const [surplus, ...currentObjects] = await Promise.all([
+    surplusSlices(options, desired),
+    ...desired.map(({ object }) => findObject(client, object)),
   ]);
   const latest = await leasedEndpoints(options.store);
   if (!jsonEqual(asJson(latest), asJson(leased))) return latest;
   await Promise.all([
     ...surplus.map((slice) => remove(options, slice)),
-    ...wanted.map(async ({ object, first }, index) => {
-      const held = found[index];
+    ...desired.map(async ({ object, initialFields }, index) => {
+      const current = currentObjects[index];
       // A server that ends without others leaves no object behind that was not there.
-      if (held === undefined && leased.length === 0) return;
-      const { addressType } = first;
+      if (current === undefined && leased.length === 0) return;
+      const { addressType } = initialFields;
       // It cannot be changed: the slice is created again.
-      const other = addressType !== undefined && at(held, 'addressType') !== addressType;
-      if (held !== undefined && other) await remove(options, held);
-      await reconcileObject(client, object, other ? undefined : held, first);
+      const other = addressType !== undefined && at(current, 'addressType') !== addressType;
+      if (current !== undefined && other) await remove(options, current);
+      await reconcileObject(client, object, other ? undefined : current, initialFields);
     }),
   ]);
   return undefined;
@@ -73,13 +73,13 @@ const sliceResource = (names: Names) => ({
   apiVersion: `discovery.${names.domain}/v1`,
 });
 
-interface Wanted {
+interface DesiredObject {
   readonly object: BootstrapObject;
   /** Fields of a new object. */
-  readonly first: JsonObject;
+  readonly initialFields: JsonObject;
 }
 
-function endpointsOf(names: Names, leased: readonly ServerEndpoint[]): Wanted {
+function endpointsOf(names: Names, leased: readonly ServerEndpoint[]): DesiredObject {
   const subsets = groupsOf(leased, ({ port }) => String(port)).map(([{ port }, addresses]) => ({
     addresses: addresses.map((ip) => ({ ip })),
     ports: portsOf(port),
@@ -87,10 +87,10 @@ function endpointsOf(names: Names, leased: readonly ServerEndpoint[]): Wanted {
   const labels = { [`endpointslice.${names.labels}/skip-mirror`]: 'true' };
   const metadata = { name: names.product, namespace, labels };
   const object = { resource: 'endpoints', apiVersion: 'v1', kind: 'Endpoints', metadata, fields: { subsets } };
-  return { object, first: {} };
+  return { object, initialFields: {} };
 }
 
-function slicesOf(names: Names, leased: readonly ServerEndpoint[]): Wanted[] {
+function slicesOf(names: Names, leased: readonly ServerEndpoint[]): DesiredObject[] {
   const groups = groupsOf(leased, ({ ip, port }) => `${port} ${familyOf(ip)}`);
   const slice = (name: string, labels: { [key: string]: string }, fields: JsonObject): BootstrapObject => ({
     ...sliceResource(names),
@@ -98,7 +98,7 @@ function slicesOf(names: Names, leased: readonly ServerEndpoint[]): Wanted[] {
     metadata: { name, namespace, labels: { [serviceLabel(names)]: names.product, ...labels } },
     fields,
   });
-  if (groups.length === 0) return [{ object: slice(names.product, {}, { endpoints: [] }), first: {} }];
+  if (groups.length === 0) return [{ object: slice(names.product, {}, { endpoints: [] }), initialFields: {} }];
   return groups.map(([{ ip, port }, addresses], index) => {
     const family = familyOf(ip);
     const endpoints = addresses.map((address) => ({ addresses: [address], conditions: { ready: true } }));
@@ -108,7 +108,7 @@ function slicesOf(names: Names, leased: readonly ServerEndpoint[]): Wanted[] {
       index === 0 ? {} : { [managerLabel(names)]: names.server },
       { endpoints, ports: portsOf(port) },
     );
-    return { object, first: { addressType: family } };
+    return { object, initialFields: { addressType: family } };
   });
 }
 
@@ -132,7 +132,7 @@ function groupsOf(
 }
 
 /** The slices beside the first one that servers have created and that are not wanted any more. */
-async function surplusSlices({ client, names }: ServiceEndpointsOptions, wanted: readonly Wanted[]) {
+async function surplusSlices({ client, names }: ServiceEndpointsOptions, desired: readonly DesiredObject[]) {
   const place = { ...sliceResource(names), namespace };
   const labelSelector = `${serviceLabel(names)}=${names.product},${managerLabel(names)}=${names.server}`;
   const { items } = await client.list<ApiObject>(place, { labelSelector }).catch((error: unknown) => {
@@ -140,7 +140,7 @@ async function surplusSlices({ client, names }: ServiceEndpointsOptions, wanted:
     if (isStatus(error, 404)) return { items: [] };
     throw error;
   });
-  return items.filter(({ metadata }) => wanted.every(({ object }) => object.metadata.name !== metadata.name));
+  return items.filter(({ metadata }) => desired.every(({ object }) => object.metadata.name !== metadata.name));
 }
 
 async function remove({ client, names }: ServiceEndpointsOptions, { metadata }: ApiObject): Promise<void> {

@@ -58,8 +58,8 @@ function fish(all: readonly Words[]): string {
   for (const { name, summary, flags } of all) {
     lines.push(`complete -c orch -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`);
     for (const [flag, placeholder] of flags) {
-      const seen = `__fish_seen_subcommand_from ${name}`;
-      lines.push(`complete -c orch -n ${quoted(seen)} -l ${flag.slice(2)} -r -F -d ${quoted(placeholder)}`);
+      const condition = `__fish_seen_subcommand_from ${name}`;
+      lines.push(`complete -c orch -n ${quoted(condition)} -l ${flag.slice(2)} -r -F -d ${quoted(placeholder)}`);
     }
   }
   return `${lines.join('\n')}\n`;

@@ -65,7 +65,7 @@ async function start(settings: ManagerSettings, log: Log, lost: () => void): Pro
       controllers: allControllers.filter(({ name }) => settings.controllers.has(name)),
       settings: { ...defaultSettings, rootCertificates: () => ca ?? server.ca },
       reader: over(whileHeld(holds, transport)),
-      clientOf: (account, _, limit = (sent) => sent) => over(limit(whileHeld(holds, transportOf(account)))),
+      clientOf: (account, _, limit = (unlimited) => unlimited) => over(limit(whileHeld(holds, transportOf(account)))),
       rate: requestRate(settings),
       observe: () => ({ added: () => {}, started: () => {}, ended: () => {}, retried: () => {} }),
     });
@@ -106,8 +106,8 @@ function accountTransports(
   const transports = new Map<string, Transport>();
   let requested: Promise<unknown> = Promise.resolve();
   return (account) => {
-    const found = transports.get(account);
-    if (found !== undefined) return found;
+    const existing = transports.get(account);
+    if (existing !== undefined) return existing;
     const token = accountTokens({ client, names, clock: systemClock }, account);
     // After a failure the first request of the controller tries again.
     requested = requested
@@ -125,12 +125,12 @@ const waitSeconds = 10;
 /** The API domain of the setting, or of the server: what follows `coordination.` among its groups. @throws StartError */
 async function domainOf({ apiDomain }: ManagerSettings, url: string, client: Client): Promise<string> {
   const groups = await groupsOf(client, url, waitSeconds);
-  const found = groups.find((group) => group.startsWith('coordination.'))?.slice('coordination.'.length);
-  if (apiDomain === undefined && found === undefined) {
+  const serverDomain = groups.find((group) => group.startsWith('coordination.'))?.slice('coordination.'.length);
+  if (apiDomain === undefined && serverDomain === undefined) {
     throw new StartError(`the API domain of ${url} cannot be found out: give it as --api-domain`);
   }
-  if (apiDomain !== undefined && found !== undefined && apiDomain !== found) {
-    throw new StartError(`--api-domain=${apiDomain} is not that of ${url}, which is ${found}`);
+  if (apiDomain !== undefined && serverDomain !== undefined && apiDomain !== serverDomain) {
+    throw new StartError(`--api-domain=${apiDomain} is not that of ${url}, which is ${serverDomain}`);
   }
-  return apiDomain ?? found ?? '';
+  return apiDomain ?? serverDomain ?? '';
 }

@@ -18,13 +18,13 @@ const extensions = new Set(['.yaml', '.yml', '.json']);
 
 /** The definitions of all sources, each once. @throws StartError for a source that cannot be read or has none */
 export async function definitionsOf(from: readonly string[], kubeconfig: string | undefined): Promise<Source[]> {
-  const found: Source[] = [];
+  const definitions: Source[] = [];
   for (const source of from) {
-    const own = /^https?:\/\//.test(source) ? await ofUrl(source, kubeconfig) : await ofPath(source);
-    if (own.length === 0) throw new StartError(`${nameOf(source)} has no definition of custom resources`);
-    for (const one of own) found.push(one);
+    const sourceDefinitions = /^https?:\/\//.test(source) ? await ofUrl(source, kubeconfig) : await ofPath(source);
+    if (sourceDefinitions.length === 0) throw new StartError(`${nameOf(source)} has no definition of custom resources`);
+    for (const one of sourceDefinitions) definitions.push(one);
   }
-  return found;
+  return definitions;
 }
 
 const nameOf = (source: string) => `--from=${JSON.stringify(source)}`;
@@ -94,7 +94,7 @@ async function ofServer(options: HttpsOptions): Promise<Source[]> {
     const group = groups.find((name) => name.startsWith('apiextensions.'));
     if (group === undefined) throw new StartError(`${server} has no definitions of custom resources`);
     const place = { apiVersion: `${group}/v1`, resource: 'customresourcedefinitions' };
-    const found: Source[] = [];
+    const definitions: Source[] = [];
     for (let token: string | undefined = ''; token !== undefined; ) {
       const page: ObjectList<ApiObject> = await client.list(place, {
         limit: pageSize,
@@ -103,11 +103,11 @@ async function ofServer(options: HttpsOptions): Promise<Source[]> {
       for (const item of page.items) {
         // The items of a list do not say what they are.
         const definition = { ...item, apiVersion: place.apiVersion, kind: 'CustomResourceDefinition' };
-        found.push({ where: `${server}: ${item.metadata.name}`, definition });
+        definitions.push({ where: `${server}: ${item.metadata.name}`, definition });
       }
       token = page.metadata.continue || undefined;
     }
-    return found;
+    return definitions;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     throw new StartError(`the definitions of ${server} cannot be read: ${error.message}`, error);

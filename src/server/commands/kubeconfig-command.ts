@@ -87,15 +87,15 @@ async function write({
   const path = out ?? `${user.replaceAll(/[^\w.@-]/g, '-')}.kubeconfig`;
   if (existsSync(path)) throw new StartError(`${path} is there already: remove it, or name another file with --out`);
   const authority = await authorityOf(folder);
-  const known = await serverOfKubeconfig("the administrator's kubeconfig", join(folder, 'admin.kubeconfig'));
+  const administrator = await serverOfKubeconfig("the administrator's kubeconfig", join(folder, 'admin.kubeconfig'));
   const now = systemClock.now();
-  const left = Date.parse(new X509Certificate(authority.cert).validTo) - now;
+  const remainingMs = Date.parse(new X509Certificate(authority.cert).validTo) - now;
   const subject = { commonName: user, organizations: group };
   const text = kubeconfig({
     cluster: commonNameOf(authority.cert).replace(/-ca$/, ''),
-    server: server ?? known.server,
-    authority: known.ca ?? authority.cert,
-    certificate: issueClientCertificate(authority, subject, now, Math.min(duration, left)),
+    server: server ?? administrator.server,
+    authority: administrator.ca ?? authority.cert,
+    certificate: issueClientCertificate(authority, subject, now, Math.min(duration, remainingMs)),
     user,
     namespace,
   });

@@ -43,9 +43,9 @@ export async function runCommand(args: readonly string[]): Promise<void> {
 
 /** The command of a name; undefined, with exit status 2, when there is none. */
 async function load(name: string): Promise<LoadedCommand | undefined> {
-  const known = commands.find((command) => command.name === name);
-  if (known !== undefined) return known.load();
-  const names = [...commands.map((command) => command.name), 'completion', 'version', 'help'];
+  const command = commands.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command.load();
+  const names = [...commands.map((each) => each.name), 'completion', 'version', 'help'];
   process.stderr.write(`orch: unknown command ${JSON.stringify(name)}${didYouMean(name, names)}\n\n${usage}`);
   process.exitCode = 2;
   return undefined;
@@ -68,11 +68,13 @@ export async function unknownVariables(
   flags: readonly ListedFlag[],
   env: { readonly [name: string]: string | undefined },
 ): Promise<string[]> {
-  const known = new Set(flags.map(({ name }) => variableOf(name)));
-  const isUnknown = (name: string) => name.startsWith('ORCH_') && !known.has(name) && !otherVariables.test(name);
+  const knownVariables = new Set(flags.map(({ name }) => variableOf(name)));
+  const isUnknown = (name: string) =>
+    name.startsWith('ORCH_') && !knownVariables.has(name) && !otherVariables.test(name);
   if (!Object.keys(env).some(isUnknown)) return [];
-  for (const command of commands) for (const { name } of (await command.load()).flags) known.add(variableOf(name));
+  for (const command of commands)
+    for (const { name } of (await command.load()).flags) knownVariables.add(variableOf(name));
   return Object.keys(env)
     .filter(isUnknown)
-    .map((name) => `unknown environment variable ${name}${didYouMean(name, [...known])}`);
+    .map((name) => `unknown environment variable ${name}${didYouMean(name, [...knownVariables])}`);
 }

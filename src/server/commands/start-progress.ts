@@ -68,11 +68,11 @@ export class StartProgress implements StartObserver {
     this.#speaks = true;
     const { isTTY } = this.#out;
     if (isTTY) this.#draw();
-    else this.#tell();
+    else this.#logStep();
     this.#cancel = this.#clock.after(isTTY ? redrawMs : repeatMs, () => this.#speak());
   }
 
-  #tell(): void {
+  #logStep(): void {
     this.#log.info('starting', {
       step: this.#text(),
       seconds: Math.round(this.#seconds()),

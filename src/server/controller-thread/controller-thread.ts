@@ -33,7 +33,7 @@ const stopMs = 5_000;
 /** The young generation of the thread (MiB): its memory counts more than the time of its collector. */
 const youngMb = 8;
 
-interface Served {
+interface ServedRequest {
   readonly stop: AbortController;
   unread: number;
   wake: () => void;
@@ -47,16 +47,16 @@ export class ControllerThread {
   #restartMs = firstRestartMs;
   #startedAt = 0;
   #cancel = () => {};
-  readonly #served = new Map<number, Served>();
+  readonly #served = new Map<number, ServedRequest>();
   readonly #queues: ThreadQueues;
   readonly #settling = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
   #lastSettle = 0;
-  #known: ThreadCertificates;
+  #certificates: ThreadCertificates;
   #resolveStopped = () => {};
 
   constructor(options: ControllerThreadOptions) {
     this.#options = options;
-    this.#known = options.certificates();
+    this.#certificates = options.certificates();
     this.#queues = new ThreadQueues(options.clock, options.observe);
     this.#start();
   }
@@ -99,8 +99,8 @@ export class ControllerThread {
   #start(): void {
     const { start, clock } = this.#options;
     this.#startedAt = clock.monotonic();
-    this.#known = this.#options.certificates();
-    const workerData: ThreadStart = { ...start, certificates: this.#known };
+    this.#certificates = this.#options.certificates();
+    const workerData: ThreadStart = { ...start, certificates: this.#certificates };
     const worker = new Worker(this.#options.entry ?? bundledEntry, {
       workerData,
       execArgv: [],
@@ -178,15 +178,15 @@ export class ControllerThread {
   async #serve({ id, subject, ...request }: Extract<ThreadMessage, { type: 'request' }>): Promise<void> {
     const { handler, holds } = this.#options;
     const worker = this.#worker;
-    const served: Served = { stop: new AbortController(), unread: 0, wake: () => {} };
+    const served: ServedRequest = { stop: new AbortController(), unread: 0, wake: () => {} };
     const { signal } = served.stop;
     this.#served.set(id, served);
-    this.#tellCertificates();
+    this.#sendCertificates();
     try {
       if (!holds()) throw new StatusError(503, 'ServiceUnavailable', 'the lease is not held');
       const transport = inProcessTransport(handler, { subject, background: true });
-      const { body, ...sent } = request;
-      const response = await transport({ ...sent, ...(body === undefined ? {} : { body }), signal });
+      const { body, ...head } = request;
+      const response = await transport({ ...head, ...(body === undefined ? {} : { body }), signal });
       this.#post({ type: 'response', id, status: response.status, headers: response.headers });
       for await (const chunk of response.body) {
         if (signal.aborted || this.#worker !== worker) break;
@@ -205,11 +205,11 @@ export class ControllerThread {
   }
 
   /** Tells the thread of certificates that have been replaced, before the response to its request. */
-  #tellCertificates(): void {
+  #sendCertificates(): void {
     const certificates = this.#options.certificates();
-    const { rootCa, signing } = this.#known;
+    const { rootCa, signing } = this.#certificates;
     if (certificates.rootCa === rootCa && certificates.signing === signing) return;
-    this.#known = certificates;
+    this.#certificates = certificates;
     this.#post({ type: 'certificates', certificates });
   }
 }
@@ -251,8 +251,8 @@ class ThreadQueues {
   }
 
   #queueOf(name: string) {
-    const found = this.#queues.get(name);
-    if (found !== undefined) return found;
+    const existing = this.#queues.get(name);
+    if (existing !== undefined) return existing;
     const running: number[] = [];
     const state: QueueState = {
       name,

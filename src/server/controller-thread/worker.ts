@@ -24,7 +24,7 @@ const post = (message: ThreadMessage): void => parentPort?.postMessage(message);
 const queueEventsMs = 100;
 let events: QueueEvent[] = [];
 
-function tell(...event: QueueEvent): void {
+function reportEvent(...event: QueueEvent): void {
   if (events.length === 0) {
     systemClock.after(queueEventsMs, () => {
       post({ type: 'queues', events });
@@ -35,12 +35,12 @@ function tell(...event: QueueEvent): void {
 }
 
 function observe({ name }: { readonly name: string }): QueueObserver {
-  tell(name, 'made', 0);
+  reportEvent(name, 'made', 0);
   return {
-    added: () => tell(name, 'added', 0),
-    started: (seconds) => tell(name, 'started', seconds),
-    ended: (seconds) => tell(name, 'ended', seconds),
-    retried: () => tell(name, 'retried', 0),
+    added: () => reportEvent(name, 'added', 0),
+    started: (seconds) => reportEvent(name, 'started', seconds),
+    ended: (seconds) => reportEvent(name, 'ended', seconds),
+    retried: () => reportEvent(name, 'retried', 0),
   };
 }
 
@@ -72,7 +72,7 @@ const port = new PortTransport(post);
 const groups = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
 const same = (transport: Transport) => transport;
 
-function as(commonName: string, organizations: readonly string[], agent: string, limit = same) {
+function clientAs(commonName: string, organizations: readonly string[], agent: string, limit = same) {
   return createClient({
     transport: limit(port.of({ commonName, organizations })),
     baseHeaders: { 'user-agent': `${agent}/${start.version}` },
@@ -100,11 +100,11 @@ const running = startControllers({
     signingAuthority: () => certificates.signing,
   },
   rate: start.rate,
-  reader: as(`system:${componentName}`, [], componentName),
+  reader: clientAs(`system:${componentName}`, [], componentName),
   clientOf: (account, user, limit) =>
     user === undefined
-      ? as(`system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
-      : as(user.name, user.groups, user.agent, limit),
+      ? clientAs(`system:serviceaccount:${names.systemNamespace}:${account}`, groups, componentName, limit)
+      : clientAs(user.name, user.groups, user.agent, limit),
 });
 
 parentPort?.on('message', (message: ServerMessage) => {

@@ -69,15 +69,15 @@ export interface ServerArguments {
 }
 
 /** The arguments of kube-apiserver, each of the form `--name=value` or `--name`, for `orch serve`. */
-export function serverArguments(args: readonly string[], known: ReadonlySet<string>): ServerArguments {
+export function serverArguments(args: readonly string[], serverFlags: ReadonlySet<string>): ServerArguments {
   // Flags of etcd that are known have no effect either: objects are kept in memory.
   const hasEffect = (name: string) =>
-    name !== 'cert-dir' && !name.startsWith('etcd-') && (known.has(name) || !isInert(name));
-  const without = args.map(nameOf).filter((name) => name !== 'cert-dir' && !hasEffect(name));
+    name !== 'cert-dir' && !name.startsWith('etcd-') && (serverFlags.has(name) || !isInert(name));
+  const ignored = args.map(nameOf).filter((name) => name !== 'cert-dir' && !hasEffect(name));
   return {
     flags: args.filter((arg) => hasEffect(nameOf(arg))),
     certificates: lastOf(args, 'cert-dir'),
-    inert: [...new Set(without)],
+    inert: [...new Set(ignored)],
   };
 }
 

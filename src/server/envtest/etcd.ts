@@ -28,9 +28,9 @@ function listen(text: string): Promise<Server> {
   const url = new URL(text);
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', url);
-    const found = Object.hasOwn(answers, pathname) ? answers[pathname] : undefined;
-    const body = found ?? { message: 'this stands in for etcd, and keeps nothing' };
-    response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    const answer = Object.hasOwn(answers, pathname) ? answers[pathname] : undefined;
+    const body = answer ?? { message: 'this stands in for etcd, and keeps nothing' };
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   });
   return new Promise((resolve, reject) => {

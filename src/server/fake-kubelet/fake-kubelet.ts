@@ -12,7 +12,7 @@ import type { Endpoint } from '../../registry/index.ts';
 import { Pod } from '../../types/core-v1.ts';
 import type { Backend } from '../backend.ts';
 import { exitStatus } from './exit-status.ts';
-import { commandResult, logOf, type PodObject, pageOf } from './pod-annotations.ts';
+import { commandResult, containerLog, httpPage, type PodObject } from './pod-annotations.ts';
 import { type Channels, spdyAnswer } from './spdy.ts';
 
 export interface FakeKubeletOptions {
@@ -72,13 +72,16 @@ class FakeKubelet {
     return {
       status: 200,
       headers: { 'content-type': 'text/plain' },
-      body: Buffer.from(pageOf(pod, names)),
+      body: Buffer.from(httpPage(pod, names)),
     };
   }
 
   async upgrade(request: ApiRequest, path: string): Promise<ApiResponse> {
-    const asked = await this.#read(path);
-    const channels = asked.action === 'portForward' ? this.#ports(asked) : this.#streams(asked, request.signal);
+    const kubeletRequest = await this.#read(path);
+    const channels =
+      kubeletRequest.action === 'portForward'
+        ? this.#ports(kubeletRequest)
+        : this.#streams(kubeletRequest, request.signal);
     return isWebSocket(request)
       ? webSocketAnswer(request, this.#options.names, channels)
       : spdyAnswer(request, this.#options.names, channels);
@@ -100,7 +103,7 @@ class FakeKubelet {
     const { names } = this.#options;
     const numberOf = (name: string) => (query.has(name) ? Number(query.get(name)) : undefined);
     const started = startOf(pod, container, query.get('previous') === 'true');
-    const text = logOf(pod, names, container, started, {
+    const text = containerLog(pod, names, container, started, {
       tailLines: numberOf('tailLines'),
       limitBytes: numberOf('limitBytes'),
       timestamps: query.get('timestamps') === 'true',
@@ -144,18 +147,18 @@ class FakeKubelet {
     if (action === 'attach')
       return { type: 'streams', output: this.#logPieces(pod, container, query, signal), exitCode: 0 };
     const { output, exitCode } = commandResult(pod, this.#options.names, container, query.getAll('command'));
-    return { type: 'streams', output: once(output), exitCode };
+    return { type: 'streams', output: singleChunk(output), exitCode };
   }
 
   #ports({ pod, query }: KubeletRequest): Channels {
-    const page = pageOf(pod, this.#options.names);
+    const page = httpPage(pod, this.#options.names);
     const head = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(page)}\r\nConnection: close`;
     const ports = query.getAll('port').flatMap((text) => text.split(',').map(Number));
     return { type: 'ports', ports, response: `${head}\r\n\r\n${page}` };
   }
 }
 
-async function* once(text: string): AsyncGenerator<Buffer> {
+async function* singleChunk(text: string): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 

@@ -10,11 +10,11 @@ interface Condition {
 }
 
 /** Creates custom resource definitions, and waits until they are established. @throws StartError that names the files */
-export async function loadDefinitions(client: Client, names: Names, given: Source | readonly Source[]): Promise<void> {
+export async function loadDefinitions(client: Client, names: Names, source: Source | readonly Source[]): Promise<void> {
   const kind = 'CustomResourceDefinition';
   const place = { apiVersion: `apiextensions.${names.domain}/v1`, resource: 'customresourcedefinitions' };
-  const found = await readSources('definitions', given, (object) => object['kind'] === kind);
-  const loaded = found.map(async ({ object, where }) => {
+  const sourced = await readSources('definitions', source, (object) => object['kind'] === kind);
+  const loaded = sourced.map(async ({ object, where }) => {
     if (object.kind !== kind) throw new StartError(`${where}: kind must be ${kind}; it is ${object.kind}`);
     if (object.apiVersion !== place.apiVersion) {
       throw new StartError(`${where}: apiVersion must be ${place.apiVersion}; it is ${object.apiVersion}`);
@@ -48,13 +48,13 @@ const configurationKinds = {
 export async function loadConfigurations(
   client: Client,
   names: Names,
-  given: Source | readonly Source[],
+  source: Source | readonly Source[],
 ): Promise<void> {
   const resourceOf = (kind: unknown) => Object.entries(configurationKinds).find(([name]) => name === kind)?.[1];
   const apiVersion = `admissionregistration.${names.domain}/v1`;
   const isSelected = (object: { readonly [field: string]: unknown }) => resourceOf(object['kind']) !== undefined;
-  const found = await readSources('webhooks.configurations', given, isSelected);
-  const created = found.map(async ({ object, where }) => {
+  const sourced = await readSources('webhooks.configurations', source, isSelected);
+  const created = sourced.map(async ({ object, where }) => {
     const resource = resourceOf(object.kind);
     if (resource === undefined) {
       throw new StartError(
@@ -79,25 +79,25 @@ interface Served {
  */
 export async function loadObjects(
   client: Client,
-  given: Source | readonly Source[],
+  source: Source | readonly Source[],
   prepared: (namespaces: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const found = await readSources('objects', given);
-  const of = (wanted: string) =>
-    found.filter(({ object: { apiVersion, kind } }) => apiVersion === 'v1' && kind === wanted);
+  const sourced = await readSources('objects', source);
+  const of = (kindName: string) =>
+    sourced.filter(({ object: { apiVersion, kind } }) => apiVersion === 'v1' && kind === kindName);
   const [namespaces, accounts] = [of('Namespace'), of('ServiceAccount')];
   const first = new Set([...namespaces, ...accounts]);
   await createObjects(client, first);
   await prepared(namespaces.map(({ object }) => object.metadata.name ?? ''));
   await createObjects(
     client,
-    found.filter((one) => !first.has(one)),
+    sourced.filter((one) => !first.has(one)),
   );
 }
 
-async function createObjects(client: Client, found: Iterable<SourcedObject>): Promise<void> {
+async function createObjects(client: Client, sourced: Iterable<SourcedObject>): Promise<void> {
   const served = new Map<string, Promise<readonly Served[]>>();
-  for (const { object, where } of found) {
+  for (const { object, where } of sourced) {
     const { apiVersion, kind, metadata } = object;
     const resources = served.get(apiVersion) ?? withSource(where, discover(client, apiVersion));
     served.set(apiVersion, resources);

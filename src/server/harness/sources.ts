@@ -21,10 +21,10 @@ const suffixes = new Set(['.yaml', '.yml', '.json']);
  */
 export async function readSources(
   option: string,
-  given: Source | readonly Source[],
+  input: Source | readonly Source[],
   isSelected: (object: JsonObject) => boolean = () => true,
 ): Promise<SourcedObject[]> {
-  const sources = Array.isArray(given) ? (given as readonly Source[]) : [given as Source];
+  const sources = Array.isArray(input) ? (input as readonly Source[]) : [input as Source];
   const read = await Promise.allSettled(sources.map((source, i) => readSource(`${option}[${i}]`, source, isSelected)));
   return allOf(read).flat();
 }
@@ -52,9 +52,10 @@ async function readSource(
     const read = await Promise.allSettled(
       paths.map(async (path) => documentsOf(path, await readFile(path, 'utf8'), isSelected)),
     );
-    const found = allOf(read).flat();
-    if (found.length === 0) throw new StartError(`${where}: the folder ${source} has none in its YAML and JSON files`);
-    return found;
+    const objects = allOf(read).flat();
+    if (objects.length === 0)
+      throw new StartError(`${where}: the folder ${source} has none in its YAML and JSON files`);
+    return objects;
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`${where}: ${source} cannot be read: ${systemReason(error)}`, error);
@@ -103,9 +104,9 @@ function objectsOf(value: Json, where: string): SourcedObject[] {
   if (!isJsonObject(value)) throw new StartError(`${where} must be an object with apiVersion, kind and metadata`);
   if (isList(value)) return (value['items'] as Json[]).flatMap((item, i) => objectsOf(item, `${where}, items[${i}]`));
   for (const field of ['apiVersion', 'kind']) {
-    const found = value[field];
-    if (typeof found !== 'string' || found === '') {
-      throw new StartError(`${where}: ${field} must be a text; it is ${JSON.stringify(found) ?? 'missing'}`);
+    const text = value[field];
+    if (typeof text !== 'string' || text === '') {
+      throw new StartError(`${where}: ${field} must be a text; it is ${JSON.stringify(text) ?? 'missing'}`);
     }
   }
   if (!isJsonObject(value['metadata'] ?? null)) throw new StartError(`${where}: metadata must be an object`);

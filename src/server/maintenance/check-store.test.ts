@@ -91,7 +91,7 @@ async function found(of: readonly Entry[], ...[encryption = config]: [file?: str
     encryption: encryption ?? undefined,
     pathPrefix: '/registry',
   });
-  return { checked, findings, kept: findings.kept.map(({ check, key, message }) => [check, key, message]) };
+  return { checked, findings, kept: findings.retained.map(({ check, key, message }) => [check, key, message]) };
 }
 
 const text = (key: string): string => {

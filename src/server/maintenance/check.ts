@@ -33,7 +33,7 @@ const table = mergeTables(
 type CheckSettings = typeof table.defaults;
 
 /** The exit status when something is wrong with what has been checked. */
-const unsound = 3;
+const errorStatus = 3;
 
 /** What `orch check --help` prints. */
 const checkHelp = (): string =>
@@ -100,13 +100,13 @@ function reportOf(
   checked: CheckedStore | undefined,
 ): Report {
   const [errors, warnings] = [findings.count('error'), findings.count('warning')];
-  const found = `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
+  const summary = `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
   const objects = [...(checked?.resources.values() ?? [])].reduce((sum, some) => sum + some, 0);
   const what =
     checked === undefined
       ? 'could not be read to its end'
       : `revision ${revision}, ${formatNumber(checked.entries)} entries, ${formatNumber(objects)} objects of ${checked.resources.size} resources (sha256 ${checked.digest})`;
-  const lines = [...findings.lines(), `${source}: ${what}`, found];
+  const lines = [...findings.lines(), `${source}: ${what}`, summary];
   return {
     text: `${lines.join('\n')}\n`,
     json: {
@@ -120,7 +120,7 @@ function reportOf(
         : { entries: checked.entries, sha256: checked.digest, objects: Object.fromEntries(checked.resources) }),
       findings: findings.json(),
     },
-    exitStatus: errors === 0 ? 0 : unsound,
+    exitStatus: errors === 0 ? 0 : errorStatus,
   };
 }
 

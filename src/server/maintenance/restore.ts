@@ -51,21 +51,21 @@ const restoreHelp = (): string =>
 
 /** Runs `orch restore`. Exit status 2 for invalid arguments, 1 when nothing was restored. */
 async function restore(args: readonly string[]): Promise<void> {
-  const given = await parseFileAndSettings('restore', table, args);
-  if (given === undefined) return;
-  const { file, settings } = given;
+  const invocation = await parseFileAndSettings('restore', table, args);
+  if (invocation === undefined) return;
+  const { file, settings } = invocation;
   await runWithProgress(settings, (progress) => restoreTo(settings, file, progress));
 }
 
 /** @throws StartError or StoreError */
 async function restoreTo(
-  { dataDir: given, replace: overwrite }: typeof table.defaults,
+  { dataDir: configuredDir, replace: overwrite }: typeof table.defaults,
   path: string,
   progress: Progress,
 ): Promise<Report> {
-  const { files, made, entries, snapshot } = await openBackup(path);
+  const { files, made: createdAt, entries, snapshot } = await openBackup(path);
   if (files.some(({ name }) => !isFileName(name))) throw new StartError(`${path} is not a backup of a data directory`);
-  const dataDir = given ?? dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
+  const dataDir = configuredDir ?? dataDirOf((await domainOf(snapshot)) ?? defaultDomain);
   await writeInto(dataDir, () => ensureFolder(dataDir));
   let digest = '';
   await replaceLmdbStore({
@@ -77,7 +77,7 @@ async function restoreTo(
     },
   });
   const { revision } = snapshot;
-  const when = made.toISOString();
+  const when = createdAt.toISOString();
   return {
     text: `${path} of ${when} is restored to ${dataDir}: revision ${revision}, ${entries} objects (sha256 ${digest})
 serve: orch serve --data-dir=${shellWord(dataDir)}
@@ -87,12 +87,15 @@ serve: orch serve --data-dir=${shellWord(dataDir)}
 }
 
 /** What a restore itself makes in a data directory, and what is no name of a file. */
-const taken = ['store', 'store.new', '', '.', '..'];
-const longestName = 200;
+const reservedNames = ['store', 'store.new', '', '.', '..'];
+const maxNameBytes = 200;
 
 /** Whether a file beside a store can have the name: a path cannot. */
 const isFileName = (name: string): boolean =>
-  name === basename(name) && !name.includes('\0') && Buffer.byteLength(name) <= longestName && !taken.includes(name);
+  name === basename(name) &&
+  !name.includes('\0') &&
+  Buffer.byteLength(name) <= maxNameBytes &&
+  !reservedNames.includes(name);
 
 async function writeFiles(dataDir: string, files: Backup['files']): Promise<void> {
   for (const { name, content } of files) await writePrivate(join(dataDir, name), content);

@@ -93,9 +93,9 @@ async function encryptionOfLmdb(settings: RewriteSettings, path: string): Promis
 }
 
 /** The value as it is to be stored; undefined when it is stored so. @throws StoreError */
-async function renewed(encryption: OfflineEncryption, { key, value }: Entry): Promise<Uint8Array | undefined> {
-  const found = await encryption.decrypt(key, value);
-  if (found !== undefined) return found.stale ? encryption.encrypt(key, found.value) : undefined;
+async function reencrypt(encryption: OfflineEncryption, { key, value }: Entry): Promise<Uint8Array | undefined> {
+  const decrypted = await encryption.decrypt(key, value);
+  if (decrypted !== undefined) return decrypted.stale ? encryption.encrypt(key, decrypted.value) : undefined;
   throw new StoreError(
     'unavailable',
     `no key of the configuration decrypts the value of ${JSON.stringify(key)}: add its key, or delete the object; orch check finds all of these`,
@@ -109,7 +109,7 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
   const encryption = await encryptionOfLmdb(settings, path);
   let [revision, entries, changed] = [0, 0, 0];
   const renew = async (entry: LeasedEntry): Promise<LeasedEntry> => {
-    const value = await renewed(encryption, entry);
+    const value = await reencrypt(encryption, entry);
     if (value === undefined) return entry;
     changed++;
     return { ...entry, value };
@@ -119,7 +119,7 @@ async function rewriteLmdb(settings: RewriteSettings, progress: Progress): Promi
       path,
       overwrite: true,
       fill: async (to, old) => {
-        const source = rewritten(old(), renew);
+        const source = rewrittenSnapshot(old(), renew);
         ({ revision, entries } = await copyStore(async () => source, to, copyObserver(progress), 0));
       },
     });
@@ -135,7 +135,10 @@ backups of before have the values of before: replace them with a new one (orch b
 }
 
 /** A snapshot with other values. */
-function rewritten(snapshot: StoreSnapshot, renew: (entry: LeasedEntry) => Promise<LeasedEntry>): StoreSnapshot {
+function rewrittenSnapshot(
+  snapshot: StoreSnapshot,
+  renew: (entry: LeasedEntry) => Promise<LeasedEntry>,
+): StoreSnapshot {
   return {
     ...snapshot,
     async *pages() {
@@ -168,13 +171,13 @@ async function rewriteEtcd(settings: RewriteSettings, progress: Progress): Promi
     }
     const revision = await etcd.revision();
     const endpoints = `etcdctl --endpoints=${etcdServers.join(',')}`;
-    const left = [`${endpoints} compact --physical ${revision}`, `${endpoints} defrag`];
+    const cleanup = [`${endpoints} compact --physical ${revision}`, `${endpoints} defrag`];
     return {
       text: `etcd below ${etcdPrefix} is rewritten: ${formatNumber(entries)} entries, ${formatNumber(changed)} of them encrypted again
 values of before are in the history and in the free space of every member until it is compacted and defragmented:
-${left.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snapshots and backups until these are removed: docs/encryption.md
+${cleanup.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snapshots and backups until these are removed: docs/encryption.md
 `,
-      json: { store: `${etcdServers.join(',')}${etcdPrefix}`, entries, changed, revision, left },
+      json: { store: `${etcdServers.join(',')}${etcdPrefix}`, entries, changed, revision, left: cleanup },
     };
   } finally {
     encryption?.close();
@@ -187,7 +190,7 @@ ${left.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, snap
 async function rewriteEntry(store: Store, encryption: OfflineEncryption, first: LeasedEntry): Promise<boolean> {
   const { key, expires } = first;
   for (let entry: Entry | undefined = first; entry !== undefined; ) {
-    const value = await renewed(encryption, entry);
+    const value = await reencrypt(encryption, entry);
     if (value === undefined) return false;
     if (value.length > store.maxValueBytes) throw tooLarge(key, value.length, store.maxValueBytes);
     const ttl = expires === undefined ? {} : { ttl: Math.max(1, Math.ceil((expires - systemClock.now()) / 1000)) };
@@ -199,10 +202,10 @@ async function rewriteEntry(store: Store, encryption: OfflineEncryption, first: 
   return false;
 }
 
-const tooLarge = (key: string, size: number, most: number) =>
+const tooLarge = (key: string, size: number, max: number) =>
   new StoreError(
     'invalid',
-    `the value of ${JSON.stringify(key)} has ${size} bytes when it is encrypted, and the store takes ${most}: make the object smaller, or delete it`,
+    `the value of ${JSON.stringify(key)} has ${size} bytes when it is encrypted, and the store takes ${max}: make the object smaller, or delete it`,
   );
 
 export const rewriteCommand: LoadedCommand = { run: rewrite, help: rewriteHelp, flags: table.list };

@@ -40,14 +40,14 @@ export async function createLog(options: LogOptions): Promise<Log> {
     rewrite === undefined ? out : { write: (line: string) => void out.write(rewrite(line)) },
   );
   const loggers = new Map(logParts.map((part) => [part, root.child({ part })]));
-  let present: LogLevels;
+  let current: LogLevels;
   const use = (next: LogLevels) => {
-    present = next;
+    current = next;
     for (const [part, logger] of loggers) logger.level = next.parts.get(part) ?? next.level;
   };
   use(levels);
   const setting = {
-    format: () => formatLevels(present),
+    format: () => formatLevels(current),
     set: (text: string) => {
       const parsed = parseLevels(text);
       if ('problem' in parsed) return parsed.problem;

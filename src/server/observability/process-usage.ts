@@ -43,9 +43,9 @@ export function createUsageReader(): UsageReader {
       }
     });
     observer.observe({ entryTypes: ['gc'] });
-    const made = monitorEventLoopDelay({ resolution: sampleMs });
-    made.enable();
-    return made;
+    const monitor = monitorEventLoopDelay({ resolution: sampleMs });
+    monitor.enable();
+    return monitor;
   };
   return {
     async read() {
@@ -91,13 +91,13 @@ const collectionKinds = new Map<number, CollectionKind>([
 
 /** What the samples exceed their interval by; all 0 without a sample. */
 function lagOf(delays: IntervalHistogram): EventLoopLag {
-  const none = !(delays.max > 0);
-  const lag = (nanoseconds: number) => (none ? 0 : Math.max(0, nanoseconds / 1e9 - sampleMs / 1000));
+  const isEmpty = !(delays.max > 0);
+  const lag = (nanoseconds: number) => (isEmpty ? 0 : Math.max(0, nanoseconds / 1e9 - sampleMs / 1000));
   return {
     min: lag(delays.min),
     max: lag(delays.max),
     mean: lag(delays.mean),
-    stddev: none ? 0 : delays.stddev / 1e9,
+    stddev: isEmpty ? 0 : delays.stddev / 1e9,
     p50: lag(delays.percentile(50)),
     p90: lag(delays.percentile(90)),
     p99: lag(delays.percentile(99)),

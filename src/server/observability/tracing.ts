@@ -16,8 +16,8 @@ export async function openTracer(
   { clock, random, identity, log }: Pick<Dependencies, 'clock' | 'random' | 'identity' | 'log'>,
 ): Promise<Tracer | undefined> {
   if (path === undefined) return undefined;
-  const found = await readYaml(flag, path);
-  const { endpoint, samplingRatePerMillion } = decodeDocument(tracingFormat, found, names);
+  const document = await readYaml(flag, path);
+  const { endpoint, samplingRatePerMillion } = decodeDocument(tracingFormat, document, names);
   if (!resolveFeatures(featureGates).APIServerTracing) {
     throw new StartError(`${flag} needs --feature-gates=APIServerTracing=true`);
   }

@@ -82,24 +82,24 @@ export function authorizationProblem(settings: AuthorizationSettings): string | 
   const modes = modesOf(settings);
   const wrong = modesProblem(modes);
   if (wrong !== undefined) return wrong;
-  const found: string[] = [];
+  const problems: string[] = [];
   if (modes.includes('ABAC') && policies === undefined) {
-    found.push("authorization-mode ABAC's authorization policy file not passed");
+    problems.push("authorization-mode ABAC's authorization policy file not passed");
   }
   if (modes.includes('Webhook') && webhook === undefined) {
-    found.push("authorization-mode Webhook's authorization config file not passed");
+    problems.push("authorization-mode Webhook's authorization config file not passed");
   }
   if (policies !== undefined && !modes.includes('ABAC')) {
-    found.push('cannot specify --authorization-policy-file without mode ABAC');
+    problems.push('cannot specify --authorization-policy-file without mode ABAC');
   }
   if (webhook !== undefined && !modes.includes('Webhook')) {
-    found.push('cannot specify --authorization-webhook-config-file without mode Webhook');
+    problems.push('cannot specify --authorization-webhook-config-file without mode Webhook');
   }
   if (modes.includes('Webhook') && !(reviewVersions as readonly string[]).includes(version)) {
     const supported = reviewVersions.map((one) => `"${one}"`).join(', ');
-    found.push(
+    problems.push(
       `invalid authorization config: unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are ${supported}: --authorization-webhook-version`,
     );
   }
-  return found.length === 0 ? undefined : aggregateMessages(found);
+  return problems.length === 0 ? undefined : aggregateMessages(problems);
 }

@@ -47,7 +47,7 @@ export function parseDocument(setting: string, path: string, text: string): Conf
 }
 
 /** The longest text that is repeated in a message (characters). */
-const maxTextLength = 1_000;
+const maxQuotedLength = 1_000;
 /** The kinds of the files of `--authentication-config` and `--authorization-config`. */
 const accessKinds: readonly string[] = ['AuthenticationConfiguration', 'AuthorizationConfiguration'];
 
@@ -63,14 +63,15 @@ export function accessTypeProblem(
   text: string,
 ): string | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { apiVersion = '', kind: found = '' } = value;
-  if (found !== '' && apiVersion !== '') {
-    const isOther = typeof found === 'string' && found !== kind && accessKinds.includes(found);
-    return isOther ? `expected ${kind}, got *apiserver.${found}` : undefined;
+  const { apiVersion = '', kind: actualKind = '' } = value;
+  if (actualKind !== '' && apiVersion !== '') {
+    const isOther = typeof actualKind === 'string' && actualKind !== kind && accessKinds.includes(actualKind);
+    return isOther ? `expected ${kind}, got *apiserver.${actualKind}` : undefined;
   }
   const { fields } = format.schema;
-  const shown = text.length <= maxTextLength && Object.keys(value).every((field) => Object.hasOwn(fields, field));
-  return `Object '${found === '' ? 'Kind' : 'apiVersion'}' is missing${shown ? ` in '${text}'` : ''}`;
+  const isQuotable =
+    text.length <= maxQuotedLength && Object.keys(value).every((field) => Object.hasOwn(fields, field));
+  return `Object '${actualKind === '' ? 'Kind' : 'apiVersion'}' is missing${isQuotable ? ` in '${text}'` : ''}`;
 }
 
 /** The problems of a configuration that cannot be decoded, as one text. */

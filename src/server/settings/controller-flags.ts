@@ -3,7 +3,7 @@ import { controllerNames, defaultControllers } from './controller-list.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
 
-const known = controllerNames.map((name) => `\`${name}\``).join(', ');
+const controllerList = controllerNames.map((name) => `\`${name}\``).join(', ');
 
 /** The flags of whatever runs controllers. */
 export const controllerFlags = {
@@ -11,7 +11,7 @@ export const controllerFlags = {
     'Controllers',
     type.controllers,
     defaultControllers,
-    `Controllers that run: names, \`-name\` for all but one, \`*\` for all that are on by default, \`-*\` for none; what is named first counts. They are ${known}.`,
+    `Controllers that run: names, \`-name\` for all but one, \`*\` for all that are on by default, \`-*\` for none; what is named first counts. They are ${controllerList}.`,
   ),
   kubeApiQps: flag(
     'Controllers',

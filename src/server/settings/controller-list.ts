@@ -35,7 +35,8 @@ export function parseControllers(text: string): { readonly value: Controllers } 
 const currentName = (name: string): string | undefined =>
   name === '*'
     ? name
-    : allControllers.find((known) => known.name === name || known.formerNames?.includes(name) === true)?.name;
+    : allControllers.find((controller) => controller.name === name || controller.formerNames?.includes(name) === true)
+        ?.name;
 
 /** The inverse of `parseControllers`. */
 export function formatControllers(on: Controllers): string {

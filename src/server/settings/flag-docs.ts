@@ -111,7 +111,7 @@ export function optionTypes(): string {
     for (const line of wrap(meaning, 115)) lines.push(`   * ${line}`);
     lines.push('   *');
     for (const line of wrap(`${type.form} ${byDefault} The flag \`--${name}\`.`, 115)) lines.push(`   * ${line}`);
-    lines.push('   */', `  readonly ${key}?: ${type.given} | undefined;`);
+    lines.push('   */', `  readonly ${key}?: ${type.optionType} | undefined;`);
   }
   lines.push('}', '');
   return lines.join('\n');

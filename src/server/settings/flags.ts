@@ -364,16 +364,16 @@ const pairs: readonly (readonly FlagKey[])[] = [
 
 function problemsOf(settings: ServerSettings, nameOf: (key: FlagKey) => string): string[] {
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings;
-  const given = (key: FlagKey) => settings[key] !== undefined;
+  const isSet = (key: FlagKey) => settings[key] !== undefined;
   return [
     ...pairs
-      .filter((pair) => pair.some(given) && !pair.every(given))
+      .filter((pair) => pair.some(isSet) && !pair.every(isSet))
       .map((pair) => `${pair.map(nameOf).join(' and ')} must be given together`),
     ...on
       .filter((word) => off.includes(word))
       .map((name) => `${nameOf('enableAdmissionPlugins')} and ${nameOf('disableAdmissionPlugins')} both name ${name}`),
     ...storeProblems(settings, nameOf),
-    ...(settings.encryptionProviderConfigAutomaticReload && !given('encryptionProviderConfig')
+    ...(settings.encryptionProviderConfigAutomaticReload && !isSet('encryptionProviderConfig')
       ? [`${nameOf('encryptionProviderConfigAutomaticReload')} needs ${nameOf('encryptionProviderConfig')}`]
       : []),
     ...leaseProblems(settings, nameOf),

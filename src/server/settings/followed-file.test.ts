@@ -38,32 +38,32 @@ async function minute({ clock, seen }: ReturnType<typeof follow>): Promise<strin
 }
 
 it('uses the text of a file when it changes', async () => {
-  const openFromFile = follow();
-  expect(await minute(openFromFile)).toEqual([]);
-  openFromFile.file.text = 'two';
-  expect(await minute(openFromFile)).toEqual(['uses two', 'success', 'the policy was reloaded']);
-  expect(await minute(openFromFile)).toEqual([]);
-  await openFromFile.stop();
+  const following = follow();
+  expect(await minute(following)).toEqual([]);
+  following.file.text = 'two';
+  expect(await minute(following)).toEqual(['uses two', 'success', 'the policy was reloaded']);
+  expect(await minute(following)).toEqual([]);
+  await following.stop();
 });
 
 it('keeps the text in use while the file is bad, tries again, and logs each problem once', async () => {
-  const openFromFile = follow();
+  const following = follow();
   const failed = 'failed to reload the policy: the one before stays in use';
-  openFromFile.file.text = 'bad text';
-  expect(await minute(openFromFile)).toEqual(['failure', `${failed}: bad text is not valid`]);
-  expect(await minute(openFromFile)).toEqual(['failure']);
-  openFromFile.file.unreadable = true;
-  expect(await minute(openFromFile)).toEqual(['failure', `${failed}: is not readable`]);
-  Object.assign(openFromFile.file, { text: 'one', unreadable: false });
-  expect(await minute(openFromFile)).toEqual([]);
-  openFromFile.file.text = 'three';
-  expect(await minute(openFromFile)).toEqual(['uses three', 'success', 'the policy was reloaded']);
-  await openFromFile.stop();
+  following.file.text = 'bad text';
+  expect(await minute(following)).toEqual(['failure', `${failed}: bad text is not valid`]);
+  expect(await minute(following)).toEqual(['failure']);
+  following.file.unreadable = true;
+  expect(await minute(following)).toEqual(['failure', `${failed}: is not readable`]);
+  Object.assign(following.file, { text: 'one', unreadable: false });
+  expect(await minute(following)).toEqual([]);
+  following.file.text = 'three';
+  expect(await minute(following)).toEqual(['uses three', 'success', 'the policy was reloaded']);
+  await following.stop();
 });
 
 it('reads no more once it is stopped', async () => {
-  const openFromFile = follow();
-  await openFromFile.stop();
-  openFromFile.file.text = 'two';
-  expect(await minute(openFromFile)).toEqual([]);
+  const following = follow();
+  await following.stop();
+  following.file.text = 'two';
+  expect(await minute(following)).toEqual([]);
 });

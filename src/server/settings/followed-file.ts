@@ -32,16 +32,16 @@ export const fileHash = (text: string): string => `sha256:${createHash('sha256')
  * again each time, and logged once. The result stops it.
  */
 export function followFile({ path, what, read, text, use, observe, clock, log }: FollowOptions): () => Promise<void> {
-  let used = text;
+  let currentText = text;
   let failure = '';
   let reading = Promise.resolve();
   const reload = async () => {
     try {
-      const found = await read();
-      if (found !== used) {
-        const hash = fileHash(found);
-        await use(found, hash);
-        used = found;
+      const content = await read();
+      if (content !== currentText) {
+        const hash = fileHash(content);
+        await use(content, hash);
+        currentText = content;
         observe('success');
         log.info(`the ${what} was reloaded`, { hash });
       }

@@ -78,8 +78,8 @@ export interface LoadedEncryption {
 /** The configuration in a file. @throws StartError */
 export async function loadEncryption(path: string, names: Names): Promise<LoadedEncryption> {
   const text = await readPrivateKey(flagName, path);
-  const found = parseDocument(`--${flagName}`, path, text);
-  const configuration = decodeDocument(encryptionFormat, found, names);
+  const document = parseDocument(`--${flagName}`, path, text);
+  const configuration = decodeDocument(encryptionFormat, document, names);
   return { configuration, hash: fileHash(text) };
 }
 

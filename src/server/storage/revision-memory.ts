@@ -23,19 +23,19 @@ const storeOf = (tokenKey: string) => createHash('sha256').update(tokenKey).dige
 export function createRevisionMemory({ store, tokenKey, dataDir, log }: Options): () => Promise<void> {
   const file = dataDir === undefined ? undefined : join(dataDir, 'latest-revision');
   const id = storeOf(tokenKey);
-  let known: number | undefined;
+  let lastRevision: number | undefined;
   return async () => {
     try {
-      const before = known ?? (file === undefined ? 0 : readNote(await readIfExists(file), id));
+      const previous = lastRevision ?? (file === undefined ? 0 : readNote(await readIfExists(file), id));
       const revision = await store.revision();
-      if (revision < before) {
+      if (revision < previous) {
         log.warn(
           'the store has gone back to an earlier revision: clients that know later ones may miss changes until they are restarted. Restore snapshots of etcd with --bump-revision and --mark-compacted (docs/backup.md)',
-          { before, revision },
+          { before: previous, revision },
         );
       }
-      known = revision;
-      if (dataDir === undefined || file === undefined || revision === before) return;
+      lastRevision = revision;
+      if (dataDir === undefined || file === undefined || revision === previous) return;
       await ensureFolder(dataDir);
       await writePrivate(file, JSON.stringify({ store: id, revision }));
     } catch (error) {

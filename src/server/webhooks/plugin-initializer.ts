@@ -93,10 +93,10 @@ export function pluginInitializer({
 
 /** A function that is made by its first call. */
 function onFirstCall<T>(make: () => () => T): () => T {
-  let made: (() => T) | undefined;
+  let compute: (() => T) | undefined;
   return () => {
-    made ??= make();
-    return made();
+    compute ??= make();
+    return compute();
   };
 }
 

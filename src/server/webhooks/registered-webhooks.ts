@@ -55,8 +55,8 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
   const closing = new AbortController();
   // Every call under way listens.
   setMaxListeners(0, closing.signal);
-  const clientOf = (key: string, ...made: Parameters<typeof makeClient>): WebhookClient => {
-    const client = clients.get(key) ?? makeClient(...made);
+  const clientOf = (key: string, ...args: Parameters<typeof createClient>): WebhookClient => {
+    const client = clients.get(key) ?? createClient(...args);
     clients.delete(key);
     clients.set(key, client);
     for (const oldest of clients.keys()) {
@@ -65,7 +65,7 @@ export function registeredWebhooks({ locateService }: RegisteredWebhooksOptions)
     }
     return client;
   };
-  const makeClient = (
+  const createClient = (
     registration: RegisteredWebhook,
     maxRequests: number,
     credentials: WebhookCredentials | undefined,

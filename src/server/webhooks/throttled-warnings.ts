@@ -9,17 +9,17 @@ const maxLogged = 100;
 
 /** Warns of failures: of the same one once in a minute. */
 export function throttleWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monotonic'>): Log['warn'] {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   let until = Number.NEGATIVE_INFINITY;
   return (text, fields) => {
     const now = clock.monotonic();
     if (now >= until) {
       until = now + intervalMs;
-      told.clear();
+      logged.clear();
     }
     const id = JSON.stringify(fields);
-    if (told.size === maxLogged || told.has(id)) return;
-    told.add(id);
+    if (logged.size === maxLogged || logged.has(id)) return;
+    logged.add(id);
     log.warn(text, fields);
   };
 }

@@ -48,14 +48,14 @@ const sourceOf = (setting: string, path: string, what = ''): Source => ({
 export async function readWebhookConfig(setting: string, path: string, what = ''): Promise<WebhookConfig> {
   const source = sourceOf(setting, path, what);
   const { where } = source;
-  const config = parsed(await readFileOf(setting, path), where);
+  const config = parseKubeconfig(await readFileOf(setting, path), where);
   const current = textOf(config, 'current-context', where);
-  const context = named(config, 'contexts', 'context', current, `${where}${withoutContext(config, current)}`);
+  const context = requireEntry(config, 'contexts', 'context', current, `${where}${withoutContext(config, current)}`);
   const clusterName = textOf(context, 'cluster', where);
-  const cluster = named(config, 'clusters', 'cluster', clusterName, where);
+  const cluster = requireEntry(config, 'clusters', 'cluster', clusterName, where);
   const userName = textOf(context, 'user', where);
-  const user = userName === undefined ? {} : (find(config, 'users', 'user', userName) ?? {});
-  refuse(cluster, ['proxy-url'], where);
+  const user = userName === undefined ? {} : (findEntry(config, 'users', 'user', userName) ?? {});
+  rejectFields(cluster, ['proxy-url'], where);
   const skipVerify = cluster['insecure-skip-tls-verify'] === true;
   const ca = await pemOf(cluster, 'certificate-authority', source);
   if (skipVerify && ca !== undefined) {
@@ -74,15 +74,16 @@ export async function readWebhookConfig(setting: string, path: string, what = ''
 export async function readWebhookCredentials(setting: string, path: string): Promise<WebhookCredentials> {
   const source = sourceOf(setting, path);
   const { where } = source;
-  const config = parsed(await readFileOf(setting, path), where);
-  const given: Json = config['users'] ?? [];
+  const config = parseKubeconfig(await readFileOf(setting, path), where);
+  const entries: Json = config['users'] ?? [];
   const users = new Map<string, WebhookUser>();
-  for (const entry of Array.isArray(given) ? given : []) {
+  for (const entry of Array.isArray(entries) ? entries : []) {
     const name = isJsonObject(entry) ? textOf(entry, 'name', where) : undefined;
-    if (name !== undefined) users.set(name, await readUser(named(config, 'users', 'user', name, where), name, source));
+    if (name !== undefined)
+      users.set(name, await readUser(requireEntry(config, 'users', 'user', name, where), name, source));
   }
   const current = textOf(config, 'current-context', where);
-  const context = current === undefined ? {} : named(config, 'contexts', 'context', current, where);
+  const context = current === undefined ? {} : requireEntry(config, 'contexts', 'context', current, where);
   const fallback = users.get('*') ?? users.get(textOf(context, 'user', where) ?? '');
   return {
     path,
@@ -113,7 +114,7 @@ async function pemOf(from: JsonObject, field: string, { path, where }: Source): 
 
 async function readUser(user: JsonObject, name: string | undefined, source: Source): Promise<WebhookUser> {
   const { where } = source;
-  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
+  rejectFields(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
   const [cert, key] = [await pemOf(user, 'client-certificate', source), await pemOf(user, 'client-key', source)];
   if (cert !== undefined && key === undefined) {
     const why = `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method.`;
@@ -140,7 +141,7 @@ function authorizationOf(user: JsonObject, { path, where }: Source): WebhookUser
   return async () => `Basic ${basic}`;
 }
 
-function parsed(text: string, where: string): JsonObject {
+function parseKubeconfig(text: string, where: string): JsonObject {
   try {
     const { value, findings } = parseYaml(Buffer.from(text));
     if (findings.length > 0) throw new StartError(`${where}: ${findings.join('; ')}`);
@@ -161,18 +162,24 @@ const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefin
     : `: invalid configuration: [context was not found for specified context: ${current}, cluster has no server defined]`;
 
 /** The entry of a list that has a name. @throws StartError when there is none */
-function named(config: JsonObject, list: string, what: string, name: string | undefined, where: string): JsonObject {
+function requireEntry(
+  config: JsonObject,
+  list: string,
+  what: string,
+  name: string | undefined,
+  where: string,
+): JsonObject {
   if (name === undefined) throw new StartError(`${where}: it must have a current-context with a cluster`);
-  const entry = find(config, list, what, name);
+  const entry = findEntry(config, list, what, name);
   if (entry !== undefined) return entry;
   throw new StartError(`${where}: ${list} has no ${what} named ${JSON.stringify(name)}`);
 }
 
 /** The entry of a list that has a name; undefined when there is none. */
-function find(config: JsonObject, list: string, what: string, name: string): JsonObject | undefined {
+function findEntry(config: JsonObject, list: string, what: string, name: string): JsonObject | undefined {
   const entries = config[list];
-  const found = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
-  const entry = isJsonObject(found ?? null) ? ((found as JsonObject)[what] ?? null) : null;
+  const item = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
+  const entry = isJsonObject(item ?? null) ? ((item as JsonObject)[what] ?? null) : null;
   return isJsonObject(entry) ? entry : undefined;
 }
 
@@ -183,9 +190,9 @@ function textOf(from: JsonObject, field: string, where: string): string | undefi
   return value === '' ? undefined : value;
 }
 
-function refuse(from: JsonObject, fields: readonly string[], where: string): void {
-  const found = fields.find((field) => from[field] !== undefined && from[field] !== null);
-  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported`);
+function rejectFields(from: JsonObject, fields: readonly string[], where: string): void {
+  const field = fields.find((name) => from[name] !== undefined && from[name] !== null);
+  if (field !== undefined) throw new StartError(`${where}: ${field} is not supported`);
 }
 
 function urlOf(text: string | undefined, cluster: string | undefined, where: string): URL {

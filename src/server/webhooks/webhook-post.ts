@@ -20,7 +20,7 @@ export async function post(
   const answer = await client.post(body, closing, { url, ...call }).catch((error: unknown) => {
     throw new Error(`Post ${JSON.stringify(text)}: ${failureText(error, url)}`, { cause: error });
   });
-  return contentOf(answer);
+  return successBody(answer);
 }
 
 /** Why there is no response. */
@@ -50,7 +50,7 @@ function certificateFault(error: Error): string | undefined {
 /** How much of a response that is no success is shown (bytes). */
 const maxExcerptBytes = 2_048;
 
-const refusals: { readonly [status: number]: string } = {
+const messages: { readonly [status: number]: string } = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
   404: 'the server could not find the requested resource',
@@ -63,28 +63,28 @@ const refusals: { readonly [status: number]: string } = {
 };
 
 /** The body of a successful response. */
-function contentOf({ status, contentType, body }: WebhookAnswer): Uint8Array {
+function successBody({ status, contentType, body }: WebhookAnswer): Uint8Array {
   if (status < 200 || status > 206) throw new WebhookFailure(status, statusFailure(status, contentType, body));
   if (body.length > 0) return body;
   throw new Error(`0-length response with status code: ${status} and content type: ${contentType}`);
 }
 
 function statusFailure(status: number, contentType: string, body: Buffer): string {
-  const sent = readJsonText(body.toString());
-  if (isJsonObject(sent ?? null)) {
-    const { kind, status: outcome, message } = sent as { readonly [name: string]: unknown };
+  const payload = readJsonText(body.toString());
+  if (isJsonObject(payload ?? null)) {
+    const { kind, status: outcome, message } = payload as { readonly [name: string]: unknown };
     if (kind === 'Status' && outcome === 'Failure' && typeof message === 'string') return message;
   }
   const isText = contentType === '' || contentType.startsWith('text/');
-  const shown = isText ? body.subarray(0, maxExcerptBytes).toString().trim() : 'unknown';
-  if (status === 403 || status === 415) return shown;
+  const excerpt = isText ? body.subarray(0, maxExcerptBytes).toString().trim() : 'unknown';
+  if (status === 403 || status === 415) return excerpt;
   if (status === 406) {
     const why = 'the server was unable to respond with a content type that the client supports';
-    return shown === '' || shown === 'unknown' ? why : shown;
+    return excerpt === '' || excerpt === 'unknown' ? why : excerpt;
   }
-  const known = refusals[status];
-  if (known !== undefined) return known;
+  const message = messages[status];
+  if (message !== undefined) return message;
   if (status >= 500)
-    return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`;
+    return `an error on the server (${JSON.stringify(excerpt)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${status} but did not return more information`;
 }

@@ -38,9 +38,8 @@ export interface OrchServer {
   /** Handles every request, independent of sockets. */
   readonly handler: InProcessHandler;
   /**
-   * Resolves when the controllers of this server have taken in what is stored, and have nothing to do before the clock
-   * moves on. For tests on a clock of their own: on the system clock the server may never settle.
-   * @throws Error when they do not settle
+   * Resolves once the controllers of this server have read the store and are idle until the clock moves. For tests with a
+   * virtual clock: on the system clock the server may never settle. @throws Error when they do not settle
    */
   settled(): Promise<void>;
   /** Opens the TLS port of the settings. @throws StartError also when the server already listens or is closed */
@@ -63,27 +62,27 @@ export async function createServer(
   return startServer(await readOptions(options, readConfig), dependencies);
 }
 
-/** The same for parsed settings. @throws StartError */
+/** Like `createServer`, for parsed settings. @throws StartError */
 export const startServer = async (
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> => (await openServer(settings, dependencies)).server;
 
-/** A server with the components that a test of it reaches. */
+/** A server with the components that tests access. */
 export interface OpenedServer extends Pick<ServerComponents, 'store' | 'registry'> {
   readonly server: OrchServer;
-  /** The certificates that are in use; undefined while the server does not listen. */
+  /** The current certificates; undefined while the server does not listen. */
   readonly tls: () => Tls | undefined;
 }
 
-/** What stands between a server and its clients, and between a server and the webhooks that objects register. */
+/** Intercepts the requests to a server, and its calls of the webhooks that objects register. */
 export interface Interception {
-  /** Makes the handler of all requests but those of the server's own controllers. */
+  /** Wraps the handler of all requests except those of the server's own controllers. */
   readonly handler?: (handler: Handler) => Handler;
   readonly webhooks?: ((webhooks: RegisteredWebhooks) => RegisteredWebhooks) | undefined;
 }
 
-/** The same. @throws StartError */
+/** Like `startServer`, with interception and access to components. @throws StartError */
 export async function openServer(
   settings: ServerSettings,
   dependencies: Partial<Dependencies> = {},
@@ -125,7 +124,7 @@ export async function openServer(
     exclusive: dependencies.store === undefined && settings.store === 'lmdb',
     opened: async () => {
       await listened?.catch(() => undefined);
-      // Whoever waits for the server is told first.
+      // Callers of `listen` continue first.
       await nextTurn();
     },
     tls: () => state.tls(),
@@ -138,7 +137,7 @@ export async function openServer(
     handler,
     settled: controllers.settled,
     async listen() {
-      if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
+      if (closed !== undefined) throw new StartError('the server is closed: create a new one to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       const sharedBy = isShared(settings, dependencies) ? components.store : undefined;
       opening = openListener(settings, names, handler, { ...injected, log: logOf(log, 'http'), sharedBy });
@@ -165,7 +164,7 @@ const createAdminClient = (handler: Handler, { product, domain: apiDomain }: Nam
   return createClient({ transport: inProcessTransport(handler, { subject }), apiDomain });
 };
 
-/** Closes what a server has opened that failed to start. */
+/** Closes the components of a server that failed to start. */
 async function discard({
   registry,
   closeAuthentication,
@@ -182,7 +181,7 @@ async function discard({
   await store.close();
 }
 
-/** What changes during the life of a server. */
+/** The mutable state of a server. */
 interface State {
   closing: boolean;
   /** `host:port` of the listener; empty while the server does not listen. */
@@ -193,14 +192,14 @@ interface State {
   readonly hooks: PostStartHooks;
 }
 
-/** The stores that no other server can use. */
+/** The kinds of stores that no other server can use. */
 const embedded: ReadonlySet<string> = new Set(['lmdb', 'memory']);
 
 /** Whether other servers may use the store. */
 const isShared = ({ store }: ServerSettings, injected: Partial<Dependencies>): boolean =>
   injected.store !== undefined || !embedded.has(store);
 
-/** Tells the others where the server listens. */
+/** Publishes where the server listens. */
 async function opened(
   { address, tls, connections }: Listening,
   state: State,
@@ -212,7 +211,7 @@ async function opened(
   return address;
 }
 
-/** Creates what every cluster has, and waits until requests can be authorized by roles. */
+/** Creates the objects that every cluster has, and waits until requests can be authorized by roles. */
 async function bootstrap(
   shared: ServerComponents &
     Pick<Dependencies, 'clock' | 'log'> &
@@ -242,12 +241,12 @@ async function bootstrap(
   if (settings.demo) await applyDemo(client, names, log);
 }
 
-/** How long the last spans may take to reach their collector (ms). */
+/** Timeout of the export of the last spans (ms). */
 const flushSpansMs = 2_000;
-/** How long the tasks of the server, and then its store, may take to end (ms): a store may never answer. */
+/** Timeout of the end of the tasks, and then of the store (ms): a store may never respond. */
 const shutdownStepMs = 5_000;
 
-/** Resolves when the work is done, or with a warning when it takes too long. */
+/** Resolves when the work is done, or logs a warning and resolves after a timeout. */
 async function awaitWithTimeout(
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
   what: string,
@@ -294,7 +293,7 @@ async function shutDown(
     });
   }
   const idle = listening?.close(settings.shutdownGracePeriod);
-  // Watches and proxied connections are long-running: they are ended after all other requests.
+  // Watches and proxied connections are long-running: they end after all other requests.
   const until = clock.now() + settings.shutdownGracePeriod;
   const working = () => inFlight.counts.readOnly + inFlight.counts.mutating > 0 || listening?.busy() === true;
   while (working() && clock.now() < until) {
@@ -317,13 +316,13 @@ async function shutDown(
 /** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
 const reconcileMs = 10_000;
 const repairMs = 3 * 60_000;
-/** Until the first repair has succeeded, when it is attempted again (ms): the server is not ready before. */
+/** Delay before a failed first repair is retried (ms): the server is not ready until it succeeds. */
 const repairRetryMs = 1_000;
-/** When the default policy is attempted again that could not be ensured at startup (ms). */
+/** Delay before the default policy is retried when it could not be ensured at startup (ms). */
 const policyRetryMs = 10_000;
-/** Interval at which the latest revision of the store is noted (ms). */
+/** Interval at which the latest revision of the store is recorded (ms). */
 const noteRevisionMs = 10_000;
-/** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
+/** Interval of the self-registration (ms), and delay of its first run, which must not slow the startup. */
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
 
@@ -335,7 +334,7 @@ interface Tasks {
   readonly hooks: PostStartHooks;
 }
 
-/** What the server does beside requests, from its start on. */
+/** Creates the background tasks of the server. */
 function createTasks(shared: TaskOptions, state: State): Tasks {
   const { hooks } = state;
   return {
@@ -356,7 +355,7 @@ type TaskOptions = Omit<SelfRegistrationOptions, 'closing' | 'onRegistered'> &
   Parameters<typeof createPolicyBootstrap>[0] &
   Parameters<typeof createCustomResources>[0];
 
-/** Starts the periodic tasks of the server. The result stops them. */
+/** Starts the periodic tasks of the server. Returns a function that stops them. */
 function startTasks(
   { registry, store, names, noteRevision }: ServerComponents & { readonly names: Names },
   { service, register, ensurePolicy, customResources, hooks }: Tasks,

@@ -8,10 +8,10 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 /** The version of this package. */
 export const version = manifest.version;
 
-/** The release in the form of `v1.2.3`, with the version of this package. */
+/** The release, with the version of this package: `v1.33.0+orch.0.1.0`. */
 export const gitVersion = `v${apiRelease.major}.${apiRelease.minor}.0+orch.${version}`;
 
-/** The build for metrics: the labels of the reference, from the body of `/version`. */
+/** The labels of the build metrics, from the body of `/version`. */
 export function buildInfo() {
   const { major, minor, compiler, platform, ...body } = apiVersion();
   const api = {

@@ -1,4 +1,4 @@
-/** The identity providers of a server, by its flags or by the file of `--authentication-config`. */
+/** The identity providers of a server, from its flags or the file of `--authentication-config`. */
 import {
   type AnonymousAuthConfig,
   type AuthenticationConfiguration,
@@ -26,10 +26,10 @@ export type OpenIdSettings = Pick<ServerSettings, keyof typeof openIdFlags>;
 
 export type ProviderSettings = OpenIdSettings & Pick<ServerSettings, keyof typeof authenticationFlags | 'featureGates'>;
 
-/** What a configuration says. */
+/** A valid authentication configuration. */
 export interface ConfiguredAuthentication {
   readonly providers: readonly ConfiguredProvider[];
-  /** Undefined: it says nothing of requests without credentials. */
+  /** Undefined: the configuration does not set it. */
   readonly anonymous: AnonymousAuthConfig | undefined;
 }
 
@@ -42,7 +42,7 @@ export function usesOpenIdFlags(settings: OpenIdSettings): boolean {
   return texts.some((text) => text !== '') || settings.oidcRequiredClaim.length > 0;
 }
 
-/** The identity provider of the flags, if any. @throws StartError that names a flag, or its field of a configuration */
+/** The identity provider of the flags, if any. @throws StartError that names the invalid flag or field */
 export async function configuredByFlags(
   settings: OpenIdSettings,
   rules: AuthenticationRules,
@@ -61,7 +61,7 @@ export async function configuredByFlags(
   return { providers: configuredProviders(configuration, algorithms), anonymous: undefined };
 }
 
-/** The flags as a configuration. @throws StartError */
+/** Converts the flags into a configuration. @throws StartError */
 async function configurationOf(settings: OpenIdSettings): Promise<AuthenticationConfiguration> {
   const { oidcIssuerUrl: url, oidcClientId, oidcGroupsClaim, oidcGroupsPrefix, oidcCaFile } = settings;
   const { oidcUsernameClaim: claim = 'sub' } = settings;
@@ -106,7 +106,7 @@ function refuse(where: string, configuration: AuthenticationConfiguration, rules
   rejectFieldErrors(`${where}: invalid authentication configuration`, checkAuthentication(configuration, rules));
 }
 
-/** What the text of a file says. `anonymousAuth` is the flag, if it is set. @throws StartError that names every problem */
+/** Parses a configuration file. `anonymousAuth` is the flag, if set. @throws StartError that names every problem */
 export function configuredByText(
   path: string,
   text: string,

@@ -26,7 +26,7 @@ import { openTokens, ownIssuers, type TokenDependencies, type TokenSettings, typ
 /** How requests and tokens are authenticated. */
 export interface Authentication extends Tokens {
   readonly authenticate: Authenticator;
-  /** Ends requests to identity providers. */
+  /** Aborts requests to identity providers. */
   readonly close: () => Promise<void>;
 }
 
@@ -45,7 +45,8 @@ export type AuthenticationSettings = TokenSettings &
   >;
 
 /**
- * Users named by authenticating proxies, client certificates, bearer tokens, and anonymous requests when they are allowed.
+ * Authenticates by the headers of authenticating proxies, client certificates and bearer tokens, and serves anonymous
+ * requests when they are allowed.
  * @throws StartError
  */
 export async function openAuthentication(
@@ -84,7 +85,7 @@ export async function openAuthentication(
   return { ...tokens, authenticate, close: providers.close };
 }
 
-/** Who makes requests without credentials, by the flag or by the file; undefined: nobody. */
+/** The authenticator of requests without credentials, by the flag or the file; undefined when they are rejected. */
 function anonymousOf(
   settings: AuthenticationSettings,
   configured: IdentityProviders['anonymous'],
@@ -116,7 +117,7 @@ function checkUidHeaders({ requestheaderUidHeaders: headers }: AuthenticationSet
   }
 }
 
-/** The entries of the static token file. Tokens that others may read are used, with a warning. @throws StartError */
+/** Reads the static token file. Logs a warning when others may read it. @throws StartError */
 async function readTokens(path: string | undefined, log: Pick<Log, 'warn'>): Promise<TokenUser[]> {
   if (path === undefined) return [];
   const text = await readSettingFile('token-auth-file', path);

@@ -1,4 +1,4 @@
-/** The authorizers of a server, by its flags or by the file of `--authorization-config`. */
+/** The authorizers of a server, from its flags or the file of `--authorization-config`. */
 import {
   type AuthorizationConfiguration,
   authorizationFormat,
@@ -22,7 +22,7 @@ import {
 import { StartError } from '../start-error.ts';
 import { checkKubeconfigPath, type Kubeconfig } from './authorization-webhook.ts';
 
-/** A webhook as it is configured. */
+/** The configuration of a webhook. */
 export interface ConfiguredWebhook {
   readonly kubeconfig: Kubeconfig;
   readonly version: ReviewVersion;
@@ -33,14 +33,14 @@ export interface ConfiguredWebhook {
   readonly conditions: readonly Condition[];
 }
 
-/** An authorizer as it is configured. */
+/** The configuration of an authorizer. */
 export type ConfiguredAuthorizer =
   | { readonly type: Exclude<AuthorizationMode, 'Webhook'>; readonly name: string }
   | { readonly type: 'Webhook'; readonly name: string; readonly webhook: ConfiguredWebhook };
 
 const msOf = (text: string): number => Number(parseDuration(text) / 1_000_000n);
 
-/** The timeout of the webhook of the flags (ms). */
+/** Timeout of the webhook that flags configure (ms). */
 const flagsTimeoutMs = 30_000;
 
 /** The authorizers of the flags. */
@@ -66,7 +66,7 @@ const webhookOfFlags = (settings: AuthorizationSettings): ConfiguredWebhook => (
   conditions: [],
 });
 
-/** The authorizers in the text of a file. @throws StartError that names every problem */
+/** Parses a configuration file. @throws StartError that names every problem */
 export async function configuredByText(path: string, text: string, names: Names): Promise<ConfiguredAuthorizer[]> {
   const document = parseDocument('--authorization-config', path, text);
   const errorsOf = (configuration: AuthorizationConfiguration) =>
@@ -95,7 +95,7 @@ export async function configuredByText(path: string, text: string, names: Names)
 
 type Checked = NonNullable<AuthorizationConfiguration['authorizers']>[number];
 
-/** Of an authorizer that has been checked. */
+/** The configuration of an authorizer that has been validated. */
 function configured({ type = '', name = '', webhook }: Checked, index: number): ConfiguredAuthorizer {
   const { kubeConfigFile } = webhook?.connectionInfo ?? {};
   if (webhook === undefined || webhook === null) return { type: type as Exclude<AuthorizationMode, 'Webhook'>, name };

@@ -25,16 +25,16 @@ import { providerDocuments } from './provider-documents.ts';
 
 export interface IdentityProviders extends Pick<ConfiguredAuthentication, 'anonymous'> {
   /**
-   * An authenticator that contains those of the providers. It is made again when the configuration changes: what it
-   * remembers ends with the configuration.
+   * Wraps the authenticators of the providers. `make` is called again when the configuration changes, so that caches end
+   * with the configuration.
    */
   readonly within: (make: (authenticators: readonly TokenAuthenticator[]) => TokenAuthenticator) => TokenAuthenticator;
-  /** Ends requests to providers, and follows no file any longer. */
+  /** Aborts requests to providers and stops following the file. */
   readonly close: () => Promise<void>;
 }
 
 export interface ProviderDependencies extends Pick<Dependencies, 'clock' | 'log'> {
-  /** Is told of every attempt to use a changed configuration. */
+  /** Called after every attempt to use a changed configuration. */
   readonly reloaded: (status: 'success' | 'failure') => void;
 }
 
@@ -46,7 +46,7 @@ interface OwnIssuers {
 
 /** Time within which the new providers of a changed configuration must be discovered (ms). */
 const discoveryMs = 60_000;
-/** How long requests that began before a change may still use its connections (ms). */
+/** How long the connections of a replaced configuration stay open for requests in flight (ms). */
 const retirementMs = 60_000;
 
 /** The identity providers of the flags or of the file. @throws StartError */
@@ -78,7 +78,7 @@ export async function openProviders(
   return openFromFile(path, settings, rules, connections, dependencies);
 }
 
-/** The providers of a file, which is read again when it changes. */
+/** Opens the providers of a file and reloads it when it changes. */
 async function openFromFile(
   path: string,
   { anonymousAuth }: ProviderSettings,
@@ -127,7 +127,7 @@ async function openFromFile(
   };
 }
 
-/** Resolves once all new providers are discovered: to false when a minute passes, or the server closes, before that. */
+/** Resolves once all new providers are discovered: with false after a minute, or when the server closes first. */
 async function waitForDiscovery(
   opened: readonly Opened[],
   clock: Dependencies['clock'],
@@ -152,13 +152,13 @@ async function waitForDiscovery(
   }
 }
 
-/** The connection to a provider, which it keeps for as long as it is configured. */
+/** The connection to a provider; it stays open while the provider is configured. */
 interface Connection {
   readonly keys: ProviderKeys;
   readonly close: () => void;
 }
 
-/** A provider with its connection, which another configuration may have opened. */
+/** A provider with its connection, which the previous configuration may have opened. */
 interface Opened {
   readonly id: string;
   readonly provider: ConfiguredProvider;
@@ -166,7 +166,7 @@ interface Opened {
   readonly isNew: boolean;
 }
 
-/** The connections to the providers of the configuration in use, and those of earlier ones for a while. */
+/** The connections to the providers of the current configuration, and for a while those of replaced ones. */
 class Connections {
   readonly #names: Names;
   readonly #audiences: readonly string[];
@@ -182,7 +182,7 @@ class Connections {
     this.#warn = throttleWarnings(log, clock);
   }
 
-  /** Connections to providers: those in use, also with other mappings, and new ones. */
+  /** Opens connections to providers; a provider with the same address keeps its connection. */
   open(providers: readonly ConfiguredProvider[]): Opened[] {
     return providers.map((provider) => {
       const { issuer, discoveryUrl = '', certificateAuthority = '' } = provider;
@@ -192,7 +192,7 @@ class Connections {
     });
   }
 
-  /** Uses opened connections and no others. Returns the authenticators of their providers. */
+  /** Replaces the connections in use. Returns the authenticators of their providers. */
   use(opened: readonly Opened[]): TokenAuthenticator[] {
     const before = this.#used;
     this.#used = new Map(opened.map(({ id, connection }) => [id, connection]));
@@ -214,7 +214,7 @@ class Connections {
 
   #connect({ issuer, discoveryUrl, certificateAuthority }: ConfiguredProvider): Connection {
     const documents = providerDocuments(certificateAuthority);
-    const failed = (why: string) => this.#warn('the identity provider cannot be discovered', { issuer, why });
+    const failed = (why: string) => this.#warn('failed to discover the identity provider', { issuer, why });
     const keys = new ProviderKeys({ issuer, discoveryUrl, get: documents.get, clock: this.#clock, failed });
     return {
       keys,

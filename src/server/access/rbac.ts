@@ -6,8 +6,8 @@ import type { Backend } from '../backend.ts';
 const rbacResources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const;
 
 /**
- * Fills the index from the watch caches of roles and bindings, and keeps it current: what this server writes is in it
- * before the write is answered. Resolves when the index is loaded. Rejects when the registry is closed before.
+ * Fills the index from the watch caches of roles and bindings, and keeps it up to date: writes of this server are in it before
+ * their response. Resolves once the index is loaded. Rejects when the registry is closed first.
  */
 export function followRoles(registry: Registry, index: RbacIndex, names: Names): Promise<void> {
   const setRole: ObjectFollower = (namespace, name, object) => index.setRole(namespace, name, object);
@@ -19,7 +19,7 @@ export function followRoles(registry: Registry, index: RbacIndex, names: Names):
   ).then(() => {
     index.loaded = true;
   });
-  // Also when nobody waits for it.
+  // A failure is reported to those who wait for it.
   loading.catch(() => {});
   return loading;
 }

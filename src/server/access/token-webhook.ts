@@ -20,13 +20,13 @@ export interface TokenWebhookDependencies extends Pick<Dependencies, 'clock' | '
   readonly webhooks: Pick<RegisteredWebhooks, 'open'>;
 }
 
-/** How many reviews are sent at a time, and how many tokens may wait for an answer. */
+/** Maximum number of concurrent reviews, and of tokens that wait for a response. */
 const maxReviews = 100;
 const maxWaiting = 1_000;
-/** Before the second attempt (ms). */
+/** Delay before the first retry (ms). */
 const backoffMs = 500;
 
-/** The authenticator of the webhook of the settings; undefined: there is none. @throws StartError */
+/** Opens the token webhook of the settings; undefined without one. @throws StartError */
 export async function openTokenWebhook(
   settings: TokenWebhookSettings,
   names: Names,

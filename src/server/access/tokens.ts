@@ -24,14 +24,14 @@ import type { IdentityProviders } from './identity-providers.ts';
 import { openServiceAccountKeys } from './service-account-keys.ts';
 import { openTokenWebhook, type TokenWebhookDependencies, type TokenWebhookSettings } from './token-webhook.ts';
 
-/** What a server does with bearer tokens. */
+/** Authenticates, issues and describes bearer tokens. */
 export interface Tokens {
   readonly authenticateToken: TokenAuthenticator;
   /** The audiences of this server. */
   readonly audiences: readonly string[];
   /** Answers requests for tokens of service accounts. */
   readonly requestToken: ReviewHandler;
-  /** Signs the token of a service account that is kept in a secret. */
+  /** Signs a service account token for a secret. */
   readonly signSecretToken: (token: SecretToken) => Promise<string>;
   /** Documents about the issuer, by path. */
   readonly openId: ReadonlyMap<string, OpenIdDocument>;
@@ -59,7 +59,7 @@ export interface TokenDependencies extends TokenWebhookDependencies {
   readonly address: () => string;
 }
 
-/** The issuers of service account tokens, and the audiences of this server, by the settings. */
+/** The configured issuers of service account tokens, and the audiences of this server. */
 export function ownIssuers(settings: Pick<TokenSettings, 'apiAudiences' | 'serviceAccountIssuer'>, names: Names) {
   const { apiAudiences, serviceAccountIssuer: configuredIssuers } = settings;
   const issuers =
@@ -68,8 +68,8 @@ export function ownIssuers(settings: Pick<TokenSettings, 'apiAudiences' | 'servi
 }
 
 /**
- * Static, service account and bootstrap tokens, those of identity providers, and those that a webhook knows, by the
- * settings. @throws StartError
+ * Authenticates static, service account and bootstrap tokens, tokens of identity providers, and tokens that a webhook
+ * accepts. @throws StartError
  */
 export async function openTokens(
   settings: TokenSettings,
@@ -93,7 +93,7 @@ export async function openTokens(
   });
   const bootstrap = settings.enableBootstrapTokenAuth ? [bootstrapAuthenticator(shared)] : [];
   const after = webhook === undefined ? [] : [webhook];
-  // Static tokens need no lookup that would have to be cached.
+  // Static tokens need no cache.
   const authenticateStatic = staticTokenAuthenticator(staticTokens, audiences);
   const authenticateOther = providers.within((authenticators) => {
     const all = unionTokenAuthenticator([serviceAccounts, ...bootstrap, ...authenticators, ...after]);
@@ -117,15 +117,15 @@ export async function openTokens(
 }
 
 const hourMs = 3_600_000;
-const mostMs = 2 ** 32 * 1000;
+const maxExpirationMs = 2 ** 32 * 1000;
 
-/** In seconds; 0: without limit. @throws StartError */
+/** In seconds; 0 means no limit. @throws StartError */
 function maxExpirationOf(ms: number): number {
-  if (ms === 0 || (ms >= hourMs && ms <= mostMs)) return Math.floor(ms / 1000);
+  if (ms === 0 || (ms >= hourMs && ms <= maxExpirationMs)) return Math.floor(ms / 1000);
   throw new StartError('--service-account-max-token-expiration must be 0, or from 1h to 2^32 seconds');
 }
 
-/** The objects of the registry that tokens are about. */
+/** The registry objects that tokens refer to. */
 function tokenObjects({ log, backend }: TokenDependencies): TokenObjects {
   return {
     get: (resource, namespace, name) => backend.registry.objects.get(resource, namespace, name),
@@ -135,7 +135,7 @@ function tokenObjects({ log, backend }: TokenDependencies): TokenObjects {
         metadata.labels = { ...metadata.labels, [label]: value };
       });
       change.catch((error: unknown) => {
-        log.warn('the label for the last use of a token cannot be written', { namespace, name, error });
+        log.warn('failed to write the label for the last use of a token', { namespace, name, error });
       });
     },
   };

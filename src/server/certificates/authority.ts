@@ -1,4 +1,4 @@
-/** The certificate authority of the server: kept in a folder, or in the store for all servers of the store. */
+/** The certificate authority of the server: in a folder, or in the store for all servers of the store. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { isJsonObject, type Json } from '../../meta/index.ts';
@@ -8,20 +8,20 @@ import { readIfExists, readPrivate, writePrivate, writePublic } from '../private
 import { StartError } from '../start-error.ts';
 import { secretsPrefix } from './stored-keys.ts';
 
-/** The certificate and the key in PEM, as far as they are there. */
+/** The certificate and the key in PEM; either may be missing. */
 type StoredPair = Partial<CertKeyPair>;
 
-/** What the certificate of the authority must be like. */
+/** Describes the certificate of the authority. */
 export interface AuthorityRequest {
   readonly request: CertificateRequest;
-  /** A certificate that ends before is issued again for the same key (milliseconds since 1970). */
+  /** A certificate that expires before this time is issued again for the same key (milliseconds since 1970). */
   readonly renewBefore: number;
 }
 
-/** The key of the store that holds the authority: its certificate and its key, as JSON. */
+/** The store key of the authority, whose certificate and key are JSON. */
 const authorityKey = `${secretsPrefix}certificate-authority`;
 
-/** The authority of the folder, created if missing; without a folder a new one. @throws StartError when it is lost or damaged */
+/** The authority in the folder, created if missing; a new one without a folder. @throws StartError when it is lost or damaged */
 export async function ownAuthority(
   folder: string | undefined,
   authorityRequest: AuthorityRequest,
@@ -36,8 +36,8 @@ export async function ownAuthority(
 }
 
 /**
- * The authority of the store. The first server that needs it creates it, from the authority of its folder if there is
- * one. The folder gets the certificate, and not the key.
+ * The authority in the store. The first server that needs it creates it, from the authority in its folder if there is one.
+ * The certificate is copied to the folder, the key is not.
  * @throws StartError when it is damaged, or when the folder has the key of another authority; StoreError
  */
 export async function sharedAuthority(
@@ -66,13 +66,13 @@ export async function sharedAuthority(
   }
 }
 
-/** The names of certificate and key in the store. */
+/** Names of the certificate and key in the store, for messages. */
 const storeLabels: CertKeyPair = {
   cert: `the certificate of ${authorityKey} in the store`,
   key: `the key of ${authorityKey} in the store`,
 };
 
-/** A certificate without its key is a copy of that in the store. */
+/** A certificate without its key is a copy of the one in the store. */
 const withKey = (own: StoredPair): StoredPair => (own.key === undefined ? {} : own);
 
 async function saveCertificate(folder: string, own: StoredPair, { cert, key }: CertKeyPair): Promise<void> {
@@ -104,9 +104,9 @@ function readStored(value: Uint8Array): CertKeyPair {
 }
 
 /**
- * The authority that is kept, or a new one when nothing is. Its certificate is issued again for the same key when it is
- * about to expire, or when it is missing because the first start was interrupted. `names` are those of certificate and key
- * in messages. @throws StartError
+ * The stored authority, or a new one when nothing is stored. Its certificate is issued again for the same key when it is
+ * about to expire, or missing because the first start was interrupted. `names` are those of the certificate and key in
+ * messages. @throws StartError
  */
 function authorityOf(
   { cert, key }: StoredPair,
@@ -115,7 +115,7 @@ function authorityOf(
 ): CertKeyPair {
   const unusable = (problem: string, remedy: string) =>
     new StartError(
-      `${problem}: ${remedy}. To begin with a new authority, which no client and no node trusts yet, remove ${names.cert} and ${names.key}`,
+      `${problem}: ${remedy}. To start with a new authority, which clients and nodes do not trust yet, remove ${names.cert} and ${names.key}`,
     );
   const restore = 'restore it from a backup';
   if (key === undefined) {
@@ -139,7 +139,7 @@ function authorityOf(
   return issueCertificate({ ...request, key });
 }
 
-/** Undefined when `read` throws. */
+/** Returns undefined when `read` throws. */
 export function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -17,9 +17,9 @@ export interface Certificates {
 }
 
 export interface CertificateOptions {
-  /** Folder of the certificates and keys, created if missing. Undefined: they are kept in memory. */
+  /** Folder of the certificates and keys, created if missing. Undefined: they stay in memory. */
   readonly folder: string | undefined;
-  /** The store that keeps the authority for all of its servers. Default: the folder does. */
+  /** The store with the authority that all of its servers share. Default: the authority is in the folder. */
   readonly sharedBy?: Store | undefined;
   readonly names: Names;
   readonly bindAddress: string;
@@ -33,14 +33,13 @@ export interface CertificateOptions {
 const day = 86_400_000;
 const authorityDays = 10 * 365;
 const leafDays = 3 * 365;
-/** A certificate that expires sooner is renewed at startup, so that a server can run for a year. */
+/** Certificates that expire sooner are renewed at startup, so that a server can run for a year. */
 const renewDays = 365;
 
 const authorityNameOf = ({ product }: Names) => `${product}-ca`;
 
 /**
- * A client certificate of the server's authority, valid from an hour before `now` (milliseconds since 1970) for `lifeMs`
- * after it.
+ * Issues a client certificate, valid from an hour before `now` (milliseconds since 1970) until `lifeMs` after it.
  */
 export const issueClientCertificate = (
   authority: CertKeyPair,

@@ -44,8 +44,8 @@ export interface Tls {
 }
 
 /**
- * The certificates of the settings and of the data directory; `sharedBy` is the store that keeps the authority, if one
- * does. @throws StartError, StoreError
+ * Loads the certificates of the settings and the data directory. `sharedBy` is the store with the shared authority, if any.
+ * @throws StartError, StoreError
  */
 export async function loadTls(settings: TlsSettings, names: Names, now: number, sharedBy?: Store): Promise<Tls> {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, requestheaderClientCaFile: proxyCaFile, dataDir } = settings;
@@ -68,7 +68,7 @@ export async function loadTls(settings: TlsSettings, names: Names, now: number, 
     'tls-private-key-file',
     tlsPrivateKeyFile,
   );
-  // The chain of a given certificate serves as CA bundle, because its root is not known.
+  // The chain of a configured certificate serves as CA bundle, because its root is unknown.
   const authority = configuredPair?.cert ?? own.authority.cert;
   return {
     ...(configuredPair ?? own.server),
@@ -83,7 +83,7 @@ export async function loadTls(settings: TlsSettings, names: Names, now: number, 
   };
 }
 
-/** When certificates expire that are in use (seconds since 1970), by what they are used for. */
+/** The expiry of the current certificates (seconds since 1970) by their use. */
 export function certificateExpiries(tls: Tls | undefined): ReadonlyMap<string, number> {
   if (tls === undefined) return new Map();
   const used = { serving: tls.cert, signing: tls.signing.cert, admin: tls.admin.cert };
@@ -92,7 +92,7 @@ export function certificateExpiries(tls: Tls | undefined): ReadonlyMap<string, n
   );
 }
 
-/** The CA bundle and the client certificate for connections to kubelets. @throws StartError */
+/** Reads the CA bundle and the client certificate for connections to kubelets. @throws StartError */
 export async function readKubeletTrust(
   settings: Pick<ServerSettings, 'kubeletCertificateAuthority' | 'kubeletClientCertificate' | 'kubeletClientKey'>,
 ): Promise<KubeletTrust> {
@@ -103,7 +103,7 @@ export async function readKubeletTrust(
   };
 }
 
-/** The pair of two files, which are both given or neither. @throws StartError */
+/** Reads a certificate and its key; undefined when the files are not set. @throws StartError */
 export async function readCertificatePair(
   certFlag: string,
   certPath: string | undefined,
@@ -122,7 +122,7 @@ export async function readCertificatePair(
   return { cert, key };
 }
 
-/** The certificates of a file, without other text. @throws StartError */
+/** Reads the certificates of a file and drops other text. @throws StartError */
 export async function readAuthorities(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
   const where = `--${flag}=${JSON.stringify(path)}`;

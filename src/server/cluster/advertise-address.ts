@@ -6,8 +6,8 @@ import type { ServerSettings } from '../settings/flags.ts';
 export type Interfaces = ReturnType<typeof networkInterfaces>;
 
 /**
- * The address that the server advertises: --advertise-address, else --bind-address if others can reach it, else the
- * first reachable address of the host, preferably of the primary service IP family. Undefined: there is none.
+ * Returns the address that the server advertises: --advertise-address, else --bind-address if others can reach it, else the
+ * first reachable address of the host, preferably of the primary service IP family. Undefined when there is none.
  */
 export function advertisedAddress(
   settings: Pick<ServerSettings, 'advertiseAddress' | 'bindAddress' | 'serviceClusterIpRange'>,

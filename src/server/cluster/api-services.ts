@@ -18,8 +18,8 @@ export interface RegistrationOptions {
 
 /**
  * Creates missing APIServices in one commit, corrects the spec of those with the automanaged label, and deletes those of
- * versions that are no longer served. After the start (`atStart` false) this is done for custom resources only: other
- * servers may be of a release that serves other built-in versions. Writes nothing when nothing differs.
+ * versions that are no longer served. After the start (`atStart` false) it handles custom resources only: other servers may
+ * be of a release that serves other built-in versions. Writes nothing when nothing differs.
  * @throws StatusError, StoreError
  */
 export async function registerApiServices(options: RegistrationOptions, atStart: boolean): Promise<void> {
@@ -41,7 +41,7 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
     return registry.newEntry(resource, object, ownManager);
   });
   if (!(await commitNew(store, entries))) {
-    throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
+    throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server created some of them');
   }
   const managed = [...existing].filter(([, { metadata }]) => isDue(metadata.labels?.[label]));
   const defined = managed.every(([name]) => expected.has(name)) ? noVersions : await definedVersions(registry);
@@ -58,7 +58,7 @@ export async function registerApiServices(options: RegistrationOptions, atStart:
 
 const noVersions: ReadonlySet<string> = new Set();
 
-/** The APIServices of the versions that stored definitions declare as served: this server may not serve them yet. */
+/** Names of the APIServices for the served versions of stored definitions, which this server may not serve yet. */
 async function definedVersions(registry: Registry): Promise<ReadonlySet<string>> {
   const definitions = await registry.objects.list(CustomResourceDefinition, '', true);
   const versions = definitions.flatMap(({ spec }) =>
@@ -67,7 +67,7 @@ async function definedVersions(registry: Registry): Promise<ReadonlySet<string>>
   return new Set(versions);
 }
 
-/** The values of the label: built-in group versions are compared at the start, those of custom resources all the time. */
+/** Values of the label: built-in group versions are reconciled at the start, those of custom resources always. */
 type Managed = 'onstart' | 'true';
 
 interface ExpectedService {
@@ -75,7 +75,7 @@ interface ExpectedService {
   readonly managed: Managed;
 }
 
-/** What is wanted of each served group version, by the name of its APIService. */
+/** The expected APIServices of all served group versions, by name. */
 function servedVersions(registry: Registry, names: Names): Map<string, ExpectedService> {
   const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
   const services = new Map<string, ExpectedService>();

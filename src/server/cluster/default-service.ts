@@ -1,6 +1,6 @@
 /**
- * The service reconciler: keeps the default ServiceCIDR, the service of the API server in the namespace `default`, and
- * the endpoint of this server in it.
+ * The service reconciler: maintains the default ServiceCIDR, the service of the API server in the namespace `default`, and
+ * the endpoint of this server.
  */
 import type { Client } from '../../client/index.ts';
 import {
@@ -38,7 +38,7 @@ export interface ServiceReconcilerOptions {
 const namespace = 'default';
 const servicePort = 443;
 
-/** The tasks of the service reconciler. Neither rejects: errors are logged. */
+/** The tasks of the service reconciler. They never reject: errors are logged. */
 export interface ServiceReconciler {
   /** Reconciles all objects, and renews the lease of the endpoint of this server. */
   readonly reconcile: () => Promise<void>;
@@ -54,11 +54,11 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): Serv
     if (!logged.has(text)) log.warn(text, fields);
     logged.add(text);
   };
-  /** Whether the last call was refused as invalid. */
+  /** Whether the last call was rejected as invalid. */
   let refused = false;
-  /** The target port that the service was last corrected for: at startup and on listen; later changes by users are kept. */
+  /** The target port of the last correction: at startup and on listen. Later changes by users stay. */
   let corrected: number | undefined;
-  /** The endpoint with a lease of this server. */
+  /** The leased endpoint of this server. */
   let leased: ServerEndpoint | undefined;
   let withdrawn = false;
   const renewEndpoint = async () => {
@@ -193,7 +193,7 @@ async function ensureService(options: ServiceReconcilerOptions, correct: boolean
   else await ensureObject(client, service, { spec: { ...spec, ...initialSpec } });
 }
 
-/** The endpoint of this server; undefined while it does not listen, or when others do not reach it, which is logged. */
+/** The endpoint of this server; undefined while it does not listen, or when others cannot reach it, which is logged. */
 function endpointOf({ settings, interfaces, port: portNow }: ServiceReconcilerOptions, warn: Warn) {
   const port = portNow();
   if (port === undefined || settings.endpointReconcilerType === 'none') return undefined;

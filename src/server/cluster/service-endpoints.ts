@@ -15,12 +15,12 @@ export interface ServiceEndpointsOptions {
   readonly store: Store;
 }
 
-/** How often the objects are compared again because another server has written them, or a lease has changed. */
+/** Maximum number of attempts when other servers write the objects, or leases change. */
 const maxRounds = 10;
 
 /**
- * Makes the objects agree with the leases. Every write is guarded by the version of the object that was read before the
- * leases, so that no server replaces what another one has written by what it knew earlier.
+ * Reconciles the objects with the leases. Every write is conditional on the resourceVersion that was read before the leases,
+ * so that no server overwrites newer data of another one.
  * @throws StatusError, also 409 when other servers keep writing; StoreError
  */
 export async function publishEndpoints(options: ServiceEndpointsOptions): Promise<void> {
@@ -36,7 +36,7 @@ export async function publishEndpoints(options: ServiceEndpointsOptions): Promis
   }
 }
 
-/** Writes the objects of these endpoints. When others are leased by now, it writes nothing and returns those. */
+/** Writes the objects of these endpoints. When the leases have changed, writes nothing and returns the new endpoints. */
 async function publish(
   options: ServiceEndpointsOptions,
   leased: readonly ServerEndpoint[],
@@ -53,10 +53,10 @@ async function publish(
     ...surplus.map((slice) => remove(options, slice)),
     ...desired.map(async ({ object, initialFields }, index) => {
       const current = currentObjects[index];
-      // A server that ends without others leaves no object behind that was not there.
+      // The last server to end creates no objects.
       if (current === undefined && leased.length === 0) return;
       const { addressType } = initialFields;
-      // It cannot be changed: the slice is created again.
+      // The address type is immutable: the slice is created again.
       const other = addressType !== undefined && at(current, 'addressType') !== addressType;
       if (current !== undefined && other) await remove(options, current);
       await reconcileObject(client, object, other ? undefined : current, initialFields);
@@ -75,7 +75,7 @@ const sliceResource = (names: Names) => ({
 
 interface DesiredObject {
   readonly object: BootstrapObject;
-  /** Fields of a new object. */
+  /** Fields that are set only on creation. */
   readonly initialFields: JsonObject;
 }
 
@@ -116,7 +116,7 @@ const serviceLabel = (names: Names) => `${names.labels}/service-name`;
 const managerLabel = (names: Names) => `endpointslice.${names.labels}/managed-by`;
 const familyOf = (ip: string) => (isIPv4(ip) ? 'IPv4' : 'IPv6');
 
-/** The first endpoint and the sorted addresses of each group, the group of the lowest port first, IPv4 before IPv6. */
+/** The first endpoint and the sorted addresses of each group; lowest port first, IPv4 before IPv6. */
 function groupsOf(
   leased: readonly ServerEndpoint[],
   groupOf: (endpoint: ServerEndpoint) => string,
@@ -131,7 +131,7 @@ function groupsOf(
   return [...groups.values()];
 }
 
-/** The slices beside the first one that servers have created and that are not wanted any more. */
+/** The additional slices that servers have created and that are no longer needed. */
 async function surplusSlices({ client, names }: ServiceEndpointsOptions, desired: readonly DesiredObject[]) {
   const place = { ...sliceResource(names), namespace };
   const labelSelector = `${serviceLabel(names)}=${names.product},${managerLabel(names)}=${names.server}`;

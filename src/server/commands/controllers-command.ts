@@ -24,7 +24,7 @@ import { groupsOf, serverOfKubeconfig } from './remote-server.ts';
 import { firstSignal, logFailures, parseSettings, runToEnd } from './run-until-signal.ts';
 
 /**
- * Runs `orch controllers` until SIGINT or SIGTERM: the first one stops the controllers and releases the lease, a second
+ * Runs `orch controllers` until SIGINT or SIGTERM: the first signal stops the controllers and releases the lease, a second
  * one exits at once. Exit status 2 for invalid settings, 1 for any other failure, such as the loss of the lease.
  */
 export async function controllers(args: readonly string[]): Promise<void> {
@@ -44,7 +44,7 @@ export async function controllers(args: readonly string[]): Promise<void> {
   });
 }
 
-/** Starts the controllers. The result stops them, and releases the lease. @throws StartError */
+/** Starts the controllers. Returns a function that stops them and releases the lease. @throws StartError */
 async function start(settings: ManagerSettings, log: Log, lost: () => void): Promise<() => Promise<void>> {
   const server = await serverOfKubeconfig('--kubeconfig', settings.kubeconfig ?? '');
   const transport = httpsTransport(server);
@@ -93,8 +93,8 @@ const clientOver = (transport: Transport, apiDomain?: string): Client =>
   });
 
 /**
- * The transports of service accounts, each with a token of its own. Tokens are requested from the start on, one after the
- * other: accounts exist whether or not their controllers have something to do.
+ * Creates the transports of service accounts, each with its own token. Tokens are requested at the start, one after the
+ * other, so that accounts exist even when their controllers are idle.
  */
 function accountTransports(
   server: HttpsOptions,
@@ -112,22 +112,22 @@ function accountTransports(
     // After a failure the first request of the controller tries again.
     requested = requested
       .then(token)
-      .catch((error: unknown) => log.warn('a service account has no token yet', { account, error }));
+      .catch((error: unknown) => log.warn('failed to request the token of a service account', { account, error }));
     const transport = httpsTransport({ ...anonymous, authorization: async () => `Bearer ${await token()}` });
     transports.set(account, transport);
     return transport;
   };
 }
 
-/** For how many seconds a server is waited for. */
+/** How long to wait for the server (seconds). */
 const waitSeconds = 10;
 
-/** The API domain of the setting, or of the server: what follows `coordination.` among its groups. @throws StartError */
+/** The configured API domain, or that of the server: the suffix of its group `coordination.…`. @throws StartError */
 async function domainOf({ apiDomain }: ManagerSettings, url: string, client: Client): Promise<string> {
   const groups = await groupsOf(client, url, waitSeconds);
   const serverDomain = groups.find((group) => group.startsWith('coordination.'))?.slice('coordination.'.length);
   if (apiDomain === undefined && serverDomain === undefined) {
-    throw new StartError(`the API domain of ${url} cannot be found out: give it as --api-domain`);
+    throw new StartError(`the API domain of ${url} cannot be discovered: set --api-domain`);
   }
   if (apiDomain !== undefined && serverDomain !== undefined && apiDomain !== serverDomain) {
     throw new StartError(`--api-domain=${apiDomain} is not that of ${url}, which is ${serverDomain}`);

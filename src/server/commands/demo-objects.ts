@@ -18,7 +18,7 @@ export const demoNamespace = 'demo';
 /** The group of its custom type. */
 const demoGroup = 'demo.example.com';
 
-/** The objects of the demo, in the order in which they are applied: the namespace and the definition have none. */
+/** The objects of the demo in the order in which they are applied. */
 export function demoObjects(names: Names): readonly DemoObject[] {
   return [
     { resource: 'namespaces', apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } },
@@ -32,7 +32,7 @@ export function demoObjects(names: Names): readonly DemoObject[] {
   ];
 }
 
-/** What is allowed in the namespace. */
+/** The quota, limits, account, role and binding of the namespace. */
 const policy = ({ domain }: Names): DemoObject[] => [
   {
     resource: 'resourcequotas',
@@ -68,7 +68,7 @@ const policy = ({ domain }: Names): DemoObject[] => [
   },
 ];
 
-/** What runs on the fake nodes, as the annotations of its pods say. */
+/** The workloads; annotations of their pods tell the fake nodes how they run. */
 function workloads(names: Names): DemoObject[] {
   const podsOf = (
     app: string,
@@ -81,7 +81,7 @@ function workloads(names: Names): DemoObject[] {
         Object.entries(annotations).map(([name, value]) => [`fake-nodes.${names.labels}/${name}`, value]),
       ),
     },
-    // The account `default` is made by a controller, and may not be there yet.
+    // A controller creates the account `default` later.
     spec: { ...spec, serviceAccountName: 'robot', containers: [{ name: 'main', image: `example.com/${app}:1` }] },
   });
   const labels = { app: 'web' };

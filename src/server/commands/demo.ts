@@ -5,8 +5,8 @@ import { type DemoObject, demoNamespace, demoObjects } from './demo-objects.ts';
 
 const fieldManager = 'demo';
 /**
- * Applies the objects of the demo. What is there as it was applied stays as it is, and so does an object in which
- * somebody else has taken over a field. What cannot be made, such as in a namespace that is being deleted, is logged.
+ * Applies the objects of the demo. Unchanged objects, and objects with fields of other managers, stay as they are. Failures,
+ * such as in a namespace that is being deleted, are logged.
  */
 export async function applyDemo(client: Client, names: Names, log: Pick<Log, 'warn'>): Promise<void> {
   for (const object of demoObjects(names)) {

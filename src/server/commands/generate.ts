@@ -12,8 +12,8 @@ const generateHelp = (): string =>
   commandHelp(
     'orch generate types --from=<source,…> [flags]',
     [
-      'Writes TypeScript types of custom resources, or zod schemas or a JSON Schema of them: of every version that is',
-      'served of the definitions that the sources have. The same definitions give the same output.',
+      'Generates TypeScript types, zod schemas or a JSON Schema for every served version of the custom resource',
+      'definitions in the sources. The output is deterministic.',
     ],
     generateTable.list,
   );
@@ -50,7 +50,7 @@ async function modelOf(from: readonly string[], kubeconfig: string | undefined) 
   }
 }
 
-/** Resolves when the text is written: the process ends afterwards. A reader that is gone wants no more. */
+/** Resolves once the text is written, after which the process ends. Ignores a closed pipe. */
 const print = (text: string): Promise<void> => {
   process.stdout.on('error', () => {});
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));

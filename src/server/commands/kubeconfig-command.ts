@@ -16,7 +16,7 @@ import { parseSettings, runToEnd } from './run-until-signal.ts';
 import { shellWord } from './shell-word.ts';
 
 const flags = {
-  user: flag('Identity', type.optionalText, undefined, 'Name of the user: the common name of the certificate.'),
+  user: flag('Identity', type.optionalText, undefined, 'User name: the common name of the certificate.'),
   group: flag(
     'Identity',
     type.texts('group', () => undefined),
@@ -27,22 +27,22 @@ const flags = {
     'Identity',
     type.duration,
     30 * 24 * 3_600_000,
-    'How long the certificate is valid, at most as long as that of the authority. It cannot be revoked.',
+    'Validity of the certificate, at most until the authority expires. A certificate cannot be revoked.',
   ),
-  namespace: flag('API', type.optionalText, undefined, 'Namespace of the context, where kubectl is told none.'),
+  namespace: flag('API', type.optionalText, undefined, 'Default namespace of the context.'),
   server: flag(
     'Address',
     type.secureUrl,
     undefined,
-    "URL of the server, as the user reaches it. Without one it is that of the administrator's kubeconfig.",
+    "URL at which the user reaches the server. If not set, it is the one in the administrator's kubeconfig.",
   ),
   dataDir: flag(
     'Store',
     type.folder,
     undefined,
-    'Data directory of the server, whose authority signs the certificate. Without one it is the only one below `./orch-data`.',
+    'Data directory of the server whose authority signs the certificate. If not set, it is the only one below `./orch-data`.',
   ),
-  out: flag('Process', type.file, undefined, 'The file that is written. Without one it is `NAME.kubeconfig`.'),
+  out: flag('Process', type.file, undefined, 'Output file. If not set, it is `NAME.kubeconfig`.'),
 };
 type KubeconfigSettings = SettingsOf<typeof flags>;
 
@@ -61,8 +61,8 @@ const help = (): string =>
   commandHelp(
     'orch kubeconfig --user=NAME [--group=NAME,…] [flags]',
     [
-      'Makes a client certificate that the authority of a data directory signs, and writes the kubeconfig of its user.',
-      'The server may be running. A user may do what roles grant to the name or to a group.',
+      'Issues a client certificate signed by the authority of a data directory, and writes a kubeconfig with it.',
+      'The server may be running. Roles that are bound to the user or its groups grant permissions.',
     ],
     table.list,
   );

@@ -15,12 +15,12 @@ import { firstSignal, logFailures, parseSettings, runToEnd } from './run-until-s
 import { shellWord } from './shell-word.ts';
 import { StartProgress } from './start-progress.ts';
 
-/** The settings of a process, whose files have a place. */
+/** The settings of a process, with its data directory. */
 export type ProcessSettings = Settings & { readonly dataDir: string };
 
 /**
- * Serves until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once. Exit status 1 for
- * invalid settings and for any other failure, as with the reference server.
+ * Serves until SIGINT or SIGTERM: the first signal shuts down gracefully, a second one exits at once. Exit status 1 for
+ * invalid settings and any other failure, as with the reference server.
  */
 export async function serve(args: readonly string[], command = 'serve', table = serverTable): Promise<void> {
   const settings = await parseSettings(command, table, args, 1);
@@ -30,7 +30,7 @@ export async function serve(args: readonly string[], command = 'serve', table = 
     const { store, apiDomain } = settings;
     const dataDir = settings.dataDir ?? (store === 'memory' ? await temporaryDataDir() : dataDirOf(apiDomain));
     const server = await Promise.race([start({ ...settings, dataDir }), signal]);
-    // A server that is not ready yet, such as one that waits for its store, has nothing to finish.
+    // A server that is not ready, such as one that waits for its store, exits at once.
     if (server === undefined) return;
     await signal;
     await server.close();
@@ -57,13 +57,13 @@ ${[...firstSteps(settings, url, kubeconfigPath ?? ''), ...exposureNotice(setting
   }
 }
 
-/** Which API groups, labels and annotations the server has. */
+/** Describes the API domain. */
 const namesServed = (domain: string): string =>
   domain === compatibleDomain
     ? `the names of ${domain}, which kubectl uses (--api-domain changes them)`
     : `the names of ${domain} (kubectl uses those of ${compatibleDomain}: --api-domain=${compatibleDomain})`;
 
-/** Commands to try next: kubectl supports the compatible domain only. */
+/** Commands to try next: kubectl supports only the compatible domain. */
 function firstSteps(
   { apiDomain, dataDir, tlsCertFile, demo }: ProcessSettings,
   url: string,

@@ -1,4 +1,4 @@
-/** What the commands have in common that copy or check a store: flags of `orch serve`, and their report. */
+/** Shared by commands that copy or check a store: flags of `orch serve`, and reports. */
 import type { JsonObject } from '../../meta/index.ts';
 import { type CopyObserver, type EtcdStoreOptions, StoreError } from '../../store/index.ts';
 import { systemClock } from '../clock.ts';
@@ -14,7 +14,7 @@ import { etcdStoreOptions } from '../storage/open-store.ts';
 import { Progress } from './progress.ts';
 import { parseSettings } from './run-until-signal.ts';
 
-/** Flags of `orch serve`, by their keys. */
+/** Selects flags of `orch serve` by key. */
 export function serveFlags<K extends keyof Settings>(...keys: readonly K[]): FlagTable<Pick<Settings, K>> {
   const isTaken = (key: string): key is K => (keys as readonly string[]).includes(key);
   return {
@@ -31,7 +31,7 @@ const reportFlags = {
     'Process',
     type.boolean,
     false,
-    'Prints the result, or the error, as one line of JSON on standard output. Progress is told on standard error as before.',
+    'Whether to print the result, or the error, as one line of JSON on standard output. Progress goes to standard error.',
   ),
 };
 /** The flags that all of these commands have. */
@@ -41,7 +41,7 @@ export const reportTable: FlagTable<SettingsOf<typeof reportFlags>> = {
   problemsOf: () => [],
 };
 
-/** The flags of two tables. */
+/** Merges the flags of two tables. */
 export const mergeTables = <A extends object, B extends object>(
   a: FlagTable<A>,
   b: FlagTable<B>,
@@ -51,7 +51,7 @@ export const mergeTables = <A extends object, B extends object>(
   problemsOf: (settings, nameOf) => [...a.problemsOf(settings, nameOf), ...b.problemsOf(settings, nameOf)],
 });
 
-/** The file among the arguments of a command: the first one that is no flag and no value of one; and all others. */
+/** Splits the arguments of a command into its file, the first one that is not a flag or its value, and all others. */
 export function splitFile<S>(
   { list }: FlagTable<S>,
   args: readonly string[],
@@ -62,7 +62,7 @@ export function splitFile<S>(
   return file === undefined ? { flags: args } : { file, flags: args.toSpliced(place, 1) };
 }
 
-/** The settings of a command that takes a file; undefined, with exit status 2, when something is wrong. */
+/** Parses the arguments of a command that takes a file. Reports errors, sets exit status 2 and resolves with undefined. */
 export async function parseFileAndSettings<S extends object>(
   command: string,
   table: FlagTable<S>,
@@ -79,7 +79,7 @@ export async function parseFileAndSettings<S extends object>(
 
 /** The result of a command. */
 export interface Report {
-  /** For people; ends with a line feed. */
+  /** Human-readable text that ends with a line feed. */
   readonly text: string;
   /** The same for programs. */
   readonly json: JsonObject;
@@ -87,7 +87,7 @@ export interface Report {
   readonly exitStatus?: number;
 }
 
-/** Runs a command with a report of its progress and its result. Exit status 1, and a sentence, when it fails. */
+/** Runs a command and reports its progress and result. A failure sets exit status 1. */
 export async function runWithProgress(
   { json }: typeof reportTable.defaults,
   command: (progress: Progress) => Promise<Report>,
@@ -108,7 +108,7 @@ export async function runWithProgress(
   }
 }
 
-/** The options of a store over etcd that is read or filled, and not compacted. @throws StartError */
+/** The options of a store over etcd that a command reads or fills without compacting it. @throws StartError */
 export async function toolEtcdOptions(
   settings: Omit<Parameters<typeof etcdStoreOptions>[0], 'etcdCompactionInterval'>,
 ): Promise<EtcdStoreOptions> {
@@ -117,7 +117,7 @@ export async function toolEtcdOptions(
   return etcdStoreOptions({ ...settings, etcdCompactionInterval: 0 }, dependencies);
 }
 
-/** The problems of the settings of a store that a command opens without a server. `instead` tells what to name. */
+/** The problems of the store settings of a command. `instead` names an alternative to the memory store. */
 export const toolStoreProblems = (
   settings: ToolStoreSettings,
   nameOf: (key: keyof ToolStoreSettings) => string,
@@ -129,10 +129,10 @@ export const toolStoreProblems = (
         key === 'etcdCompactionInterval' ? key : nameOf(key),
       );
 
-/** A number for people. */
+/** Formats a number with thousands separators. */
 export const formatNumber = (value: number) => value.toLocaleString('en');
 
-/** Tells of a copy. */
+/** Reports the progress of a copy. */
 export const copyObserver = (progress: Progress): CopyObserver => ({
   progress: (phase, done, size) => progress.show(phase, done, size),
   resumed: ({ revision, entries }) =>
@@ -140,5 +140,5 @@ export const copyObserver = (progress: Progress): CopyObserver => ({
       `goes on with an interrupted copy of revision ${revision}: ${formatNumber(entries)} objects are there`,
     ),
   restarted: ({ revision }) =>
-    progress.say(`the source no longer has revision ${revision} of an interrupted copy, which begins anew`),
+    progress.say(`the source no longer has revision ${revision} of the interrupted copy: starting over`),
 });

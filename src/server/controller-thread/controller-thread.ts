@@ -23,14 +23,14 @@ export interface ControllerThreadOptions {
 /** The bundle of ./worker.ts is in the same folder as the bundle of this file. */
 const bundledEntry = new URL('./controller-worker.js', import.meta.url);
 
-/** How many pieces of a response are on their way to the thread at most. */
+/** Maximum number of unread chunks of a response. */
 const maxUnread = 16;
-/** Delays before a thread that has ended is started again (ms); the first again after it has run for the last. */
+/** Initial and maximum delay before a thread restarts (ms). A run longer than the maximum resets the delay. */
 const firstRestartMs = 1_000;
 const lastRestartMs = 60_000;
-/** How long the controllers have to stop before their thread is ended (ms). */
+/** Timeout of the controllers' stop before their thread is terminated (ms). */
 const stopMs = 5_000;
-/** The young generation of the thread (MiB): its memory counts more than the time of its collector. */
+/** Size of the young generation of the thread (MiB): small, as memory matters more than collection time. */
 const youngMb = 8;
 
 interface ServedRequest {
@@ -39,7 +39,7 @@ interface ServedRequest {
   wake: () => void;
 }
 
-/** Runs controllers in a thread of their own, which is started again when it ends. */
+/** Runs controllers in a separate thread and restarts it when it ends. */
 export class ControllerThread {
   readonly #options: ControllerThreadOptions;
   #worker: Worker | undefined;
@@ -61,7 +61,7 @@ export class ControllerThread {
     this.#start();
   }
 
-  /** Resolves when the controllers have nothing to do until the clock moves. */
+  /** Resolves once the controllers are idle until the clock moves. */
   settled(): Promise<void> {
     if (this.#worker === undefined) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -71,7 +71,7 @@ export class ControllerThread {
     });
   }
 
-  /** Resolves when nothing runs any more. Idempotent. */
+  /** Resolves once the thread has ended. Idempotent. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -81,7 +81,7 @@ export class ControllerThread {
     this.#cancel();
     const worker = this.#worker;
     if (worker === undefined) return;
-    // The process lives until the thread has answered.
+    // Keeps the process alive until the thread has responded.
     worker.ref();
     await new Promise<void>((resolve) => {
       this.#resolveStopped = resolve;
@@ -114,7 +114,7 @@ export class ControllerThread {
       failure = error;
     });
     worker.on('exit', () => this.#ended(failure));
-    // The server decides how long the process lives.
+    // The thread does not keep the process alive.
     worker.unref();
   }
 
@@ -204,7 +204,7 @@ export class ControllerThread {
     if (this.#served.get(id) === served) this.#served.delete(id);
   }
 
-  /** Tells the thread of certificates that have been replaced, before the response to its request. */
+  /** Sends replaced certificates to the thread, before the response to its request. */
   #sendCertificates(): void {
     const certificates = this.#options.certificates();
     const { rootCa, signing } = this.#certificates;
@@ -214,7 +214,7 @@ export class ControllerThread {
   }
 }
 
-/** The queues of the thread, as their metrics show them. */
+/** The metrics of the work queues in the thread. */
 class ThreadQueues {
   readonly #clock: Clock;
   readonly #observe: ControllerThreadOptions['observe'];
@@ -242,7 +242,7 @@ class ThreadQueues {
     }
   }
 
-  /** The thread has ended: nothing waits or runs. */
+  /** Resets the queues after the thread has ended. */
   clear(): void {
     for (const queue of this.#queues.values()) {
       queue.depth = 0;

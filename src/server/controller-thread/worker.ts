@@ -1,4 +1,4 @@
-// The thread in which a server runs its controllers, for ./controller-thread.ts.
+// The entry of the controller thread, see ./controller-thread.ts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createClient, type QueueObserver, type Transport } from '../../client/index.ts';
 import {
@@ -20,7 +20,7 @@ import { packError, unpackError } from './thread-error.ts';
 const start = workerData as ThreadStart;
 const post = (message: ThreadMessage): void => parentPort?.postMessage(message);
 
-/** How long events of queues are collected (ms). */
+/** Interval at which queue events are sent (ms). */
 const queueEventsMs = 100;
 let events: QueueEvent[] = [];
 

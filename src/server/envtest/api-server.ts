@@ -7,7 +7,7 @@ import { startServer } from '../server.ts';
 import { defaultSettings, programSettings, programTable, type ServerSettings } from '../settings/flags.ts';
 import { serverArguments } from './arguments.ts';
 
-/** What envtest expects of a server that it starts: nobody runs controllers, and nothing is kept. */
+/** The defaults that envtest expects: no controllers, memory store. */
 const table: typeof programTable = {
   ...programTable,
   defaults: {
@@ -40,7 +40,7 @@ export async function runApiServer(args: readonly string[]): Promise<void> {
   });
 }
 
-/** The serving certificate in the folder, which kube-apiserver takes when it is there. */
+/** The flags of a serving certificate in the folder, if it exists, like kube-apiserver. */
 function certificateFlags(folder: string | undefined): string[] {
   if (folder === undefined) return [];
   const [cert, key] = [join(folder, 'apiserver.crt'), join(folder, 'apiserver.key')];

@@ -1,8 +1,7 @@
 /** The command lines with which envtest starts its programs. */
 
 /**
- * Flags of kube-apiserver that change nothing that a test of a controller can see: names, and beginnings of names that end
- * in a dash.
+ * Flags of kube-apiserver without a visible effect on controller tests: names, and prefixes that end in a dash.
  */
 const inert: readonly string[] = [
   'aggregator-reject-forwarding-redirect',
@@ -68,9 +67,9 @@ export interface ServerArguments {
   readonly inert: readonly string[];
 }
 
-/** The arguments of kube-apiserver, each of the form `--name=value` or `--name`, for `orch serve`. */
+/** Converts arguments of kube-apiserver, each of the form `--name=value` or `--name`, for `orch serve`. */
 export function serverArguments(args: readonly string[], serverFlags: ReadonlySet<string>): ServerArguments {
-  // Flags of etcd that are known have no effect either: objects are kept in memory.
+  // Flags of etcd have no effect either: objects stay in memory.
   const hasEffect = (name: string) =>
     name !== 'cert-dir' && !name.startsWith('etcd-') && (serverFlags.has(name) || !isInert(name));
   const ignored = args.map(nameOf).filter((name) => name !== 'cert-dir' && !hasEffect(name));

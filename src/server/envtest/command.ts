@@ -11,12 +11,7 @@ import * as type from '../settings/flag-types.ts';
 import { StartError, systemReason } from '../start-error.ts';
 
 const flags = {
-  binDir: flag(
-    'Process',
-    type.file,
-    undefined,
-    'The folder into which the programs are written; it is created if it is missing.',
-  ),
+  binDir: flag('Process', type.file, undefined, 'Folder for the programs; it is created if it is missing.'),
 };
 
 const table: FlagTable<SettingsOf<typeof flags>> = {
@@ -26,7 +21,7 @@ const table: FlagTable<SettingsOf<typeof flags>> = {
     binDir === undefined ? [`${nameOf('binDir')} must name the folder for the programs`] : [],
 };
 
-/** The programs that envtest starts, by name. They are loaded one by one: etcd is healthy at once. */
+/** The programs that envtest starts, by name. Each is loaded separately, so that etcd starts fast. */
 const programs: { readonly [name: string]: () => Promise<(args: readonly string[]) => Promise<void>> } = {
   'kube-apiserver': async () => (await import('./api-server.ts')).runApiServer,
   etcd: async () => (await import('./etcd.ts')).runEtcd,
@@ -36,9 +31,8 @@ const help = (): string =>
   commandHelp(
     'orch envtest --bin-dir=<folder>',
     [
-      'Writes the programs kube-apiserver and etcd, which envtest of controller-runtime starts in place of its own:',
-      `a server in memory without controllers, in the API domain ${compatibleDomain}. kube-apiserver takes the flags of`,
-      'orch serve too.',
+      'Writes the programs kube-apiserver and etcd for envtest of controller-runtime: a server in memory without',
+      `controllers, in the API domain ${compatibleDomain}. kube-apiserver also takes the flags of orch serve.`,
     ],
     table.list,
   );

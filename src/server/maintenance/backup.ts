@@ -27,9 +27,9 @@ const backupHelp = (): string =>
   commandHelp(
     'orch backup [flags] FILE',
     [
-      'Writes a backup of the data directory of a server, which may be running, to FILE: the objects as',
-      'they are at one revision, and the certificates and keys beside them. FILE must not exist; it is for',
-      'its owner alone, and has its name once it is whole and has reached the disk.',
+      'Writes a backup of the data directory of a server, which may be running, to FILE: all objects at one',
+      'revision, and the certificates and keys. FILE must not exist. Only its owner has access to it, and it',
+      'appears once it is complete and on disk.',
       '',
       'To restore it: orch restore [flags] FILE',
     ],

@@ -40,9 +40,9 @@ const checkHelp = (): string =>
   commandHelp(
     'orch check [flags] [FILE]',
     [
-      'Verifies the store of a server, which may be running, as it is at one revision, or the backup FILE: that all of',
-      'it can be read, that objects decode against their types and are those of their keys, that what they refer to is',
-      'there, and that addresses and ports are allocated as services have them. Nothing is written.',
+      'Verifies the store of a server, which may be running, at one revision, or the backup FILE: that all of it can be',
+      'read, that objects decode against their types and match their keys, that references resolve, and that addresses',
+      'and ports are allocated as services use them. Nothing is written.',
       '',
       'Exit status: 0 without errors, also when there are warnings; 3 with errors; 1 when it cannot be checked;',
       '2 for invalid arguments.',

@@ -29,8 +29,8 @@ import { dataDirOf, onlyDataDir } from '../storage/data-folder.ts';
 
 const store = type.oneOf('lmdb', 'etcd');
 const ownFlags = {
-  from: flag('Store', store, 'lmdb', 'The store that is copied: `lmdb` in the data directory, or `etcd`.'),
-  to: flag('Store', store, 'etcd', 'The store that is made, the other one. It must be empty.'),
+  from: flag('Store', store, 'lmdb', 'Source store: `lmdb` in the data directory, or `etcd`.'),
+  to: flag('Store', store, 'etcd', 'Target store: the other one. It must be empty.'),
 };
 const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
   list: listOf(ownFlags),
@@ -55,12 +55,12 @@ const migrateHelp = (): string =>
   commandHelp(
     'orch migrate --from=lmdb --to=etcd --etcd-servers=<url,…> [flags]',
     [
-      'Copies all objects from one store to another, as they are at one revision. Stop the servers of the source',
-      'before: what they write later is not copied. The copy is read back and compared with the source by a digest.',
-      'A copy that was interrupted is no store yet; the same command goes on with it.',
+      'Copies all objects at one revision from one store to another. Stop the servers of the source first: later',
+      'writes are not copied. The copy is read back and compared with the source by a digest. An interrupted copy',
+      'cannot be served; run the same command again to continue it.',
       '',
-      'Into lmdb, objects keep their versions. Into etcd, which gives its own, they get new ones that are greater',
-      'than all before. In both cases clients that go on from a version of before list and watch anew.',
+      'In lmdb objects keep their resourceVersions. In etcd they get new ones, greater than all earlier ones. In both',
+      'cases clients that watch from an earlier resourceVersion list again.',
     ],
     table.list,
   );

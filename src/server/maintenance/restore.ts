@@ -26,7 +26,7 @@ const ownFlags = {
     'Store',
     type.boolean,
     false,
-    'Replaces the store that is in the data directory, and the files of the same names beside it.',
+    'Whether to replace an existing store in the data directory, and files of the same names.',
   ),
 };
 const ownTable: FlagTable<SettingsOf<typeof ownFlags>> = {
@@ -41,10 +41,10 @@ const restoreHelp = (): string =>
   commandHelp(
     'orch restore [flags] FILE',
     [
-      'Makes a data directory of a backup. The backup is verified before anything is written, and the store',
-      'once it is written; then it takes its place in one step. No server may be running on the directory.',
+      'Restores a data directory from a backup. The backup is verified before anything is written; the store is',
+      'verified once it is written, and then put in place atomically. No server may be running on the directory.',
       '',
-      'Objects keep their versions. Clients that go on from a version of before list and watch anew.',
+      'Objects keep their resourceVersions. Clients that watch from an earlier resourceVersion list again.',
     ],
     table.list,
   );

@@ -56,14 +56,14 @@ const rewriteHelp = (): string =>
   commandHelp(
     'orch rewrite --encryption-provider-config=<file> [flags]',
     [
-      'Encrypts every value of a store with the first provider of its resource, so that no value of before is left.',
+      'Encrypts every value of a store with the first provider of its resource.',
       '',
-      'The embedded store: no server may be running. A new data file is written, without history and free space, is',
-      'verified, and takes the place of the old one in one step. Objects keep their versions; clients that go on from',
-      'an earlier version list and watch again.',
+      'Embedded store: no server may be running. A new data file without history and free space is written, verified,',
+      'and put in place atomically. Objects keep their resourceVersions; clients that watch from an earlier',
+      'resourceVersion list again.',
       '',
-      'Over etcd: servers may be running, with the same configuration. Values that are encrypted otherwise are written',
-      'again and get new versions. What etcd itself keeps of old values is told, with the commands that remove it.',
+      'etcd: servers with the same configuration may be running. Values that are encrypted in another way are written',
+      'again and get new resourceVersions. The command prints how to remove the old values that etcd retains.',
     ],
     table.list,
   );

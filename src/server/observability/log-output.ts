@@ -1,17 +1,17 @@
 import { writeSync } from 'node:fs';
 
-/** What waits until standard error is read (bytes); further lines are dropped. */
+/** Maximum size of the queue in bytes; further lines are dropped. */
 const maxQueuedBytes = 1024 * 1024;
 
-/** How often a full pipe is tried again (ms). */
+/** Interval between writes to a full pipe (ms). */
 const retryMs = 50;
 
-/** How long the end of the process waits for a reader (ms). */
+/** How long the exit of the process waits for a reader (ms). */
 const flushTimeoutMs = 1_000;
 
 /**
- * Writes lines to a file or to a pipe that does not block. What fits is written at once, so that a crash loses nothing.
- * Lines that do not fit wait, and are dropped when too many wait.
+ * Writes lines to a file or a non-blocking pipe, synchronously while they fit, so that a crash loses nothing. Other lines are
+ * queued, and dropped when the queue is full.
  */
 export class LogOutput {
   readonly #fd: number;
@@ -22,7 +22,7 @@ export class LogOutput {
   #timer: NodeJS.Timeout | undefined;
   readonly #atExit = () => this.flush();
 
-  /** `onDropped` is told how many lines were dropped, as soon as nothing waits. */
+  /** `onDropped` receives the number of dropped lines once the queue is empty. */
   constructor(fd: number, onDropped: (dropped: number) => void) {
     this.#fd = fd;
     this.#onDropped = onDropped;
@@ -35,7 +35,7 @@ export class LogOutput {
     else this.#dropped++;
   }
 
-  /** Writes what waits, as long as somebody reads. */
+  /** Writes the queue, until a timeout. */
   flush(): void {
     const until = performance.now() + flushTimeoutMs;
     while (!this.#writeQueue() && performance.now() < until) Atomics.wait(pause, 0, 0, 10);
@@ -58,7 +58,7 @@ export class LogOutput {
     this.#timer = setTimeout(retry, retryMs).unref();
   }
 
-  /** Whether nothing waits any more. */
+  /** Returns whether the queue is empty. */
   #writeQueue(): boolean {
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       const written = this.#write(next);
@@ -76,13 +76,13 @@ export class LogOutput {
     return this.#queue.length === 0;
   }
 
-  /** How many bytes need not be sent again. */
+  /** Returns how many bytes are done. */
   #write(bytes: Buffer): number {
     let written = 0;
     try {
       while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
     } catch (error) {
-      // The reader has gone, or the disk is full: nobody can be told.
+      // The reader is gone, or the disk is full: the line is lost.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length;
     }
     return written;

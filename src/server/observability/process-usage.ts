@@ -15,21 +15,21 @@ import {
   type ProcessUsage,
 } from '../../http/index.ts';
 
-/** Reads what this process uses. */
+/** Reads the resource usage of this process. */
 export interface UsageReader {
   readonly read: () => Promise<ProcessUsage>;
   readonly close: () => void;
 }
 
-/** What the observer gets of a pause (ms). */
+/** The entry of a pause (ms). */
 type GarbageCollection = PerformanceEntry & { readonly detail?: { readonly kind: number } };
 
 /** How often the event loop is sampled (ms). */
 const sampleMs = 10;
 
 /**
- * A reader for the metrics of one server. The event loop and the garbage collector are watched from the first reading on:
- * a server that nobody scrapes pays nothing.
+ * Creates a reader for the metrics of a server. It observes the event loop and the garbage collector from the first read on,
+ * so that a server that is not scraped pays nothing.
  */
 export function createUsageReader(): UsageReader {
   const collections = emptyCollections();
@@ -89,7 +89,7 @@ const collectionKinds = new Map<number, CollectionKind>([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ]);
 
-/** What the samples exceed their interval by; all 0 without a sample. */
+/** The excess of the samples over their interval; 0 without samples. */
 function lagOf(delays: IntervalHistogram): EventLoopLag {
   const isEmpty = !(delays.max > 0);
   const lag = (nanoseconds: number) => (isEmpty ? 0 : Math.max(0, nanoseconds / 1e9 - sampleMs / 1000));
@@ -104,7 +104,7 @@ function lagOf(delays: IntervalHistogram): EventLoopLag {
   };
 }
 
-// Other systems than Linux have no such files.
+// These files exist only on Linux.
 const readOwn = (file: string): Promise<string> => readFile(`/proc/self/${file}`, 'utf8').catch(() => '');
 
 async function virtualMemory(): Promise<number | undefined> {
@@ -114,7 +114,7 @@ async function virtualMemory(): Promise<number | undefined> {
 
 const countFiles = (): Promise<number | undefined> =>
   readdir('/proc/self/fd').then(
-    // One of them is that of the reading itself.
+    // One of them is open for this read.
     (names) => names.length - 1,
     () => undefined,
   );

@@ -9,7 +9,7 @@ import { version } from '../version.ts';
 
 const flag = '--tracing-config-file';
 
-/** Traces requests as the file of the setting says; undefined without one. @throws StartError */
+/** Opens the tracer of the settings; undefined without a configuration file. @throws StartError */
 export async function openTracer(
   { tracingConfigFile: path, featureGates }: Pick<ServerSettings, 'tracingConfigFile' | 'featureGates'>,
   names: Names,

@@ -17,10 +17,10 @@ import { StartError, systemReason } from '../start-error.ts';
 
 type OpenDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & { readonly observer?: LmdbObserver };
 
-/** Interval at which a store is tried again that is not available (ms). */
+/** Interval between attempts to open an unavailable store (ms). */
 const retryMs = 1_000;
 
-/** The store of the settings. Waits for etcd for as long as it is not available. @throws StartError */
+/** Opens the store of the settings. Waits until etcd is available. @throws StartError */
 export async function openStore(settings: ServerSettings, dependencies: OpenDependencies): Promise<Store> {
   const { clock, observer } = dependencies;
   const { store, dataDir, etcdCompactionInterval: historyMs } = settings;
@@ -31,13 +31,13 @@ export async function openStore(settings: ServerSettings, dependencies: OpenDepe
     await ensureFolder(dataDir);
     return await openLmdbStore({ path: join(dataDir, 'store'), clock, historyMs, ...(observer && { observer }) });
   } catch (error) {
-    // The message of a StoreError already names the fix.
+    // The message of a StoreError names the fix.
     if (error instanceof StoreError) throw new StartError(error.message, error);
     throw new StartError(`the folder ${dataDir} cannot be used: ${systemReason(error)}`, error);
   }
 }
 
-/** Where objects are, for messages. */
+/** Describes the location of the store, for messages. */
 export function describeStore({ store, dataDir, etcdServers, etcdPrefix }: ServerSettings): string {
   if (store === 'etcd') return `etcd at ${etcdServers.join(',')} below ${etcdPrefix}`;
   return store === 'memory' || dataDir === undefined ? 'memory' : `the data directory ${dataDir}`;
@@ -48,7 +48,7 @@ type EtcdSettings = Pick<
   'etcdServers' | 'etcdPrefix' | 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile' | 'etcdCompactionInterval'
 >;
 
-/** The options of the store over etcd, whose files are checked. @throws StartError */
+/** The options of the store over etcd. Validates its files. @throws StartError */
 export async function etcdStoreOptions(
   settings: EtcdSettings,
   { clock, random, log }: OpenDependencies,

@@ -7,18 +7,18 @@ import { ensureFolder, readIfExists, writePrivate } from '../private-files.ts';
 
 interface Options extends Pick<Dependencies, 'log'> {
   readonly store: Pick<Store, 'revision'>;
-  /** A secret that this store alone has. */
+  /** A secret that identifies the store. */
   readonly tokenKey: string;
-  /** Undefined: nothing is remembered over a restart. */
+  /** Undefined: the revision is lost on restart. */
   readonly dataDir: string | undefined;
 }
 
-/** Says which store a revision is of. */
+/** Identifies the store of a revision. */
 const storeOf = (tokenKey: string) => createHash('sha256').update(tokenKey).digest('hex').slice(0, 32);
 
 /**
- * Each call notes the latest revision of the store, in the data directory too, and warns when it is lower than noted
- * before: an older copy of the store has taken its place. What is in the store itself is as old as that copy. Never rejects.
+ * Returns a function that records the latest revision of the store, also in the data directory, and warns when it has
+ * decreased: an older copy has replaced the store, which cannot tell so itself. It never rejects.
  */
 export function createRevisionMemory({ store, tokenKey, dataDir, log }: Options): () => Promise<void> {
   const file = dataDir === undefined ? undefined : join(dataDir, 'latest-revision');
@@ -39,12 +39,12 @@ export function createRevisionMemory({ store, tokenKey, dataDir, log }: Options)
       await ensureFolder(dataDir);
       await writePrivate(file, JSON.stringify({ store: id, revision }));
     } catch (error) {
-      log.info('the latest revision of the store could not be noted', { error });
+      log.info('failed to record the latest revision of the store', { error });
     }
   };
 }
 
-/** The revision in a note; 0 when it is of another store, or none. */
+/** Parses a recorded revision; 0 when it is invalid or belongs to another store. */
 function readNote(text: string | undefined, id: string): number {
   let note: Json | undefined;
   try {

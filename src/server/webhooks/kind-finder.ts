@@ -3,7 +3,7 @@ import { formatGroupVersion } from '../../meta/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { Backend } from '../backend.ts';
 
-/** Finds the resource of a kind among those that are served now. */
+/** Finds the served resource of a kind. */
 export function kindFinder(backend: Pick<Backend, 'registry'>): PluginInitializer['findKind'] {
   let kinds: Map<string, KindPlace> | undefined;
   let of: Registry['resources'] | undefined;

@@ -15,7 +15,7 @@ import type { RegisteredWebhooks } from './registered-webhooks.ts';
 import { webhookFailures } from './throttled-warnings.ts';
 import { withRetries } from './webhook-retries.ts';
 
-/** How many reviews are sent to a webhook at a time: more than there are writes under way, by default. */
+/** Maximum number of concurrent reviews of a webhook: more than the default limit of concurrent writes. */
 const maxReviews = 256;
 
 type Quota = ObjectOf<typeof ResourceQuota>;
@@ -34,7 +34,7 @@ interface InitializerOptions extends AdmissionFiles {
   readonly backend: Pick<Backend, 'registry'>;
 }
 
-/** What admission plugins are given: the server's objects, its authorizer and its settings. */
+/** The dependencies of admission plugins: the server's objects, its authorizer and its settings. */
 export function pluginInitializer({
   names,
   random,
@@ -91,7 +91,7 @@ export function pluginInitializer({
   };
 }
 
-/** A function that is made by its first call. */
+/** Creates the function at its first call. */
 function onFirstCall<T>(make: () => () => T): () => T {
   let compute: (() => T) | undefined;
   return () => {
@@ -105,7 +105,7 @@ async function createNamespace({ objects }: Registry, name: string): Promise<voi
   await objects.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
 
-/** Updates `status.used`; undefined when the quota was deleted, or its resourceVersion is no longer the given one. */
+/** Updates `status.used`; resolves with undefined when the quota was deleted or changed. */
 async function writeUsed({ objects }: Registry, quota: Quota, used: ResourceList): Promise<Quota | undefined> {
   try {
     return await objects.update(ResourceQuota, { ...quota, status: { ...quota.status, used } }, 'status');

@@ -2,12 +2,12 @@ import type { PluginInitializer } from '../../admission/index.ts';
 import type { Clock } from '../../meta/index.ts';
 import type { Log } from '../dependencies.ts';
 
-/** How often a failure is told again (ms). */
+/** Interval in which a failure is logged once (ms). */
 const intervalMs = 60_000;
-/** How many different failures are told in an interval. */
+/** Maximum number of failures logged in an interval. */
 const maxLogged = 100;
 
-/** Warns of failures: of the same one once in a minute. */
+/** Logs the same failure at most once a minute. */
 export function throttleWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monotonic'>): Log['warn'] {
   const logged = new Set<string>();
   let until = Number.NEGATIVE_INFINITY;
@@ -24,7 +24,7 @@ export function throttleWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'mon
   };
 }
 
-/** Warns of failures of admission webhooks: of the same failure of a webhook once in a minute. */
+/** Logs failures of admission webhooks, the same failure of a webhook at most once a minute. */
 export function webhookFailures(
   log: Pick<Log, 'warn'>,
   clock: Pick<Clock, 'monotonic'>,

@@ -4,27 +4,27 @@ import { isJsonObject, type Json, type JsonObject, StatusError } from '../../met
 import { readFileOf } from '../settings/read-file.ts';
 import { StartError } from '../start-error.ts';
 
-/** The credentials with which a webhook is called. */
+/** The credentials for a webhook. */
 export interface WebhookUser {
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** The `Authorization` header; undefined: none. */
+  /** Resolves with the `Authorization` header; undefined without one. */
   readonly authorization: (() => Promise<string>) | undefined;
 }
 
-/** Where a webhook is, how it is trusted, and with which credentials it is called. */
+/** The address of a webhook, how its certificate is verified, and its credentials. */
 export interface WebhookConfig extends WebhookUser {
   readonly url: URL;
   /** CA bundle in PEM; undefined: the authorities that Node trusts. */
   readonly ca: string | undefined;
-  /** The name in the certificate of the webhook, where it is not the host of the URL. */
+  /** The name in the certificate of the webhook. Default: the host of the URL. */
   readonly serverName: string | undefined;
   readonly skipVerify: boolean;
 }
 
-/** The credentials for webhooks by their hosts. */
+/** The credentials for webhooks by host. */
 export interface WebhookCredentials {
-  /** The kubeconfig that they are from. */
+  /** The kubeconfig with the credentials. */
   readonly path: string;
   /** Undefined: the webhook is called without credentials. */
   readonly userFor: (host: string, port: string) => WebhookUser | undefined;
@@ -42,8 +42,8 @@ const sourceOf = (setting: string, path: string, what = ''): Source => ({
 });
 
 /**
- * Reads the kubeconfig of a setting, such as `--flag`, that leads to a webhook: its current context. `what`: what is wrong
- * where its content is. @throws StartError
+ * Reads the webhook of the current context from the kubeconfig of a setting, such as `--flag`. `what` prefixes messages about
+ * its content. @throws StartError
  */
 export async function readWebhookConfig(setting: string, path: string, what = ''): Promise<WebhookConfig> {
   const source = sourceOf(setting, path, what);
@@ -70,7 +70,7 @@ export async function readWebhookConfig(setting: string, path: string, what = ''
   };
 }
 
-/** Reads the kubeconfig of a setting whose users are named after the webhooks for which they are. @throws StartError */
+/** Reads the kubeconfig of a setting whose users are named after the hosts of webhooks. @throws StartError */
 export async function readWebhookCredentials(setting: string, path: string): Promise<WebhookCredentials> {
   const source = sourceOf(setting, path);
   const { where } = source;
@@ -98,13 +98,13 @@ export async function readWebhookCredentials(setting: string, path: string): Pro
   };
 }
 
-/** The names of users for a host: its own, and those for all hosts of its domains. */
+/** The names of users for a host: the host, and wildcards of its domains. */
 function namesOf(target: string): string[] {
   const labels = target.split('.');
   return [target, ...labels.slice(1).map((_, i) => `*.${labels.slice(i + 1).join('.')}`)];
 }
 
-/** The bytes of `<field>-data`, otherwise the file that `<field>` names. */
+/** Reads `<field>-data`, otherwise the file of `<field>`. */
 async function pemOf(from: JsonObject, field: string, { path, where }: Source): Promise<string | undefined> {
   const data = textOf(from, `${field}-data`, where);
   if (data !== undefined) return Buffer.from(data, 'base64').toString();
@@ -128,7 +128,7 @@ async function readUser(user: JsonObject, name: string | undefined, source: Sour
 
 function authorizationOf(user: JsonObject, { path, where }: Source): WebhookUser['authorization'] {
   const tokenFile = textOf(user, 'tokenFile', where);
-  // The file is read for each request, because tokens are renewed there.
+  // Read for each request, because tokens in the file are renewed.
   if (tokenFile !== undefined) {
     const file = resolve(dirname(path), tokenFile);
     return async () => `Bearer ${(await readFileOf(`${where}: tokenFile`, file)).trim()}`;
@@ -153,7 +153,7 @@ function parseKubeconfig(text: string, where: string): JsonObject {
   throw new StartError(`${where}: it is not a kubeconfig: its kind must be Config`);
 }
 
-/** What clients of the field say of a current context that is not there. */
+/** The message of other clients about a missing current context. */
 const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefined): string =>
   current === undefined ||
   !Array.isArray(contexts) ||
@@ -161,7 +161,7 @@ const withoutContext = ({ contexts = [] }: JsonObject, current: string | undefin
     ? ''
     : `: invalid configuration: [context was not found for specified context: ${current}, cluster has no server defined]`;
 
-/** The entry of a list that has a name. @throws StartError when there is none */
+/** Finds an entry of a list by name. @throws StartError when it is missing */
 function requireEntry(
   config: JsonObject,
   list: string,
@@ -175,7 +175,7 @@ function requireEntry(
   throw new StartError(`${where}: ${list} has no ${what} named ${JSON.stringify(name)}`);
 }
 
-/** The entry of a list that has a name; undefined when there is none. */
+/** Finds an entry of a list by name; undefined when it is missing. */
 function findEntry(config: JsonObject, list: string, what: string, name: string): JsonObject | undefined {
   const entries = config[list];
   const item = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
@@ -183,7 +183,7 @@ function findEntry(config: JsonObject, list: string, what: string, name: string)
   return isJsonObject(entry) ? entry : undefined;
 }
 
-/** The text of a field; undefined where it is absent or empty. */
+/** The text of a field; undefined when it is absent or empty. @throws StartError */
 function textOf(from: JsonObject, field: string, where: string): string | undefined {
   const value = from[field] ?? '';
   if (typeof value !== 'string') throw new StartError(`${where}: ${field} must be a string`);

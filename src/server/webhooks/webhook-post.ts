@@ -1,4 +1,4 @@
-/** Calls of webhooks, with failures as the reference server tells them. */
+/** Calls of webhooks, with the error messages of the reference server. */
 import { isIP } from 'node:net';
 import { WebhookFailure } from '../../admission/index.ts';
 import { dialFailure } from '../../http/index.ts';
@@ -6,8 +6,8 @@ import { type ByteString, isJsonObject, readJsonText } from '../../meta/index.ts
 import type { WebhookAnswer, WebhookCall, WebhookClient } from './webhook-client.ts';
 
 /**
- * Posts to the URL, and returns the body of a successful response. Rejects with a WebhookFailure for another response, and
- * with an error whose message says why there is none.
+ * Posts to the URL and resolves with the body of a successful response. Rejects with a WebhookFailure for any other response,
+ * and with an Error when there is none.
  */
 export async function post(
   client: WebhookClient,
@@ -23,18 +23,18 @@ export async function post(
   return successBody(answer);
 }
 
-/** Why there is no response. */
+/** The message when there is no response. */
 function failureText(error: unknown, url: URL): string {
   if (!(error instanceof Error)) return 'unknown failure';
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'context deadline exceeded';
-  // An attempt for each address of a name.
+  // A name may have several addresses, with an attempt for each.
   const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
   const { address, port } = cause as { readonly address?: string; readonly port?: number };
   const place = { host: address ?? url.hostname.replace(/^\[|\]$/g, ''), port: String(port ?? (url.port || 443)) };
   return certificateFault(cause) ?? dialFailure(cause, { scheme: 'https', ...place, path: '', peer: 'anyone' });
 }
 
-/** A certificate of another host. */
+/** The message about a certificate of another host. */
 function certificateFault(error: Error): string | undefined {
   if (!('code' in error) || error.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined;
   const { host = '', cert = {} } = error as { host?: string; cert?: { readonly subjectaltname?: string } };
@@ -47,7 +47,7 @@ function certificateFault(error: Error): string | undefined {
   return `${x509} cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
 }
 
-/** How much of a response that is no success is shown (bytes). */
+/** Maximum size of the excerpt of an error response in bytes. */
 const maxExcerptBytes = 2_048;
 
 const messages: { readonly [status: number]: string } = {

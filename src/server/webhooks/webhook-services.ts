@@ -9,12 +9,12 @@ interface Options {
   readonly names: Names;
   readonly clock: Clock;
   readonly random: Random;
-  /** How many fake nodes there are: nobody serves at their addresses. */
+  /** Number of fake nodes: nothing serves at their addresses. */
   readonly fakeNodes: number;
 }
 
 /**
- * Finds the address of the service of a webhook: an endpoint, as requests to its `proxy` subresource do, otherwise its
+ * Finds the address of the service of a webhook: an endpoint, like requests to its `proxy` subresource, otherwise its
  * cluster IP.
  */
 export function webhookServices({ backend, names, clock, random, fakeNodes }: Options): RegisteredWebhooksOptions {
@@ -47,7 +47,7 @@ export function webhookServices({ backend, names, clock, random, fakeNodes }: Op
   return { locateService };
 }
 
-/** @throws StatusError unless it says that there are no endpoints */
+/** Ignores missing endpoints. @throws StatusError for any other failure */
 function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 503)) throw error;
 }

@@ -10,6 +10,7 @@ export { openLmdbSnapshot } from './lmdb/snapshot.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';
 export { openMigrated } from './migration.ts';
 export { observedStore, type StoreOperation } from './observed-store.ts';
+export { loadGrpc } from './optional-package.ts';
 export { pagesOf } from './pages.ts';
 export type { LeasedEntry, StoreImport, StoreSnapshot } from './snapshot.ts';
 export {

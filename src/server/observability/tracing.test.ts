@@ -82,7 +82,9 @@ describe('a traced request', () => {
     });
     expect(status).toBe(201);
     expect(root).toMatchObject({
-      ...{ name: 'POST /api/v1/namespaces/{:namespace}/configmaps', kind: 2, parentSpanId: '' },
+      name: 'POST /api/v1/namespaces/{:namespace}/configmaps',
+      kind: 2,
+      parentSpanId: '',
       attributes: {
         'http.request.method': 'POST',
         'http.target': configMaps,
@@ -145,7 +147,8 @@ describe('a traced request', () => {
     expect(status).toBe(201);
     const call = named('Call validating webhook');
     expect(call).toMatchObject({
-      ...{ traceId, kind: 3 },
+      traceId,
+      kind: 3,
       attributes: {
         configuration: 'c',
         webhook: 'w.example.org',

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type * as Grpc from '@grpc/grpc-js';
+import { loadGrpc } from '../optional-package.ts';
 
 // The messages of `rpc.proto`. In requests, absent fields have their defaults; in responses every field is there.
 
@@ -112,9 +113,12 @@ export interface Rpc {
   readonly status: Method<object, { readonly version: string; readonly dbSize: number }>;
 }
 
-/** Loaded on demand, so that servers with another store do not load it. The bundle contains the file next to it. */
+/**
+ * Loads the client on demand, so that servers with another store do not load it. The bundle contains the messages next to
+ * it. @throws StoreError `invalid` without the packages of gRPC
+ */
 export async function loadRpc(): Promise<Rpc> {
-  const [grpc, { load }] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')]);
+  const [grpc, { load }] = await loadGrpc('the store "etcd"');
   const file = fileURLToPath(new URL('./rpc.proto', import.meta.url));
   const services = await load(file, { longs: Number, enums: Number, defaults: true });
   const method = <Q, R>(service: string, name: string) =>

@@ -12,6 +12,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
+import { loadLmdb } from '../optional-package.ts';
 import { checkDataFile } from './data-file.ts';
 import {
   damaged,
@@ -270,8 +271,7 @@ function restrict(file: string, mode: number): void {
 }
 
 async function openRoot(path: string, mapSize: number): Promise<RootDatabase<Buffer, Buffer>> {
-  // Imported on demand, so that a server with the memory store does not load it.
-  const { open } = await import('lmdb');
+  const { open } = await loadLmdb();
   return open<Buffer, Buffer>({
     path,
     mapSize,

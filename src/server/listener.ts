@@ -1,44 +1,44 @@
 import { join } from 'node:path';
-import { type ConnectionCounts, type Handler, listen } from '../../http/index.ts';
-import type { Names } from '../../meta/index.ts';
-import type { Store } from '../../store/index.ts';
-import { type Tls, tlsOf } from '../certificates/tls.ts';
-import type { TrustedAuthorities } from '../certificates/trusted-authorities.ts';
-import type { Dependencies } from '../dependencies.ts';
-import type { ServerSettings } from '../settings/flags.ts';
-import { StartError, systemReason } from '../start-error.ts';
-import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
+import { type ConnectionCounts, type Handler, listen } from '../http/index.ts';
+import type { Names } from '../meta/index.ts';
+import type { Store } from '../store/index.ts';
+import { loadTls, type Tls } from './certificates/tls.ts';
+import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
+import { kubeconfig, urlOf, writeKubeconfig } from './commands/kubeconfig.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { ServerSettings } from './settings/flags.ts';
+import { StartError, systemReason } from './start-error.ts';
 
 /** The address of a listening server, and the kubeconfig of its administrator. */
 export interface Address {
-  /** Such as `https://127.0.0.1:6443`. */
+  /** URL such as `https://127.0.0.1:6443`. */
   readonly url: string;
   readonly port: number;
   /** The administrator's kubeconfig (`system:masters`). */
   readonly kubeconfig: string;
-  /** The file that holds it; undefined without a data directory. */
+  /** The file of the kubeconfig; undefined without a data directory. */
   readonly kubeconfigPath: string | undefined;
 }
 
 /** The open listener of a server. */
 export interface Listening {
   readonly address: Address;
-  /** The certificates that are in use. */
+  /** The current certificates. */
   readonly tls: () => Tls;
   readonly connections: () => ConnectionCounts;
   /** Whether requests are still handled, or may arrive after `close`. */
   readonly busy: () => boolean;
-  /** Stops accepting connections; resolves when all are closed, at the latest after `graceMs`. */
+  /** Stops accepting connections. Resolves once all are closed, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 type ListeningDependencies = Pick<Dependencies, 'clock' | 'log'> & {
   readonly trusted: TrustedAuthorities;
-  /** The store that keeps the certificate authority for all of its servers. Undefined: the data directory does. */
+  /** The store with the certificate authority that all of its servers share. Undefined: it is in the data directory. */
   readonly sharedBy: Store | undefined;
 };
 
-/** How often certificates are reloaded from their files and renewed if about to expire (ms). */
+/** Interval at which certificates are reloaded, and renewed when they are about to expire (ms). */
 const renewMs = 60_000;
 
 /**
@@ -51,7 +51,7 @@ export async function openListener(
   handler: Handler,
   { clock, log, trusted, sharedBy }: ListeningDependencies,
 ): Promise<Listening> {
-  const load = () => tlsOf(settings, names, clock.now(), sharedBy);
+  const load = () => loadTls(settings, names, clock.now(), sharedBy);
   let tls = await load();
   trusted.replace(tls);
   const listener = await open(settings, handler, { clock, log }, tls);
@@ -59,8 +59,11 @@ export async function openListener(
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
   const config = () =>
     kubeconfig({
-      ...{ cluster: names.product, server: url, authority: tls.authority },
-      ...{ user: `${names.product}-admin`, certificate: tls.admin },
+      cluster: names.product,
+      server: url,
+      authority: tls.authority,
+      user: `${names.product}-admin`,
+      certificate: tls.admin,
     });
   const writeConfig = async () => {
     if (path !== undefined) await writeKubeconfig(path, config());
@@ -82,7 +85,7 @@ export async function openListener(
       }
       failure = '';
     } catch (error) {
-      // What was read last stays in use. The next attempts fail alike until the files are mended.
+      // The previous certificates stay in use. The same failure is logged once.
       if (String(error) !== failure) log.error('failed to renew the certificates', { error });
       failure = String(error);
     }
@@ -104,7 +107,7 @@ export async function openListener(
   };
 }
 
-/** Clients are told the names of all authorities; which one signed what is decided later. */
+/** The handshake names the authorities of clients and proxies; authenticators tell them apart later. */
 const wireTls = ({ cert, key, clientCa, requestHeaderCa = '' }: Tls) => ({
   cert,
   key,

@@ -1,39 +1,39 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { StartError } from '../start-error.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from './commands/shell-word.ts';
+import { StartError } from './start-error.ts';
 
 /** Creates the folder and its parents with mode 0700; does not change an existing folder. */
 export async function ensureFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** The text of a file; undefined when it does not exist. */
-export async function readIfThere(path: string): Promise<string | undefined> {
-  return ifThere(readFile(path, 'utf8'));
+/** Reads a file; resolves with undefined when it does not exist. */
+export async function readIfExists(path: string): Promise<string | undefined> {
+  return ifExists(readFile(path, 'utf8'));
 }
 
-/** The same for a file with secrets, which its owner alone may read. @throws StartError */
+/** Like `readIfExists`, for a file with secrets that only its owner may read. @throws StartError */
 export async function readPrivate(path: string): Promise<string | undefined> {
-  const text = await readIfThere(path);
-  const problem = text === undefined ? undefined : await exposureOf(path, 0o077);
-  // Who could read a key before its mode was changed still has it: it is refused, not mended.
+  const text = await readIfExists(path);
+  const problem = text === undefined ? undefined : await permissionProblem(path, 0o077);
+  // Others may have copied an exposed key: it is rejected, and its mode is not changed.
   if (problem !== undefined) throw new StartError(`${path} ${problem}`);
   return text;
 }
 
-/** What to do about a file with secrets that has one of the permissions; undefined when it has none of them. */
-export async function exposureOf(path: string, permissions: number): Promise<string | undefined> {
+/** The problem of a file with secrets that grants one of the permissions; undefined when it grants none. */
+export async function permissionProblem(path: string, permissions: number): Promise<string | undefined> {
   // Windows has no such modes.
   if (process.platform === 'win32') return undefined;
   const { mode } = await stat(path);
-  // A pipe or a device, such as that of a shell's process substitution, ends with who gave it.
+  // A pipe or a device, such as that of process substitution in a shell, is private to its creator.
   if ((mode & constants.S_IFMT) !== constants.S_IFREG || (mode & permissions) === 0) return undefined;
-  const found = (mode & 0o777).toString(8).padStart(4, '0');
-  return `is secret, and open to others (mode ${found}): chmod 600 ${shellWord(path)}`;
+  const octalMode = (mode & 0o777).toString(8).padStart(4, '0');
+  return `is secret, and open to others (mode ${octalMode}): chmod 600 ${shellWord(path)}`;
 }
 
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+async function ifExists<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {
@@ -47,14 +47,14 @@ export async function writePrivate(path: string, content: string | Uint8Array): 
   await writeWhole(path, content, 0o600);
 }
 
-/** The same with mode 0644. */
+/** Like `writePrivate`, with mode 0644. */
 export async function writePublic(path: string, text: string): Promise<void> {
   await writeWhole(path, text, 0o644);
 }
 
 async function writeWhole(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const partial = `${path}.${process.pid}.tmp`;
-  // An existing file or link with this name is removed and not written into.
+  // Removes an existing file or link of this name instead of writing into it.
   await rm(partial, { force: true });
   const file = await open(partial, 'wx', mode);
   try {

@@ -20,7 +20,7 @@ export interface LogOptions {
 }
 
 /** The log of a container that was started at the time. */
-export function logOf(
+export function containerLog(
   pod: PodObject,
   names: Names,
   container: string,
@@ -31,8 +31,8 @@ export function logOf(
   const text = annotationOf(pod, names, 'logs', container) ?? `${container} of the image ${image} is not run\n`;
   const all = text === '' ? [] : text.replace(/\n$/, '').split('\n');
   const lines = tailLines === undefined ? all : all.slice(Math.max(0, all.length - tailLines));
-  const shown = lines.map((line) => `${timestamps ? `${started} ` : ''}${line}\n`).join('');
-  return Buffer.from(shown).subarray(0, limitBytes);
+  const output = lines.map((line) => `${timestamps ? `${started} ` : ''}${line}\n`).join('');
+  return Buffer.from(output).subarray(0, limitBytes);
 }
 
 /** What a command in a container prints, and how it exits. */
@@ -55,7 +55,7 @@ export function commandResult(
 }
 
 /** The body of the response to each HTTP request, through `proxy` or a forwarded port. */
-export const pageOf = (pod: PodObject, names: Names): string =>
+export const httpPage = (pod: PodObject, names: Names): string =>
   annotationOf(pod, names, 'http') ?? `${pod.metadata.namespace}/${pod.metadata.name}\n`;
 
 /** How much a container uses of a resource; undefined without an annotation that is a quantity. */

@@ -10,23 +10,23 @@ interface Condition {
 }
 
 /** Creates custom resource definitions, and waits until they are established. @throws StartError that names the files */
-export async function loadDefinitions(client: Client, names: Names, given: Source | readonly Source[]): Promise<void> {
+export async function loadDefinitions(client: Client, names: Names, source: Source | readonly Source[]): Promise<void> {
   const kind = 'CustomResourceDefinition';
   const place = { apiVersion: `apiextensions.${names.domain}/v1`, resource: 'customresourcedefinitions' };
-  const found = await readSources('definitions', given, (object) => object['kind'] === kind);
-  const loaded = found.map(async ({ object, where }) => {
+  const sourced = await readSources('definitions', source, (object) => object['kind'] === kind);
+  const loaded = sourced.map(async ({ object, where }) => {
     if (object.kind !== kind) throw new StartError(`${where}: kind must be ${kind}; it is ${object.kind}`);
     if (object.apiVersion !== place.apiVersion) {
       throw new StartError(`${where}: apiVersion must be ${place.apiVersion}; it is ${object.apiVersion}`);
     }
-    const created = await attributed(where, client.create(place, object));
-    await established(client, place, created, where);
+    const created = await withSource(where, client.create(place, object));
+    await waitForEstablished(client, place, created, where);
   });
   allOf(await Promise.allSettled(loaded));
 }
 
 /** Waits for the condition of a definition. @throws StartError when its names are taken */
-async function established(client: Client, place: Place, created: ApiObject, where: string): Promise<void> {
+async function waitForEstablished(client: Client, place: Place, created: ApiObject, where: string): Promise<void> {
   const { name = '' } = created.metadata;
   const watch = await client.watch<ApiObject>(place, { fieldSelector: `metadata.name=${name}` });
   for await (const { object } of watch) {
@@ -48,20 +48,20 @@ const configurationKinds = {
 export async function loadConfigurations(
   client: Client,
   names: Names,
-  given: Source | readonly Source[],
+  source: Source | readonly Source[],
 ): Promise<void> {
   const resourceOf = (kind: unknown) => Object.entries(configurationKinds).find(([name]) => name === kind)?.[1];
   const apiVersion = `admissionregistration.${names.domain}/v1`;
-  const isWanted = (object: { readonly [field: string]: unknown }) => resourceOf(object['kind']) !== undefined;
-  const found = await readSources('webhooks.configurations', given, isWanted);
-  const created = found.map(async ({ object, where }) => {
+  const isSelected = (object: { readonly [field: string]: unknown }) => resourceOf(object['kind']) !== undefined;
+  const sourced = await readSources('webhooks.configurations', source, isSelected);
+  const created = sourced.map(async ({ object, where }) => {
     const resource = resourceOf(object.kind);
     if (resource === undefined) {
       throw new StartError(
         `${where}: kind must be ${Object.keys(configurationKinds).join(' or ')}; it is ${object.kind}`,
       );
     }
-    await attributed(where, client.create({ apiVersion, resource }, object));
+    await withSource(where, client.create({ apiVersion, resource }, object));
   });
   allOf(await Promise.allSettled(created));
 }
@@ -79,38 +79,38 @@ interface Served {
  */
 export async function loadObjects(
   client: Client,
-  given: Source | readonly Source[],
+  source: Source | readonly Source[],
   prepared: (namespaces: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const found = await readSources('objects', given);
-  const of = (wanted: string) =>
-    found.filter(({ object: { apiVersion, kind } }) => apiVersion === 'v1' && kind === wanted);
+  const sourced = await readSources('objects', source);
+  const of = (kindName: string) =>
+    sourced.filter(({ object: { apiVersion, kind } }) => apiVersion === 'v1' && kind === kindName);
   const [namespaces, accounts] = [of('Namespace'), of('ServiceAccount')];
   const first = new Set([...namespaces, ...accounts]);
   await createObjects(client, first);
   await prepared(namespaces.map(({ object }) => object.metadata.name ?? ''));
   await createObjects(
     client,
-    found.filter((one) => !first.has(one)),
+    sourced.filter((one) => !first.has(one)),
   );
 }
 
-async function createObjects(client: Client, found: Iterable<SourcedObject>): Promise<void> {
+async function createObjects(client: Client, sourced: Iterable<SourcedObject>): Promise<void> {
   const served = new Map<string, Promise<readonly Served[]>>();
-  for (const { object, where } of found) {
+  for (const { object, where } of sourced) {
     const { apiVersion, kind, metadata } = object;
-    const resources = served.get(apiVersion) ?? attributed(where, discover(client, apiVersion));
+    const resources = served.get(apiVersion) ?? withSource(where, discover(client, apiVersion));
     served.set(apiVersion, resources);
     const resource = (await resources).find((one) => one.kind === kind && !one.name.includes('/'));
     if (resource === undefined) throw new StartError(`${where}: no resource of ${apiVersion} has the kind ${kind}`);
     const { name: plural, namespaced } = resource;
     const namespace = namespaced ? { namespace: metadata.namespace ?? 'default' } : {};
     const place = { apiVersion, resource: plural, ...namespace };
-    const created = await attributed(where, client.create(place, object));
+    const created = await withSource(where, client.create(place, object));
     const hasStatus = (await resources).some(({ name }) => name === `${plural}/status`);
     if (!hasStatus || object['status'] === undefined) continue;
     const status = { ...place, name: created.metadata.name ?? '', subresource: 'status' };
-    await attributed(where, client.update(status, { ...created, status: object['status'] }));
+    await withSource(where, client.update(status, { ...created, status: object['status'] }));
   }
 }
 
@@ -124,7 +124,7 @@ async function discover(client: Client, apiVersion: string): Promise<readonly Se
 }
 
 /** The result. @throws StartError that says where the refused object comes from */
-async function attributed<T>(where: string, result: Promise<T>): Promise<T> {
+async function withSource<T>(where: string, result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {

@@ -12,21 +12,21 @@ import {
 } from '../../auth/index.ts';
 import type { Features, Names } from '../../meta/index.ts';
 import type { TrustedAuthorities } from '../certificates/trusted-authorities.ts';
-import { exposureOf } from '../commands/files.ts';
 import type { Log } from '../dependencies.ts';
+import { permissionProblem } from '../private-files.ts';
 import { allowsAnonymous } from '../settings/authorization-modes.ts';
 import { resolveFeatures } from '../settings/feature-gates.ts';
 import type { Settings } from '../settings/flags.ts';
-import { ofOthers, readSettingFile } from '../settings/read-file.ts';
+import { othersPermissions, readSettingFile } from '../settings/read-file.ts';
 import { StartError, systemReason } from '../start-error.ts';
 import type { ProviderSettings } from './authentication-configuration.ts';
 import { type IdentityProviders, openProviders, type ProviderDependencies } from './identity-providers.ts';
-import { ownIssuers, type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
+import { openTokens, ownIssuers, type TokenDependencies, type TokenSettings, type Tokens } from './tokens.ts';
 
 /** How requests and tokens are authenticated. */
 export interface Authentication extends Tokens {
   readonly authenticate: Authenticator;
-  /** Ends requests to identity providers. */
+  /** Aborts requests to identity providers. */
   readonly close: () => Promise<void>;
 }
 
@@ -45,10 +45,11 @@ export type AuthenticationSettings = TokenSettings &
   >;
 
 /**
- * Users named by authenticating proxies, client certificates, bearer tokens, and anonymous requests when they are allowed.
+ * Authenticates by the headers of authenticating proxies, client certificates and bearer tokens, and serves anonymous
+ * requests when they are allowed.
  * @throws StartError
  */
-export async function authenticationOf(
+export async function openAuthentication(
   settings: AuthenticationSettings,
   names: Names,
   {
@@ -60,7 +61,7 @@ export async function authenticationOf(
 ): Promise<Authentication> {
   const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
   const providers = await openProviders(settings, names, ownIssuers(settings, names), dependencies);
-  const tokens = await tokensOf(settings, names, entries, providers, dependencies);
+  const tokens = await openTokens(settings, names, entries, providers, dependencies);
   const features = resolveFeatures(settings.featureGates);
   checkUidHeaders(settings, features);
   const { clock } = dependencies;
@@ -73,7 +74,9 @@ export async function authenticationOf(
   const methods = [
     ...(settings.requestheaderClientCaFile === undefined ? [] : [proxies]),
     certificateAuthenticator(names, {
-      ...{ pool: trusted.clients, clock, expiring },
+      pool: trusted.clients,
+      clock,
+      expiring,
       uids: features.AllowParsingUserUIDFromCertAuth,
     }),
     bearerAuthenticator(tokens.authenticateToken, tokens.audiences),
@@ -82,7 +85,7 @@ export async function authenticationOf(
   return { ...tokens, authenticate, close: providers.close };
 }
 
-/** Who makes requests without credentials, by the flag or by the file; undefined: nobody. */
+/** The authenticator of requests without credentials, by the flag or the file; undefined when they are rejected. */
 function anonymousOf(
   settings: AuthenticationSettings,
   configured: IdentityProviders['anonymous'],
@@ -114,12 +117,12 @@ function checkUidHeaders({ requestheaderUidHeaders: headers }: AuthenticationSet
   }
 }
 
-/** The entries of the static token file. Tokens that others may read are used, with a warning. @throws StartError */
+/** Reads the static token file. Logs a warning when others may read it. @throws StartError */
 async function readTokens(path: string | undefined, log: Pick<Log, 'warn'>): Promise<TokenUser[]> {
   if (path === undefined) return [];
   const text = await readSettingFile('token-auth-file', path);
   const flag = `--token-auth-file=${JSON.stringify(path)}`;
-  const problem = await exposureOf(path, ofOthers);
+  const problem = await permissionProblem(path, othersPermissions);
   if (problem !== undefined) log.warn(`${flag} ${problem}`, {});
   try {
     return parseTokenFile(text);

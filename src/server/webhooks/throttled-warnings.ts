@@ -2,34 +2,34 @@ import type { PluginInitializer } from '../../admission/index.ts';
 import type { Clock } from '../../meta/index.ts';
 import type { Log } from '../dependencies.ts';
 
-/** How often a failure is told again (ms). */
+/** Interval in which a failure is logged once (ms). */
 const intervalMs = 60_000;
-/** How many different failures are told in an interval. */
-const maxTold = 100;
+/** Maximum number of failures logged in an interval. */
+const maxLogged = 100;
 
-/** Warns of failures: of the same one once in a minute. */
-export function rareWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monotonic'>): Log['warn'] {
-  const told = new Set<string>();
+/** Logs the same failure at most once a minute. */
+export function throttleWarnings(log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monotonic'>): Log['warn'] {
+  const logged = new Set<string>();
   let until = Number.NEGATIVE_INFINITY;
   return (text, fields) => {
     const now = clock.monotonic();
     if (now >= until) {
       until = now + intervalMs;
-      told.clear();
+      logged.clear();
     }
     const id = JSON.stringify(fields);
-    if (told.size === maxTold || told.has(id)) return;
-    told.add(id);
+    if (logged.size === maxLogged || logged.has(id)) return;
+    logged.add(id);
     log.warn(text, fields);
   };
 }
 
-/** Warns of failures of admission webhooks: of the same failure of a webhook once in a minute. */
+/** Logs failures of admission webhooks, the same failure of a webhook at most once a minute. */
 export function webhookFailures(
   log: Pick<Log, 'warn'>,
   clock: Pick<Clock, 'monotonic'>,
 ): PluginInitializer['webhookFailed'] {
-  const warn = rareWarnings(log, clock);
+  const warn = throttleWarnings(log, clock);
   return ({ configuration, webhook, why, ignored }) =>
     warn(`an admission webhook has failed${ignored ? ', which is ignored' : ''}`, { configuration, webhook, why });
 }

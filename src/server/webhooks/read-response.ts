@@ -1,38 +1,34 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { ReceivedBytes } from '../../meta/index.ts';
 
-/** The bytes of responses that are arriving. */
+/** Limits the bytes of incomplete responses. */
 export interface Receiving {
-  /** Whether so many more fit; they count until they are given back. */
+  /** Reserves bytes; returns whether they fit. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
 
-/** A response with its body, in whatever content encoding it was sent. */
-export interface WholeResponse {
+/** A response with its body, in its content encoding. */
+export interface FullResponse {
   readonly incoming: IncomingMessage;
   readonly body: Buffer;
 }
 
-/** How many interim responses (1xx) may come before the response. */
+/** Maximum number of interim responses (1xx). */
 const maxInterim = 10;
 
 /**
- * The response of a request. `maxBytes`: the size of its body. `receiving` is asked before more bytes are held, and told
- * when they no longer arrive. Rejects with an Error whose message says why there is no complete response.
+ * Reads the response of a request, with a body of up to `maxBytes`. `receiving` limits the bytes of incomplete responses.
+ * Rejects with an Error when there is no complete response.
  */
-export function wholeResponse(
-  outgoing: ClientRequest,
-  maxBytes: number,
-  receiving?: Receiving,
-): Promise<WholeResponse> {
+export function readResponse(outgoing: ClientRequest, maxBytes: number, receiving?: Receiving): Promise<FullResponse> {
   return new Promise((resolve, reject) => {
     let interim = 0;
     outgoing.on('information', () => {
       interim += 1;
       if (interim > maxInterim) outgoing.destroy(new Error(`more than ${maxInterim} interim responses (1xx)`));
     });
-    // Where nobody listens, Node closes the connection without an event.
+    // Without this listener Node closes the connection without an event.
     outgoing.on('upgrade', (_, socket) => {
       socket.destroy();
       reject(new Error('the response changes the protocol, which the request did not ask for'));

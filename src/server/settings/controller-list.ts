@@ -1,18 +1,18 @@
-import { allControllers } from '../controllers/index.ts';
+import { allControllers } from '../../controllers/index.ts';
 
 /** The names of the controllers that are on. */
 type Controllers = ReadonlySet<string>;
 
 export const controllerNames: readonly string[] = allControllers.map(({ name }) => name);
 
-/** The controllers that `*` stands for. */
+/** The controllers that `*` enables. */
 export const defaultControllers: Controllers = new Set(
   allControllers.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map(({ name }) => name),
 );
 
 /**
- * The controllers that a list switches on: `name`, `-name`, `*` for all that are on by default, `-*` for none of those
- * that the list does not name. The first item that is about a controller decides; without any it is off.
+ * Parses a list of controllers: `name`, `-name`, `*` for all that are on by default, `-*` for none of those that the list
+ * does not name. The first item that matches a controller decides; without a match it is off.
  */
 export function parseControllers(text: string): { readonly value: Controllers } | { readonly problem: string } {
   const items = text
@@ -35,7 +35,8 @@ export function parseControllers(text: string): { readonly value: Controllers } 
 const currentName = (name: string): string | undefined =>
   name === '*'
     ? name
-    : allControllers.find((known) => known.name === name || known.formerNames?.includes(name) === true)?.name;
+    : allControllers.find((controller) => controller.name === name || controller.formerNames?.includes(name) === true)
+        ?.name;
 
 /** The inverse of `parseControllers`. */
 export function formatControllers(on: Controllers): string {

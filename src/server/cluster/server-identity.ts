@@ -5,10 +5,10 @@ import type { Random } from '../../meta/index.ts';
 import { defaultSettings, type ServerSettings } from '../settings/flags.ts';
 
 /**
- * `apiserver-` and the digest of the host name; of the port too where it is not the default one, so that several servers
- * of a host differ. A server on any free port has another identity at every start.
+ * Returns `apiserver-` and a digest of the host name and of a port other than the default one, so that several servers of a
+ * host differ. A server on a free port has a new identity at every start.
  */
-export function identityOf({ securePort }: Pick<ServerSettings, 'securePort'>, random: Random): string {
+export function createServerIdentity({ securePort }: Pick<ServerSettings, 'securePort'>, random: Random): string {
   const host = hostname();
   const port = securePort === 0 ? random.uuid() : String(securePort);
   const own = securePort === defaultSettings.securePort ? host : `${host}:${port}`;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { webhookFailures } from './webhook-failures.ts';
+import { webhookFailures } from './throttled-warnings.ts';
 
 /** What is logged, on a clock that the test sets. */
 function logged() {

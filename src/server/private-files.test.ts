@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readPrivate, writePrivate, writePublic } from './files.ts';
+import { readPrivate, writePrivate, writePublic } from './private-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-'));
 const path = join(folder, 'a');

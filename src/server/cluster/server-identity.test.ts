@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
 import { systemRandom } from '../random.ts';
-import { identityOf } from './identity.ts';
+import { createServerIdentity } from './server-identity.ts';
 
 /** Base32 by arithmetic on the whole number. */
 function base32(bytes: Uint8Array): string {
@@ -14,7 +14,7 @@ function base32(bytes: Uint8Array): string {
   );
   return text.padStart(Math.ceil((bytes.length * 8) / 5), 'a');
 }
-const of = (securePort: number) => identityOf({ securePort }, systemRandom);
+const of = (securePort: number) => createServerIdentity({ securePort }, systemRandom);
 
 it('is the digest of the host name at the default port, as in the reference server', () => {
   const digest = createHash('sha256').update(hostname()).digest().subarray(0, 16);

@@ -1,4 +1,4 @@
-import type { ObjectKey, TypedObject, UntypedObject } from './kind.ts';
+import type { ObjectKey, TypedKind, TypedObject, UntypedObject } from './kind.ts';
 import type { KindClient, ObjectObserver } from './kind-client.ts';
 import type { PlaceClient } from './place-client.ts';
 import type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
@@ -19,6 +19,8 @@ export interface ClientOptions {
 export interface Client extends PlaceClient {
   /** The objects of a kind, built-in or custom: `client.kind<Deployment>('apps/v1', 'Deployment')`. */
   kind<T extends TypedObject = UntypedObject>(apiVersion: string, kind: string): KindClient<NoInfer<T>>;
+  /** The same for a kind that carries the type of its objects, such as a constant that several informers share. */
+  kind<T extends TypedObject>(kind: TypedKind<T>): KindClient<T>;
   /** Tells of all objects that kinds of this client read and write from now on. The result ends that. */
   observe(observer: ObjectObserver): () => void;
   log(pod: ObjectKey, options?: LogOptions): Promise<ContainerLog>;

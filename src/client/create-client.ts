@@ -8,7 +8,7 @@ import {
   streamProtocols,
 } from '../meta/index.ts';
 import type { Client, ClientOptions } from './client.ts';
-import type { KindPlace, ObjectKey, TypedObject } from './kind.ts';
+import type { KindPlace, ObjectKey, TypedKind, TypedObject } from './kind.ts';
 import { createKindClient, type ObjectObserver } from './kind-client.ts';
 import { KindPlaces } from './kind-places.ts';
 import type { Place } from './place.ts';
@@ -42,7 +42,8 @@ export function createClient(options: ClientOptions): Client {
       },
     };
     return {
-      kind: (apiVersion, kind) => createKindClient(client, { apiVersion, kind }, all),
+      kind: <T extends TypedObject>(first: TypedKind<T> | string, kind = '') =>
+        createKindClient<T>(client, typeof first === 'string' ? { apiVersion: first, kind } : first, all),
       resolve: resolverOver(request, names),
       observe: (observer) => {
         observers.add(observer);

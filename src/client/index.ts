@@ -20,15 +20,14 @@ export {
   type TypedObject,
   type UntypedObject,
 } from './kind.ts';
-export {
-  createKindClient,
-  type DeleteOptions,
-  type InNamespace,
-  type KindClient,
-  type ObjectObserver,
-  type Partially,
-  type Subresource,
-  type Unnamed,
+export type {
+  DeleteOptions,
+  InNamespace,
+  KindClient,
+  ObjectObserver,
+  Partially,
+  Subresource,
+  Unnamed,
 } from './kind-client.ts';
 export {
   jitterFactor,

@@ -63,7 +63,7 @@ export const clusterRoleAggregationController: Controller = {
       const { uid } = role.metadata;
       // Without the uid a role that has been deleted by now would be created.
       const metadata = { name: key, ...(uid === undefined ? {} : { uid }) };
-      await client.apply(kinds.clusterRoles, { metadata, rules }, name);
+      await client.kind(kinds.clusterRoles).apply({ metadata, rules }, { fieldManager: name, force: true });
     };
     // One worker: roles that select each other do not exchange their rules for ever.
     const work = queue('ClusterRoleAggregator', reconcile, { workers: 1 });

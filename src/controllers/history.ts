@@ -78,11 +78,11 @@ export async function createRevision<O extends Named>(
       ownerReferences: [controllerReference(kind, owner, names)],
     };
     try {
-      const created = await client.create(kinds.controllerRevisions, { metadata, data, revision });
+      const created = await client.kind(kinds.controllerRevisions).create({ metadata, data, revision });
       return { revision: created, collisionCount };
     } catch (error) {
       if (!isStatus(error, 409)) throw error;
-      const existing = await client.get(kinds.controllerRevisions, namespace, name);
+      const existing = await client.kind(kinds.controllerRevisions).get({ namespace, name });
       if (hasData(existing, data)) return { revision: existing, collisionCount };
     }
   }
@@ -91,7 +91,7 @@ export async function createRevision<O extends Named>(
 /** The revision with this number. */
 export async function renumbered({ client }: ControllerContext, revision: Revision, number: number): Promise<Revision> {
   if (revision.revision === number) return revision;
-  return client.update(kinds.controllerRevisions, { ...revision, revision: number });
+  return client.kind(kinds.controllerRevisions).update({ ...revision, revision: number });
 }
 
 /** Deletes the oldest of the revisions that are not live beyond the limit. */
@@ -104,7 +104,7 @@ export async function truncateHistory(
   const old = revisions.filter((revision) => !isLive(revision));
   for (const revision of old.slice(0, Math.max(0, old.length - limit))) {
     try {
-      await client.delete(kinds.controllerRevisions, revision);
+      await client.kind(kinds.controllerRevisions).delete(revision.metadata);
     } catch (error) {
       if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
     }

@@ -12,8 +12,8 @@ import {
   WorkQueue,
 } from '../client/index.ts';
 import { type Clock, inTurns, type Names, type Random, type Steps, scheduler, type Turns } from '../meta/index.ts';
+import type { Named } from './kind.ts';
 import { MetadataFeed } from './metadata/feed.ts';
-import { createObjectClient } from './object-client.ts';
 import { Reconciles } from './reconciles.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Controller, ControllerContext, ControllerUser } from './types.ts';
@@ -68,15 +68,24 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       rate === undefined || user !== undefined
         ? transport
         : rateLimited(transport, timesRate(rate, times), clock, signal);
-    const api = account === undefined ? reader : clientOf(account, user, limit);
-    const client = createObjectClient(api, informers);
-    const events = new EventRecorder({ client: api, clock, log, component: eventSource });
+    const client = account === undefined ? reader : clientOf(account, user, limit);
+    if (client !== reader) shareWithInformers(client, informers);
+    const events = new EventRecorder({ client, clock, log, component: eventSource });
     recorders.push(events);
     const turns = scheduler.turns(name);
     const context: ControllerContext = {
       turns,
       background: (steps) => long.run(steps, turns),
-      ...{ names, clock, random, log, settings, client, api, informers, metadata, events, signal },
+      names,
+      clock,
+      random,
+      log,
+      settings,
+      client,
+      informers,
+      metadata,
+      events,
+      signal,
       queue: (name, work, { workers = defaultWorkers, ...backoff } = {}) => {
         const reconcile = (key: string) => reconciles.run(name, key, work);
         const queue = new WorkQueue({ name, reconcile, workers, ...backoff, clock, log, observe });
@@ -116,6 +125,17 @@ export function startControllers(options: ManagerOptions): RunningControllers {
       ]);
     },
   };
+}
+
+/** Hands what typed kinds of the client read and write to the informers. The objects are shared, not copied. */
+function shareWithInformers(client: Client, informers: Informers): void {
+  client.observe({
+    observe: (kind, object) => {
+      delete (object as Named).metadata.managedFields;
+      informers.started(kind)?.observe(object);
+    },
+    forget: informers.forget,
+  });
 }
 
 const timesRate = (rate: RequestRate, { perSecond = 1, burst = 1 }: Partial<RequestRate>): RequestRate => ({

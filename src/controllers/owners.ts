@@ -1,4 +1,10 @@
-import { type Index, type Informer, type KindPlace, controllerReference as referenceTo } from '../client/index.ts';
+import {
+  type Client,
+  type Index,
+  type Informer,
+  type KindPlace,
+  controllerReference as referenceTo,
+} from '../client/index.ts';
 import {
   isStatus,
   type LabelSelector,
@@ -8,7 +14,6 @@ import {
   type Turns,
 } from '../meta/index.ts';
 import { apiVersionOf, type Kind, type Named } from './kind.ts';
-import type { ObjectClient } from './object-client.ts';
 import { Evaluation } from './selection.ts';
 
 /** The owner reference with `controller: true`; an object has one at most. */
@@ -34,7 +39,7 @@ export function findController<T extends Named>(informer: Informer<T>, object: N
 }
 
 export interface Claimant<O extends Named> {
-  readonly client: ObjectClient;
+  readonly client: Client;
   readonly names: Names;
   readonly turns: Turns;
   readonly kind: Kind<O>;
@@ -81,19 +86,19 @@ export async function claim<T extends Named, O extends Named>(
 
 /** Whether the owner is there, in the store, and not being deleted. */
 async function isAlive(
-  client: ObjectClient,
+  client: Client,
   kind: KindPlace,
   namespace: string,
   name: string,
   uid: string,
 ): Promise<boolean> {
-  const live = await client.find<Named>(kind, namespace, name);
+  const live = await client.kind<Named>(kind).find({ namespace, name });
   return live?.metadata.uid === uid && live.metadata.deletionTimestamp === undefined;
 }
 
 /** Undefined: the object is gone. */
 async function adopt<T extends Named>(
-  client: ObjectClient,
+  client: Client,
   kind: Kind<T>,
   object: T,
   reference: OwnerReference,
@@ -104,7 +109,7 @@ async function adopt<T extends Named>(
   try {
     // The uid makes sure that it is still the same object; another controller's reference makes it invalid.
     const metadata = { ownerReferences: [reference], uid, ...finalizers };
-    return await client.patch(kind, object, 'strategic', { metadata });
+    return await client.kind(kind).patch(object.metadata, 'strategic', { metadata });
   } catch (error) {
     if (isStatus(error, 404)) return undefined;
     throw error;
@@ -112,7 +117,7 @@ async function adopt<T extends Named>(
 }
 
 async function release<T extends Named>(
-  client: ObjectClient,
+  client: Client,
   kind: Kind<T>,
   object: T,
   owner: string,
@@ -122,7 +127,7 @@ async function release<T extends Named>(
   const finalizers = finalizer === undefined ? {} : { '$deleteFromPrimitiveList/finalizers': [finalizer] };
   try {
     const metadata = { ownerReferences: [{ $patch: 'delete', uid: owner }], uid, ...finalizers };
-    await client.patch(kind, object, 'strategic', { metadata });
+    await client.kind(kind).patch(object.metadata, 'strategic', { metadata });
   } catch (error) {
     // The object is gone, or another one has its name.
     if (!(error instanceof StatusError) || ![404, 409, 422].includes(error.code)) throw error;

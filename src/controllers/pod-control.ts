@@ -43,7 +43,7 @@ export const namePrefix = (name: string): string => (dns1123Subdomain(`${name}-a
 export async function createPod({ client, events, names }: Context, owner: PodOwner, pod: Pod): Promise<Pod> {
   const subject = { ...owner.object, apiVersion: apiVersionOf(owner.kind, names), kind: owner.kind.kind };
   try {
-    const created = await client.create(kinds.pods, pod);
+    const created = await client.kind(kinds.pods).create(pod);
     events.record(subject, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     return created;
   } catch (error) {
@@ -59,7 +59,7 @@ export async function deletePod({ client, events, names }: Context, owner: PodOw
   const subject = { ...owner.object, apiVersion: apiVersionOf(owner.kind, names), kind: owner.kind.kind };
   const name = pod.metadata.name ?? '';
   try {
-    await client.delete(kinds.pods, pod);
+    await client.kind(kinds.pods).delete(pod.metadata);
     events.record(subject, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
   } catch (error) {
     // Gone, or another pod has its name by now.

@@ -8,16 +8,18 @@ afterEach(() => cluster.close());
 
 async function start(terminatedPodThreshold = 0) {
   cluster = await testCluster([podGarbageCollector], { settings: { terminatedPodThreshold } });
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
 }
 async function addPod(name: string, { nodeName = '', phase = '', finalizers = [] as string[] } = {}) {
   const metadata = { namespace: 'default', name, finalizers };
   const containers = [{ name: 'c', image: 'example.com/app:1' }];
   const spec = { automountServiceAccountToken: false, containers, ...(nodeName === '' ? {} : { nodeName }) };
-  const pod = await cluster.client.create(kinds.pods, { metadata, spec });
-  if (phase !== '') await cluster.client.patch(kinds.pods, pod, 'merge', { status: { phase } }, 'status');
+  const pod = await cluster.client.kind(kinds.pods).create({ metadata, spec });
+  if (phase !== '')
+    await cluster.client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'merge', { status: { phase } });
 }
-const names = async () => (await cluster.client.list(kinds.pods, 'default')).map(({ metadata }) => metadata.name);
+const names = async () =>
+  (await cluster.client.kind(kinds.pods).list({ namespace: 'default' })).items.map(({ metadata }) => metadata.name);
 
 describe('pod-garbage-collector-controller', () => {
   it('deletes the oldest ended pods beyond the threshold', async () => {
@@ -38,7 +40,7 @@ describe('pod-garbage-collector-controller', () => {
     await cluster.advance(20_000);
     expect(await names()).toEqual(['lost', 'waiting']);
     await cluster.advance(60_000);
-    const lost = await cluster.client.get(kinds.pods, 'default', 'lost');
+    const lost = await cluster.client.kind(kinds.pods).get({ namespace: 'default', name: 'lost' });
     expect(lost.metadata.deletionTimestamp).toBeDefined();
     expect(lost.status).toMatchObject({
       phase: 'Failed',
@@ -58,7 +60,7 @@ describe('pod-garbage-collector-controller', () => {
     await start();
     await addPod('early', { nodeName: 'late', phase: 'Running' });
     await cluster.advance(30_000);
-    await cluster.client.create(kinds.nodes, { metadata: { name: 'late' } });
+    await cluster.client.kind(kinds.nodes).create({ metadata: { name: 'late' } });
     await cluster.advance(120_000);
     expect(await names()).toEqual(['early']);
   });
@@ -67,14 +69,16 @@ describe('pod-garbage-collector-controller', () => {
     await start();
     await addPod('unscheduled', { finalizers: ['example.com/hold'] });
     const place = { metadata: { namespace: 'default', name: 'unscheduled' } };
-    await cluster.client.delete(kinds.pods, place);
+    await cluster.client.kind(kinds.pods).delete(place.metadata);
     const taints = [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' as const }];
-    await cluster.client.create(kinds.nodes, { metadata: { name: 'broken' }, spec: { taints } });
+    await cluster.client.kind(kinds.nodes).create({ metadata: { name: 'broken' }, spec: { taints } });
     await addPod('stuck', { nodeName: 'broken', phase: 'Running' });
     await addPod('fine', { nodeName: 'broken', phase: 'Running' });
-    await cluster.client.delete(kinds.pods, { metadata: { namespace: 'default', name: 'stuck' } });
+    await cluster.client.kind(kinds.pods).delete({ namespace: 'default', name: 'stuck' });
     await cluster.advance(20_000);
     expect(await names()).toEqual(['fine', 'unscheduled']);
-    expect((await cluster.client.get(kinds.pods, 'default', 'unscheduled')).status?.phase).toBe('Failed');
+    expect(
+      (await cluster.client.kind(kinds.pods).get({ namespace: 'default', name: 'unscheduled' })).status?.phase,
+    ).toBe('Failed');
   });
 });

@@ -37,7 +37,7 @@ export const podGarbageCollector: Controller = {
     const remove = async (pod: Pod, isOrphan = false) => {
       try {
         if (!isEnded(pod) || pod.status?.phase === undefined) await markFailed(pod, isOrphan);
-        await client.delete(kinds.pods, pod, { gracePeriodSeconds: 0 });
+        await client.kind(kinds.pods).delete(pod.metadata, { gracePeriodSeconds: 0 });
       } catch (error) {
         if (!isStatus(error, 404) && !isStatus(error, 409)) log.error('a pod cannot be deleted', { error });
       }
@@ -47,7 +47,10 @@ export const podGarbageCollector: Controller = {
       const now = formatTime(clock.now());
       const condition = { ...nodeGone, message: 'PodGC: node no longer exists', lastTransitionTime: now };
       const status = { phase: 'Failed', ...(isOrphan ? { conditions: [condition] } : {}) };
-      await client.patch(kinds.pods, pod, 'strategic', { metadata: { uid }, status }, 'status');
+      await client
+        .kind(kinds.pods)
+        .subresource('status')
+        .patch(pod.metadata, 'strategic', { metadata: { uid }, status });
     };
     const isOutOfService = ({ spec }: Pod) => {
       const node = nodes.get('', spec?.nodeName ?? '');
@@ -66,7 +69,7 @@ export const podGarbageCollector: Controller = {
         const since = missing.get(name) ?? clock.now();
         missing.set(name, since);
         if (clock.now() - since < quarantineMs) continue;
-        if ((await client.find(kinds.nodes, '', name)) === undefined) gone.add(name);
+        if ((await client.kind(kinds.nodes).find({ name })) === undefined) gone.add(name);
       }
       return gone;
     };

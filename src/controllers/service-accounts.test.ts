@@ -11,15 +11,15 @@ describe('serviceaccount-controller', () => {
     cluster = await testCluster([serviceAccountController]);
     const { client } = cluster;
     const uidOf = async (namespace: string) => {
-      const account = await client.find(kinds.serviceAccounts, namespace, 'default');
+      const account = await client.kind(kinds.serviceAccounts).find({ namespace, name: 'default' });
       return account?.metadata.uid;
     };
     expect(await uidOf('kube-system')).toBeDefined();
-    await client.create(kinds.namespaces, { metadata: { name: 'team' } });
+    await client.kind(kinds.namespaces).create({ metadata: { name: 'team' } });
     await cluster.settle();
     const first = await uidOf('team');
     expect(first).toBeDefined();
-    await client.delete(kinds.serviceAccounts, { metadata: { namespace: 'team', name: 'default' } });
+    await client.kind(kinds.serviceAccounts).delete({ namespace: 'team', name: 'default' });
     await cluster.settle();
     const second = await uidOf('team');
     expect(second).toBeDefined();
@@ -29,12 +29,12 @@ describe('serviceaccount-controller', () => {
   it('creates none in a namespace that is being deleted', async () => {
     cluster = await testCluster([serviceAccountController]);
     const { client } = cluster;
-    await client.create(kinds.namespaces, { metadata: { name: 'team' } });
+    await client.kind(kinds.namespaces).create({ metadata: { name: 'team' } });
     await cluster.settle();
-    await client.delete(kinds.namespaces, { metadata: { name: 'team' } });
-    await client.delete(kinds.serviceAccounts, { metadata: { namespace: 'team', name: 'default' } });
+    await client.kind(kinds.namespaces).delete({ name: 'team' });
+    await client.kind(kinds.serviceAccounts).delete({ namespace: 'team', name: 'default' });
     await cluster.settle();
-    expect(await client.list(kinds.serviceAccounts, 'team')).toEqual([]);
+    expect((await client.kind(kinds.serviceAccounts).list({ namespace: 'team' })).items).toEqual([]);
     expect(cluster.logged).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ export const serviceAccountController: Controller = {
       for (const name of managed) {
         if (!namespaces.get('', namespace) || accounts.get(namespace, name)) continue;
         try {
-          await client.create(kinds.serviceAccounts, { metadata: { namespace, name } });
+          await client.kind(kinds.serviceAccounts).create({ metadata: { namespace, name } });
         } catch (error) {
           // It exists, or the namespace is gone by now.
           if (!isStatus(error, 409) && !isStatus(error, 404) && !isStatus(error, 403)) throw error;

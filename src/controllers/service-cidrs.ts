@@ -56,7 +56,7 @@ export const serviceCidrsController: Controller = {
 async function addFinalizer({ client, names }: ControllerContext, range: Range): Promise<void> {
   const finalizer = finalizerOf(names);
   if (range.metadata.finalizers?.includes(finalizer)) return;
-  await client.patch(kinds.serviceCidrs, range, 'strategic', { metadata: { finalizers: [finalizer] } });
+  await client.kind(kinds.serviceCidrs).patch(range.metadata, 'strategic', { metadata: { finalizers: [finalizer] } });
 }
 
 /** Lets a range go that is being deleted, when its time is over; or says why it cannot. */
@@ -77,7 +77,7 @@ async function release(
   const finalizer = finalizerOf(names);
   if (!range.metadata.finalizers?.includes(finalizer)) return undefined;
   const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };
-  await client.patch(kinds.serviceCidrs, range, 'strategic', { metadata });
+  await client.kind(kinds.serviceCidrs).patch(range.metadata, 'strategic', { metadata });
   return undefined;
 }
 
@@ -107,7 +107,7 @@ async function setCondition(
   const condition = { type: 'Ready', status, reason, message, lastTransitionTime: formatTime(clock.now()) };
   const { name = '' } = range.metadata;
   const wanted = { metadata: { name }, status: { conditions: [condition] } };
-  await client.apply(kinds.serviceCidrs, wanted, component, 'status');
+  await client.kind(kinds.serviceCidrs).subresource('status').apply(wanted, { fieldManager: component, force: true });
 }
 
 /** A block of addresses. */

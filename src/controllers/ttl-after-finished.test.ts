@@ -12,7 +12,7 @@ const template = { spec: { restartPolicy: 'Never' as const, containers: [{ name:
 async function finished(ttlSecondsAfterFinished?: number) {
   cluster = await testCluster([ttlAfterFinishedController]);
   const spec = { template, ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }) };
-  await cluster.client.create(kinds.jobs, { ...job, spec });
+  await cluster.client.kind(kinds.jobs).create({ ...job, spec });
   const time = '2026-01-01T00:00:00Z';
   const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
     type,
@@ -20,10 +20,10 @@ async function finished(ttlSecondsAfterFinished?: number) {
     lastTransitionTime: time,
   }));
   const status = { startTime: time, completionTime: time, conditions };
-  await cluster.client.patch(kinds.jobs, job, 'merge', { status }, 'status');
+  await cluster.client.kind(kinds.jobs).subresource('status').patch(job.metadata, 'merge', { status });
   await cluster.settle();
 }
-const read = () => cluster.client.find(kinds.jobs, 'default', 'brief');
+const read = () => cluster.client.kind(kinds.jobs).find({ namespace: 'default', name: 'brief' });
 
 it('deletes a finished job in the foreground when its time to live is over', async () => {
   await finished(60);
@@ -36,7 +36,7 @@ it('deletes a finished job in the foreground when its time to live is over', asy
 
 it('waits for a time to live that was extended', async () => {
   await finished(60);
-  await cluster.client.patch(kinds.jobs, job, 'merge', { spec: { ttlSecondsAfterFinished: 120 } });
+  await cluster.client.kind(kinds.jobs).patch(job.metadata, 'merge', { spec: { ttlSecondsAfterFinished: 120 } });
   await cluster.advance(119_000);
   expect((await read())?.metadata.deletionTimestamp).toBeUndefined();
   await cluster.advance(1_000);

@@ -36,12 +36,12 @@ export const ttlAfterFinishedController: Controller = {
       if (ms > 0) return { requeueAfterMs: ms };
       const { namespace = '', name = '' } = job.metadata;
       // The time to live may have been extended a moment ago.
-      const live = await client.find(kinds.jobs, namespace, name);
+      const live = await client.kind(kinds.jobs).find({ namespace, name });
       const liveMs = left(live);
       if (live === undefined || liveMs === undefined) return undefined;
       if (liveMs > 0) return { requeueAfterMs: liveMs };
       try {
-        await client.delete(kinds.jobs, live, { propagationPolicy: 'Foreground' });
+        await client.kind(kinds.jobs).delete(live.metadata, { propagationPolicy: 'Foreground' });
       } catch (error) {
         if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
       }

@@ -15,7 +15,7 @@ import type { ValidatingAdmissionPolicySpec } from '../../types/admissionregistr
 import { findType } from '../../types/find-type.ts';
 import { kinds } from '../kinds.ts';
 import type { ServedResources } from '../metadata/discovery.ts';
-import type { Controller, ControllerContext } from '../types.ts';
+import type { Controller } from '../types.ts';
 
 /** Tells in the status of policies which of their expressions cannot hold for the kinds that they are for. */
 export const policyStatusController: Controller = {
@@ -23,7 +23,7 @@ export const policyStatusController: Controller = {
   formerNames: ['validatingadmissionpolicy-status'],
   account: 'validatingadmissionpolicy-status-controller',
   start(context) {
-    const { client, informers, metadata, api, names } = context;
+    const { client, informers, metadata, names } = context;
     const policies = informers.of(kinds.validatingAdmissionPolicies);
     const isChecked = ({ metadata: { generation = 0 }, status }: NonNullable<ReturnType<typeof policies.getByKey>>) =>
       (status?.observedGeneration ?? 0) >= generation;
@@ -31,7 +31,7 @@ export const policyStatusController: Controller = {
       const policy = policies.getByKey(key);
       if (policy === undefined || isChecked(policy)) return;
       const { spec = {} } = policy;
-      const lookup = await typesFor(spec, await metadata.discover(), api, names);
+      const lookup = await typesFor(spec, await metadata.discover(), client, names);
       const checking = checkTypes(spec, lookup);
       let step = checking.next();
       for (; step.done !== true; step = checking.next()) await nextTurn();
@@ -42,7 +42,10 @@ export const policyStatusController: Controller = {
         typeChecking: expressionWarnings.length === 0 ? {} : { expressionWarnings },
       };
       try {
-        await client.update(kinds.validatingAdmissionPolicies, { ...policy, status }, 'status');
+        await client
+          .kind(kinds.validatingAdmissionPolicies)
+          .subresource('status')
+          .update({ ...policy, status });
       } catch (error) {
         if (!isStatus(error, 404)) throw error;
       }
@@ -57,13 +60,13 @@ export const policyStatusController: Controller = {
 async function typesFor(
   spec: ValidatingAdmissionPolicySpec,
   served: ServedResources,
-  api: ControllerContext['api'],
+  client: Client,
   names: Names,
 ): Promise<TypeLookup> {
   const schemas = new Map<string, JsonObject>();
   for (const apiVersion of versionsOf(spec)) {
     if (isBuiltIn(apiVersion, names)) continue;
-    for (const [kind, schema] of await readSchemas(api, apiVersion, names))
+    for (const [kind, schema] of await readSchemas(client, apiVersion, names))
       schemas.set(`${apiVersion} ${kind}`, schema);
   }
   return {
@@ -108,12 +111,12 @@ function builtInType({ group, version, kind }: GroupVersionKind, names: Names): 
 }
 
 /** The schemas of a group version, by the kinds that they are of; none where it is not served. */
-async function readSchemas(api: Client, apiVersion: string, names: Names): Promise<Map<string, JsonObject>> {
+async function readSchemas(client: Client, apiVersion: string, names: Names): Promise<Map<string, JsonObject>> {
   const path = apiVersion.split('/').map(encodeURIComponent).join('/');
   const found = new Map<string, JsonObject>();
   let document: unknown;
   try {
-    document = await readJson(await api.request({ method: 'GET', url: `/openapi/v3/apis/${path}`, headers: {} }));
+    document = await readJson(await client.request({ method: 'GET', url: `/openapi/v3/apis/${path}`, headers: {} }));
   } catch (error) {
     if (isStatus(error, 404)) return found;
     throw error;

@@ -233,7 +233,7 @@ async function selectorOf(
 }
 
 async function siteOf({ context, autoscaler, now }: Pass, scale: ScaleObject, selector: LabelSelector): Promise<Site> {
-  const { api: client, names, metadata, informers, turns } = context;
+  const { client, names, metadata, informers, turns } = context;
   const { namespace = '' } = autoscaler.metadata;
   const pods = await selected(informers.of(kinds.pods).list(namespace), selector, turns);
   const basis = {
@@ -260,7 +260,10 @@ async function writeStatus({ context, autoscaler, conditions }: Pass, counts: St
   const status = { desiredReplicas: 0, ...counts, ...(conditions.length === 0 ? {} : { conditions }) };
   if (jsonEqual(before as never, comparable(status) as never)) return;
   try {
-    await client.update(kinds.horizontalPodAutoscalers, { ...autoscaler, status }, 'status');
+    await client
+      .kind(kinds.horizontalPodAutoscalers)
+      .subresource('status')
+      .update({ ...autoscaler, status });
   } catch (error) {
     events.record(autoscaler, 'Warning', 'FailedUpdateStatus', messageOf(error));
   }

@@ -20,7 +20,7 @@ export const certificateCleaner: Controller = {
       for (const request of requests.list()) {
         if (!isUseless(request, clock.now())) continue;
         try {
-          await client.delete(kinds.certificateSigningRequests, request).catch(ignoreGone);
+          await client.kind(kinds.certificateSigningRequests).delete(request.metadata).catch(ignoreGone);
         } catch (error) {
           log.error('a certificate signing request cannot be deleted', { name: request.metadata.name, error });
         }

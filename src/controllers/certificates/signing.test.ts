@@ -46,12 +46,16 @@ async function resultOf({
     ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
   };
   const metadata = { generateName: 'csr-' };
-  const created = await client.create(kinds.certificateSigningRequests, { metadata, spec });
+  const created = await client.kind(kinds.certificateSigningRequests).create({ metadata, spec });
   const status = { conditions: [{ type, status: 'True', reason: 'Checked' }] };
   const subresource = type === 'Failed' ? 'status' : 'approval';
-  if (type !== 'none') await client.update(kinds.certificateSigningRequests, { ...created, status }, subresource);
+  if (type !== 'none')
+    await client
+      .kind(kinds.certificateSigningRequests)
+      .subresource(subresource)
+      .update({ ...created, status });
   await cluster.settle();
-  const found = await client.get(kinds.certificateSigningRequests, '', created.metadata.name ?? '');
+  const found = await client.kind(kinds.certificateSigningRequests).get({ name: created.metadata.name ?? '' });
   const { certificate = '', conditions = [] } = found.status ?? {};
   return {
     certificate: certificate === '' ? undefined : new X509Certificate(Buffer.from(certificate, 'base64')),

@@ -51,13 +51,19 @@ export const certificateSigner: Controller = {
         const failed = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem };
         const conditions = [...(request.status?.conditions ?? []), { ...failed, lastUpdateTime: formatTime(now) }];
         const status = { ...request.status, conditions };
-        await client.update(kinds.certificateSigningRequests, { ...request, status }, 'status');
+        await client
+          .kind(kinds.certificateSigningRequests)
+          .subresource('status')
+          .update({ ...request, status });
         return;
       }
       const validity = validityOf(durationOf(expirationSeconds, signingMs), now, authority);
       const certificate = signRequest(requested, authority, { ...keyUsages(usages), ...validity });
       const status = { ...request.status, certificate: Buffer.from(certificate).toString('base64') };
-      await client.update(kinds.certificateSigningRequests, { ...request, status }, 'status');
+      await client
+        .kind(kinds.certificateSigningRequests)
+        .subresource('status')
+        .update({ ...request, status });
     });
     requests.onChange((request) => {
       if (request !== undefined) work.add(keyOf(request));

@@ -146,7 +146,10 @@ async function writeStatus(
     conditions: [...others, condition],
   };
   if (jsonEqual((budget.status ?? {}) as never, status as never)) return;
-  await client.update(kinds.podDisruptionBudgets, { ...budget, status: status as Status }, 'status');
+  await client
+    .kind(kinds.podDisruptionBudgets)
+    .subresource('status')
+    .update({ ...budget, status: status as Status });
 }
 
 /** Since when a pod that is not being deleted says that it is about to be disrupted (ms). */
@@ -172,10 +175,9 @@ async function clearDisruption(
   const lastTransitionTime = formatTime(clock.now());
   const condition = { type: 'DisruptionTarget', status: 'False', lastTransitionTime };
   const conditions = (pod.status?.conditions ?? []).map((one) => (one.type === condition.type ? condition : one));
-  await client.update(
-    kinds.pods,
-    { ...pod, status: { ...pod.status, conditions } as NonNullable<Pod['status']> },
-    'status',
-  );
+  await client
+    .kind(kinds.pods)
+    .subresource('status')
+    .update({ ...pod, status: { ...pod.status, conditions } as NonNullable<Pod['status']> });
   return undefined;
 }

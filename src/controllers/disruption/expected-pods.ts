@@ -58,7 +58,7 @@ async function expectedScale(context: ControllerContext, pods: readonly Pod[]) {
 
 /** The scale of a controller: of a replica set that a deployment controls, that of the deployment. */
 async function scaleOf(
-  { informers, api, metadata }: ControllerContext,
+  { informers, client, metadata }: ControllerContext,
   { apiVersion, kind, name, uid }: OwnerReference,
   namespace: string,
 ): Promise<{ readonly uid: string; readonly replicas: number } | undefined> {
@@ -78,6 +78,6 @@ async function scaleOf(
     if (owner?.kind !== 'Deployment') return counted(set, uid);
     return counted(informers.of(kinds.deployments).get(namespace, owner.name), owner.uid);
   }
-  const scale = await readScale(api, await metadata.discover(), { apiVersion, kind, namespace, name });
+  const scale = await readScale(client, await metadata.discover(), { apiVersion, kind, namespace, name });
   return scale?.uid === uid ? scale : undefined;
 }

@@ -1,9 +1,8 @@
-import { keyOf, splitKey } from '../../client/index.ts';
+import { type Client, keyOf, splitKey } from '../../client/index.ts';
 import { isStatus, jsonEqual } from '../../meta/index.ts';
 import type { Endpoints as EndpointsSchema } from '../../types/core-v1.ts';
 import { apiVersionOf, type Named } from '../kind.ts';
 import { kinds } from '../kinds.ts';
-import type { ObjectClient } from '../object-client.ts';
 import { isTerminatingNamespace, messageOf } from '../pod-control.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { endpointKeys } from './labels.ts';
@@ -57,9 +56,9 @@ export const endpointsController: Controller = {
   },
 };
 
-async function remove(client: ObjectClient, at: Pick<Endpoints, 'metadata'>): Promise<void> {
+async function remove(client: Client, at: Pick<Endpoints, 'metadata'>): Promise<void> {
   try {
-    await client.delete(kinds.endpoints, at);
+    await client.kind(kinds.endpoints).delete(at.metadata);
   } catch (error) {
     if (!isStatus(error, 404)) throw error;
   }
@@ -104,8 +103,8 @@ async function write(
     ...(subsets.length === 0 ? {} : { subsets }),
   };
   try {
-    if (current === undefined) await client.create(kinds.endpoints, next);
-    else await client.update(kinds.endpoints, next);
+    if (current === undefined) await client.kind(kinds.endpoints).create(next);
+    else await client.kind(kinds.endpoints).update(next);
   } catch (error) {
     if (current === undefined && isTerminatingNamespace(error)) return;
     const subject = { ...next, apiVersion: apiVersionOf(kinds.endpoints, names), kind: kinds.endpoints.kind };

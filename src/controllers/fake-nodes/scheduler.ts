@@ -73,7 +73,7 @@ export const fakeScheduler: Controller = {
           lastTransitionTime: old?.status === 'False' ? (old.lastTransitionTime ?? null) : formatTime(clock.now()),
         };
         const patch = { status: { conditions: [condition] } };
-        await ignoringAbsence(client.patch(kinds.pods, pod, 'strategic', patch, 'status'));
+        await ignoringAbsence(client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'strategic', patch));
       },
       { workers: bindings },
     );
@@ -108,9 +108,9 @@ const concernsScheduling = (node: NodeObject, old: NodeObject | undefined): bool
   return state(node) !== state(old);
 };
 
-async function bind({ api, events }: ControllerContext, pod: PodObject, node: string): Promise<void> {
+async function bind({ client, events }: ControllerContext, pod: PodObject, node: string): Promise<void> {
   const { namespace = '', name = '', uid = '' } = pod.metadata;
-  await api.create(
+  await client.create(
     { apiVersion: 'v1', resource: 'pods', namespace, name, subresource: 'binding' },
     {
       ...{ apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name, uid } },

@@ -42,7 +42,7 @@ export const tokenCleaner: Controller = {
       const token = tokens.getByKey(key);
       const life = token === undefined ? Number.POSITIVE_INFINITY : lifeOf(token, clock.now());
       if (token !== undefined && life <= 0) {
-        await client.delete(kinds.secrets, token).catch(ignoreGone);
+        await client.kind(kinds.secrets).delete(token.metadata).catch(ignoreGone);
       }
       return life > 0 && Number.isFinite(life) ? { requeueAfterMs: life } : {};
     });
@@ -83,7 +83,7 @@ export const bootstrapSigner: Controller = {
       const current = held.length - others.length === signatures.length;
       if (current && signatures.every(([entry, signature]) => map.data?.[entry] === signature)) return;
       const data = Object.fromEntries([...others, ...signatures]);
-      await client.update(kinds.configMaps, { ...map, data });
+      await client.kind(kinds.configMaps).update({ ...map, data });
     });
     const sign = () => work.add(keyIn(namespace, name));
     maps.onChange((map) => {

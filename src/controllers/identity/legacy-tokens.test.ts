@@ -30,23 +30,23 @@ async function labelsOf(given: Case) {
   cluster = await testCluster([legacyTokenCleaner], { settings: { legacyTokenMs: 2 * day } });
   const { client } = cluster;
   const secrets = listed ? [{ name: 'tok' }] : [];
-  await client.create(kinds.serviceAccounts, { metadata: { namespace, name: 'robot' }, secrets });
+  await client.kind(kinds.serviceAccounts).create({ metadata: { namespace, name: 'robot' }, secrets });
   const place = { metadata: { namespace: 'kube-system', name: trackingMap } };
-  await client.create(kinds.configMaps, { ...place, ...(since === null ? {} : { data: { since } }) });
+  await client.kind(kinds.configMaps).create({ ...place, ...(since === null ? {} : { data: { since } }) });
   const annotations = {
     'kubernetes.io/service-account.name': 'robot',
     ...(uid === undefined ? {} : { 'kubernetes.io/service-account.uid': uid }),
   };
   const metadata = { namespace, name: 'tok', annotations, labels: { ...labels } };
-  await client.create(kinds.secrets, { metadata, type });
+  await client.kind(kinds.secrets).create({ metadata, type });
   if (pod !== undefined) {
     const spec = { containers: [container], serviceAccountName: 'robot', ...pod };
-    await client.create(kinds.pods, { metadata: { namespace, name: 'p' }, spec });
+    await client.kind(kinds.pods).create({ metadata: { namespace, name: 'p' }, spec });
   }
   await cluster.settle();
   cluster.clock.set(Date.UTC(2026, 0, 10, 12));
   await cluster.settle();
-  return (await client.find(kinds.secrets, namespace, 'tok'))?.metadata.labels ?? undefined;
+  return (await client.kind(kinds.secrets).find({ namespace, name: 'tok' }))?.metadata.labels ?? undefined;
 }
 
 const marked = { [invalidSince]: '2026-01-10' };

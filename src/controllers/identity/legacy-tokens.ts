@@ -37,13 +37,16 @@ export const legacyTokenCleaner: Controller = {
       const since = labels[invalidSince] ?? '';
       if (timeOfDay(since) === undefined) {
         const patch = { metadata: { uid, labels: { [invalidSince]: dayOf(now) } } };
-        await client.patch(kinds.secrets, secret, 'merge', patch).catch(ignoreGone);
+        await client.kind(kinds.secrets).patch(secret.metadata, 'merge', patch).catch(ignoreGone);
       } else if (since < lastKept) {
-        await client.delete(kinds.secrets, secret, { preconditions: { resourceVersion } }).catch(ignoreGone);
+        await client
+          .kind(kinds.secrets)
+          .delete(secret.metadata, { preconditions: { resourceVersion } })
+          .catch(ignoreGone);
       }
     };
     every(day, async () => {
-      const map = await client.find(kinds.configMaps, names.systemNamespace, trackingMap);
+      const map = await client.kind(kinds.configMaps).find({ namespace: names.systemNamespace, name: trackingMap });
       const since = timeOfDay(map?.data?.['since'] ?? '');
       const now = clock.now();
       if (since === undefined || now < since + day + settings.legacyTokenMs) return;

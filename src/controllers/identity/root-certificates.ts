@@ -23,10 +23,10 @@ export const rootCertificatePublisher: Controller = {
       const described = { ...annotations, [annotation]: description(names) };
       if (map === undefined) {
         const metadata = { name, namespace, annotations: described };
-        await client.create(kinds.configMaps, { metadata, data }).catch(ignoreGoneNamespace);
+        await client.kind(kinds.configMaps).create({ metadata, data }).catch(ignoreGoneNamespace);
       } else if (!isExactly(map.data, data) || (annotations[annotation] ?? '') === '') {
         const metadata = { ...map.metadata, annotations: described };
-        await client.update(kinds.configMaps, { ...map, metadata, data });
+        await client.kind(kinds.configMaps).update({ ...map, metadata, data });
       }
     });
     namespaces.onChange((namespace) => {

@@ -36,9 +36,9 @@ export const secretTokenController: Controller = {
       const { namespace = '', name: secretName = '', annotations } = secret.metadata;
       const name = accountNameOf(secret);
       const held = accounts.get(namespace, name);
-      const account = isOf(secret, held) ? held : await client.find(kinds.serviceAccounts, namespace, name);
+      const account = isOf(secret, held) ? held : await client.kind(kinds.serviceAccounts).find({ namespace, name });
       if (account === undefined || !isOf(secret, account)) {
-        await client.delete(kinds.secrets, secret).catch(ignoreGone);
+        await client.kind(kinds.secrets).delete(secret.metadata).catch(ignoreGone);
         return;
       }
       const { uid = '' } = account.metadata;
@@ -52,17 +52,20 @@ export const secretTokenController: Controller = {
       }
       if (Object.keys(missing).length === 0) return;
       const metadata = { ...secret.metadata, annotations: { ...annotations, [nameKey]: name, [uidKey]: uid } };
-      await client.update(kinds.secrets, { ...secret, metadata, data: { ...data, ...missing } }).catch(ignoreGone);
+      await client
+        .kind(kinds.secrets)
+        .update({ ...secret, metadata, data: { ...data, ...missing } })
+        .catch(ignoreGone);
     });
 
     /** Keys: the namespace, the account and the secret that it must not list any more. */
     const references = queue('serviceaccount_tokens_reference', async (key) => {
       const { namespace, name: rest } = splitKey(key);
       const { namespace: name, name: secret } = splitKey(rest);
-      const account = await client.find(kinds.serviceAccounts, namespace, name);
+      const account = await client.kind(kinds.serviceAccounts).find({ namespace, name });
       const left = account?.secrets?.filter((listed) => listed.name !== secret) ?? [];
       if (account === undefined || left.length === (account.secrets?.length ?? 0)) return;
-      await client.update(kinds.serviceAccounts, { ...account, secrets: left });
+      await client.kind(kinds.serviceAccounts).update({ ...account, secrets: left });
     });
 
     const changed = (secret: ObjectOf<typeof Secret>) => {

@@ -68,11 +68,11 @@ describe('the metadata feed', () => {
 
       told.length = 0;
       const metadata = { namespace: 'default', name: 'one', finalizers: ['example.com/hold'] };
-      await cluster.client.create(kinds.configMaps, { metadata });
+      await cluster.client.kind(kinds.configMaps).create({ metadata });
       await cluster.settle();
-      await cluster.client.patch(kinds.configMaps, { metadata }, 'merge', { metadata: { finalizers: null } });
+      await cluster.client.kind(kinds.configMaps).patch(metadata, 'merge', { metadata: { finalizers: null } });
       await cluster.settle();
-      await cluster.client.delete(kinds.configMaps, { metadata });
+      await cluster.client.kind(kinds.configMaps).delete(metadata);
       await cluster.settle();
       expect(told).toEqual([
         'ADDED configmaps one example.com/hold',
@@ -90,9 +90,9 @@ describe('the metadata feed', () => {
     const ofNests = () => told.splice(0).filter((line) => line.includes(' nests') && !line.includes('nests.'));
     try {
       const { client } = cluster;
-      await client.create(definitions, definition);
+      await client.kind(definitions).create(definition);
       await cluster.settle();
-      await client.create(nests, {
+      await client.kind(nests).create({
         apiVersion: 'gc.example.com/v1',
         kind: 'Nest',
         metadata: { namespace: 'default', name: 'a' },
@@ -104,11 +104,11 @@ describe('the metadata feed', () => {
         version('v1', { served: true, storage: true }),
         version('v2', { served: false, storage: false }),
       ];
-      await client.patch(definitions, definition, 'merge', { spec: { versions } });
+      await client.kind(definitions).patch(definition.metadata, 'merge', { spec: { versions } });
       await cluster.settle();
       expect(ofNests()).toEqual(['ADDED nests a', 'listed nests']);
 
-      await client.delete(definitions, definition);
+      await client.kind(definitions).delete(definition.metadata);
       await cluster.settle();
       expect(ofNests()).toEqual(['DELETED nests a', 'dropped nests']);
     } finally {

@@ -3,7 +3,6 @@ import { type ApiObject, isStatus, type Names, parseTime } from '../../meta/inde
 import { placeOf } from '../kind.ts';
 import { kinds } from '../kinds.ts';
 import type { ServedResource } from '../metadata/discovery.ts';
-import type { ObjectClient } from '../object-client.ts';
 import type { Found } from './conditions.ts';
 
 /** How long objects with finalizers are expected to remain (s). */
@@ -11,8 +10,7 @@ const finalizerSeconds = 15;
 const pageSize = 500;
 
 export interface ContentOptions {
-  readonly api: Client;
-  readonly client: ObjectClient;
+  readonly client: Client;
   readonly names: Names;
   readonly now: () => number;
 }
@@ -71,7 +69,7 @@ export class Content {
   async #gracePeriod(namespace: string, deletedAt: string): Promise<number> {
     const { client, now } = this.#options;
     let longest = 0;
-    for (const { spec, status } of await client.list(kinds.pods, namespace)) {
+    for (const { spec, status } of (await client.kind(kinds.pods).list({ namespace })).items) {
       if (status?.phase === 'Succeeded' || status?.phase === 'Failed') continue;
       longest = Math.max(longest, spec?.terminationGracePeriodSeconds ?? 0);
     }
@@ -81,10 +79,14 @@ export class Content {
   /** False when the server cannot delete a whole collection. */
   async #deleteCollection(namespace: string, resource: ServedResource): Promise<boolean> {
     if (!resource.verbs.includes('deletecollection')) return false;
-    const { api, names } = this.#options;
+    const { client, names } = this.#options;
     try {
       const accept = metadataOnly(names).list;
-      await api.deleteCollection(placeOf(resource, names, namespace), { propagationPolicy: 'Background' }, { accept });
+      await client.deleteCollection(
+        placeOf(resource, names, namespace),
+        { propagationPolicy: 'Background' },
+        { accept },
+      );
       return true;
     } catch (error) {
       if (isStatus(error, 404) || isStatus(error, 405)) return false;
@@ -93,12 +95,12 @@ export class Content {
   }
 
   async #deleteEach(namespace: string, resource: ServedResource): Promise<void> {
-    const { api, names } = this.#options;
+    const { client, names } = this.#options;
     const found: string[] = [];
     await this.#forEach(namespace, resource, ({ metadata: { name = '' } }) => found.push(name));
     for (const name of found) {
       try {
-        await api.delete({ ...placeOf(resource, names, namespace), name }, { propagationPolicy: 'Background' });
+        await client.delete({ ...placeOf(resource, names, namespace), name }, { propagationPolicy: 'Background' });
       } catch (error) {
         if (!isStatus(error, 404) && !isStatus(error, 405)) throw error;
       }
@@ -108,11 +110,11 @@ export class Content {
   /** Calls `visit` for the metadata of each object; for none when the resource cannot be listed. */
   async #forEach(namespace: string, resource: ServedResource, visit: (object: ApiObject) => void): Promise<void> {
     if (!resource.verbs.includes('list')) return;
-    const { api, names } = this.#options;
+    const { client, names } = this.#options;
     let options: ListOptions = { accept: metadataOnly(names).list, limit: pageSize };
     try {
       for (;;) {
-        const { items, metadata } = await api.list<ApiObject>(placeOf(resource, names, namespace), options);
+        const { items, metadata } = await client.list<ApiObject>(placeOf(resource, names, namespace), options);
         for (const item of items) visit(item);
         if (metadata.continue === undefined) return;
         options = { ...options, continue: metadata.continue };

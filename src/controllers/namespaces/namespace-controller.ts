@@ -1,7 +1,7 @@
+import type { Client } from '../../client/index.ts';
 import { isStatus, type Names } from '../../meta/index.ts';
 import { kinds } from '../kinds.ts';
 import type { MetadataFeed } from '../metadata/feed.ts';
-import type { ObjectClient } from '../object-client.ts';
 import type { Controller } from '../types.ts';
 import { conditionsAfter, type Found, foundNothing } from './conditions.ts';
 import { Content, isPods } from './content.ts';
@@ -21,10 +21,10 @@ export const namespaceController: Controller = {
   account: 'namespace-controller',
   // It empties a namespace of all types of objects.
   rate: { perSecond: 20, burst: 100 },
-  start({ api, client, clock, names, informers, metadata: feed, queue }) {
-    const content = new Content({ api, client, names, now: () => clock.now() });
+  start({ client, clock, names, informers, metadata: feed, queue }) {
+    const content = new Content({ client, names, now: () => clock.now() });
     const terminate = async (name: string) => {
-      const read = await client.find(kinds.namespaces, '', name);
+      const read = await client.kind(kinds.namespaces).find({ name });
       const deletedAt = read?.metadata.deletionTimestamp;
       if (read === undefined || deletedAt === undefined) return undefined;
       const terminating = read.status?.phase === 'Terminating';
@@ -89,11 +89,17 @@ function staleText(versions: readonly string[]): string {
 }
 
 /** Writes these fields of the status. */
-const setStatus = (client: ObjectClient, namespace: NamespaceObject, status: NamespaceObject['status']) =>
-  client.update(kinds.namespaces, { ...namespace, status: { ...namespace.status, ...status } }, 'status');
+const setStatus = (client: Client, namespace: NamespaceObject, status: NamespaceObject['status']) =>
+  client
+    .kind(kinds.namespaces)
+    .subresource('status')
+    .update({ ...namespace, status: { ...namespace.status, ...status } });
 
 /** Removes the finalizer of the namespace controller. */
-async function finalize(client: ObjectClient, namespace: NamespaceObject, { product }: Names): Promise<void> {
+async function finalize(client: Client, namespace: NamespaceObject, { product }: Names): Promise<void> {
   const finalizers = (namespace.spec?.finalizers ?? []).filter((name) => name !== product);
-  await client.update(kinds.namespaces, { ...namespace, spec: { ...namespace.spec, finalizers } }, 'finalize');
+  await client
+    .kind(kinds.namespaces)
+    .subresource('finalize')
+    .update({ ...namespace, spec: { ...namespace.spec, finalizers } });
 }

@@ -1,12 +1,11 @@
-import type { Informer } from '../../client/index.ts';
+import type { Client, Informer } from '../../client/index.ts';
 import type { Clock, Names } from '../../meta/index.ts';
 import type { NodeObject } from '../node-selection.ts';
-import type { ObjectClient } from '../object-client.ts';
 import { changeTaints, hasTaint, nodeCondition, type TaintChange, type TaintName, taintKeys, zoneOf } from './node.ts';
 import { stateOf, Zone } from './zones.ts';
 
 interface EvictorOptions {
-  readonly client: ObjectClient;
+  readonly client: Client;
   readonly clock: Clock;
   readonly names: Names;
   readonly nodes: Informer<NodeObject>;

@@ -123,10 +123,13 @@ export class NodeMonitor {
       const conditions = silentConditions(node, health, now);
       if (conditions === undefined) return node;
       try {
-        return await client.update(kinds.nodes, { ...node, status: { ...node.status, conditions } }, 'status');
+        return await client
+          .kind(kinds.nodes)
+          .subresource('status')
+          .update({ ...node, status: { ...node.status, conditions } });
       } catch (error) {
         if (tries === attempts || !isStatus(error, 409)) throw error;
-        node = await client.get(kinds.nodes, '', name);
+        node = await client.kind(kinds.nodes).get({ name });
       }
     }
   }

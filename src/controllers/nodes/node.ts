@@ -1,9 +1,8 @@
 /** What controllers of nodes share: conditions, taints, zones and the subjects of events. */
-import type { EventSubject } from '../../client/index.ts';
+import type { Client, EventSubject } from '../../client/index.ts';
 import { formatTime, isStatus, type Names } from '../../meta/index.ts';
 import { kinds } from '../kinds.ts';
 import type { NodeObject, NodeTaint } from '../node-selection.ts';
-import type { ObjectClient } from '../object-client.ts';
 
 export type NodeCondition = NonNullable<NonNullable<NodeObject['status']>['conditions']>[number];
 /** The key and the effect, by which taints are told apart. */
@@ -44,7 +43,7 @@ export interface TaintChange {
  * What others change at the same time stays, and the change is decided again for what they have made of the node.
  */
 export async function changeTaints(
-  { client, now }: { readonly client: ObjectClient; readonly now: number },
+  { client, now }: { readonly client: Client; readonly now: number },
   seen: NodeObject,
   changeFor: (node: NodeObject) => TaintChange,
 ): Promise<NodeObject> {
@@ -57,10 +56,10 @@ export async function changeTaints(
     const { name = '', uid = '', resourceVersion = '' } = node.metadata;
     const patch = { metadata: { uid, resourceVersion }, spec: { taints: [...kept, ...added] as never } };
     try {
-      return await client.patch(kinds.nodes, node, 'strategic', patch);
+      return await client.kind(kinds.nodes).patch(node.metadata, 'strategic', patch);
     } catch (error) {
       if (tries === attempts || !isStatus(error, 409)) throw error;
-      node = await client.get(kinds.nodes, '', name);
+      node = await client.kind(kinds.nodes).get({ name });
       if (node.metadata.uid !== uid) throw error;
     }
   }

@@ -21,7 +21,10 @@ async function mark({ client, clock, events }: Context, pod: Pod): Promise<void>
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
   );
   try {
-    await client.update(kinds.pods, { ...pod, status: { ...pod.status, conditions } }, 'status');
+    await client
+      .kind(kinds.pods)
+      .subresource('status')
+      .update({ ...pod, status: { ...pod.status, conditions } });
   } catch (error) {
     if (isStatus(error, 404)) return;
     throw error;

@@ -53,11 +53,11 @@ export const taintEvictionController: Controller = {
       if (eviction.state === 'scheduled') record(key, 'Marking for deletion Pod');
       eviction.state = 'begun';
       const { namespace, name } = splitKey(key);
-      const pod = await client.find(kinds.pods, namespace, name);
+      const pod = await client.kind(kinds.pods).find({ namespace, name });
       try {
         if (pod?.metadata.uid === eviction.uid) {
           await markDisrupted(pod);
-          await client.delete(kinds.pods, pod);
+          await client.kind(kinds.pods).delete(pod.metadata);
         }
       } catch (error) {
         if (!isStatus(error, 404)) throw error;
@@ -69,7 +69,10 @@ export const taintEvictionController: Controller = {
       if (status === disrupted.status && reason === disrupted.reason && message === disrupted.message) return;
       const { uid = '' } = pod.metadata;
       const conditions = [{ ...disrupted, lastTransitionTime: formatTime(clock.now()) }];
-      await client.patch(kinds.pods, pod, 'strategic', { metadata: { uid }, status: { conditions } }, 'status');
+      await client
+        .kind(kinds.pods)
+        .subresource('status')
+        .patch(pod.metadata, 'strategic', { metadata: { uid }, status: { conditions } });
     };
     /** Decides when the pod is to be deleted, from the taints of its node. One that is gone changes nothing. */
     const schedule = (key: string, pod: Pod) => {

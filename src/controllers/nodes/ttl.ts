@@ -33,7 +33,9 @@ export const ttlController: Controller = {
       const node = nodes.getByKey(key);
       const seconds = String(steps[step]?.seconds ?? 0);
       if (node === undefined || annotationOf(node, annotation) === seconds) return;
-      await client.patch(kinds.nodes, node, 'strategic', { metadata: { annotations: { [annotation]: seconds } } });
+      await client
+        .kind(kinds.nodes)
+        .patch(node.metadata, 'strategic', { metadata: { annotations: { [annotation]: seconds } } });
     });
     nodes.onChange((node) => {
       const before = step;

@@ -88,7 +88,10 @@ async function reconcile(
   if (same && status?.hard !== undefined && status.used !== undefined) return undefined;
   const next = { hard: encodeResourceList(hard), used: encodeResourceList(used) };
   try {
-    await context.client.update(kinds.resourceQuotas, { ...quota, status: next }, 'status');
+    await context.client
+      .kind(kinds.resourceQuotas)
+      .subresource('status')
+      .update({ ...quota, status: next });
   } catch (error) {
     if (!isStatus(error, 404)) throw error;
     return undefined;

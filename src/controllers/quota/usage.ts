@@ -68,7 +68,7 @@ export async function usageOf(context: ControllerContext, quota: Quota): Promise
 
 /** How many objects of a resource a namespace has; undefined when it is not served. */
 async function countOf(
-  { api, names }: ControllerContext,
+  { client, names }: ControllerContext,
   served: ServedResources,
   counted: string,
   namespace: string,
@@ -79,6 +79,6 @@ async function countOf(
   if (found === undefined || !found.namespaced) return undefined;
   // The rest is counted by the server.
   const options: ListOptions = { limit: 1 };
-  const { items, metadata } = await api.list<ApiObject>(placeOf(found, names, namespace), options);
+  const { items, metadata } = await client.list<ApiObject>(placeOf(found, names, namespace), options);
   return items.length + (metadata.remainingItemCount ?? 0);
 }

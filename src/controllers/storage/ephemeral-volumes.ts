@@ -34,7 +34,7 @@ export const ephemeralVolumeController: Controller = {
         ...(annotations === undefined ? {} : { annotations }),
       };
       try {
-        await client.create(kinds.persistentVolumeClaims, { metadata, spec: template.spec ?? {} });
+        await client.kind(kinds.persistentVolumeClaims).create({ metadata, spec: template.spec ?? {} });
       } catch (error) {
         if (!isTerminatingNamespace(error))
           throw new Error(`create PVC ${name}: ${messageOf(error)}`, { cause: error });

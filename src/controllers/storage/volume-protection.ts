@@ -18,7 +18,7 @@ export const volumeProtectionController: Controller = {
       const task = finalizerTask(volume, finalizer);
       if (task === undefined || (task === 'remove' && volume.status?.phase === 'Bound')) return;
       try {
-        await client.update(kinds.persistentVolumes, withFinalizer(volume, finalizer, task === 'add'));
+        await client.kind(kinds.persistentVolumes).update(withFinalizer(volume, finalizer, task === 'add'));
       } catch (error) {
         if (!isStatus(error, 404)) throw error;
       }

@@ -6,7 +6,6 @@ import type { ServerOptions } from '../../server/settings/server-options.ts';
 import { componentName } from '../component.ts';
 import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
 import { type RunningControllers, startControllers } from '../manager.ts';
-import { createObjectClient, type ObjectClient } from '../object-client.ts';
 import { type ControllerSettings, defaultSettings } from '../settings.ts';
 import { settle } from '../settle.ts';
 import type { Controller } from '../types.ts';
@@ -14,10 +13,9 @@ import { bindUsers } from '../user-bindings.ts';
 
 export interface TestCluster {
   /** Of an administrator. */
-  readonly client: ObjectClient;
-  readonly api: Client;
+  readonly client: Client;
   /** Of another user. */
-  readonly as: (name: string, groups: readonly string[]) => ObjectClient;
+  readonly as: (name: string, groups: readonly string[]) => Client;
   readonly names: Names;
   readonly clock: VirtualClock;
   readonly controllers: RunningControllers;
@@ -82,9 +80,8 @@ export async function testCluster(
     });
   let running = start();
   const cluster: TestCluster = {
-    client: createObjectClient(server.client),
-    api: server.client,
-    as: (name, groups) => createObjectClient(as(name, groups)),
+    client: server.client,
+    as: (name, groups) => as(name, groups),
     names,
     clock,
     get controllers() {

@@ -212,11 +212,17 @@ async function updateStatus<T extends ReplicaOwner>(
   const zeros = { fullyLabeledReplicas: 0, readyReplicas: 0, availableReplicas: 0 };
   if (jsonEqual({ ...zeros, ...owner.status } as never, next as never)) return owner;
   try {
-    return await client.update(kind, { ...owner, status: next } as NoInfer<T>, 'status');
+    return await client
+      .kind(kind)
+      .subresource('status')
+      .update({ ...owner, status: next } as NoInfer<T>);
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
     const { namespace = '', name = '' } = owner.metadata;
-    const live = await client.get(kind, namespace, name);
-    return client.update(kind, { ...live, status: next } as NoInfer<T>, 'status');
+    const live = await client.kind(kind).get({ namespace, name });
+    return client
+      .kind(kind)
+      .subresource('status')
+      .update({ ...live, status: next } as NoInfer<T>);
   }
 }

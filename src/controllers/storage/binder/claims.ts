@@ -27,7 +27,7 @@ async function syncUnbound(binder: Binder, claim: Claim): Promise<void> {
   if (volume !== undefined) return bind(binder, volume, claim);
   const storageClassName = hasClass(binder, claim) ? undefined : defaultClass(binder)?.metadata.name;
   if (storageClassName !== undefined) {
-    await client.update(kinds.persistentVolumeClaims, { ...claim, spec: { ...claim.spec, storageClassName } });
+    await client.kind(kinds.persistentVolumeClaims).update({ ...claim, spec: { ...claim.spec, storageClassName } });
     return;
   }
   if (waits && annotationOf(claim, annotationsOf(names).selectedNode) === undefined) recordWait(binder, claim);

@@ -56,7 +56,7 @@ async function setProvisioner({ client, names }: Binder, claim: Claim, provision
   const { provisioners } = annotationsOf(names);
   if (annotationOf(claim, provisioners.at(-1) ?? '') === provisioner) return;
   const changes = Object.fromEntries(provisioners.map((key) => [key, provisioner]));
-  await client.update(kinds.persistentVolumeClaims, annotated(claim, changes));
+  await client.kind(kinds.persistentVolumeClaims).update(annotated(claim, changes));
 }
 
 /**

@@ -44,7 +44,7 @@ async function claimOf({ claims, client }: Binder, volume: PersistentVolume): Pr
   const held = claims.get(namespace, name);
   if (held?.metadata.uid === uid) return held;
   if (held === undefined && ['Released', 'Failed'].includes(volume.status?.phase ?? '')) return undefined;
-  const live = await client.find(kinds.persistentVolumeClaims, namespace, name);
+  const live = await client.kind(kinds.persistentVolumeClaims).find({ namespace, name });
   return live?.metadata.uid === uid ? live : undefined;
 }
 
@@ -71,7 +71,9 @@ async function deleteVolume(binder: Binder, volume: PersistentVolume): Promise<v
   if (volume.metadata.deletionTimestamp !== undefined) return;
   try {
     const { uid = '', resourceVersion = '' } = volume.metadata;
-    await binder.client.delete(kinds.persistentVolumes, volume, { preconditions: { uid, resourceVersion } });
+    await binder.client
+      .kind(kinds.persistentVolumes)
+      .delete(volume.metadata, { preconditions: { uid, resourceVersion } });
   } catch (error) {
     if (!isStatus(error, 404)) throw error;
   }

@@ -76,7 +76,10 @@ async function reconcile(
   }
   if (status.active?.length === 0) delete status.active;
   if (!jsonEqual((cronJob.status ?? {}) as never, status as never)) {
-    await client.update(kinds.cronJobs, { ...cronJob, status }, 'status');
+    await client
+      .kind(kinds.cronJobs)
+      .subresource('status')
+      .update({ ...cronJob, status });
   }
   if (failure !== undefined) throw failure.error;
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
@@ -93,7 +96,7 @@ async function followJobs({ context, cronJob, status }: Pass, jobs: readonly Job
     const isActive = status.active?.some((one) => one.uid === uid) === true;
     if (!isFinished(job)) {
       if (isActive) continue;
-      const live = await client.get(kinds.cronJobs, namespace, name);
+      const live = await client.kind(kinds.cronJobs).get({ namespace, name });
       if (live.status?.active?.some((one) => one.uid === uid) === true) continue;
       const text = `Saw a job that the controller did not create or forgot: ${job.metadata.name}`;
       events.record(cronJob, 'Warning', 'UnexpectedJob', text);
@@ -112,7 +115,7 @@ async function followJobs({ context, cronJob, status }: Pass, jobs: readonly Job
     }
   }
   for (const { uid, name: job = '' } of status.active ?? []) {
-    if (known.has(uid) || (await client.find(kinds.jobs, namespace, job)) !== undefined) continue;
+    if (known.has(uid) || (await client.kind(kinds.jobs).find({ namespace, name: job })) !== undefined) continue;
     events.record(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${job}`);
     status.active = (status.active ?? []).filter((one) => one.uid !== uid);
   }
@@ -183,7 +186,7 @@ async function replaceActive(pass: Pass): Promise<void> {
   for (const { name = '' } of status.active ?? []) {
     let job: Job;
     try {
-      job = await context.client.get(kinds.jobs, namespace, name);
+      job = await context.client.kind(kinds.jobs).get({ namespace, name });
     } catch (error) {
       context.events.record(cronJob, 'Warning', 'FailedGet', `Get job: ${error instanceof Error ? error.message : ''}`);
       throw error;

@@ -29,12 +29,12 @@ export async function createJob({ context, cronJob, status }: Pass, time: number
   const wanted = jobAt(context, cronJob, time);
   let job: Job;
   try {
-    job = await client.create(kinds.jobs, wanted);
+    job = await client.kind(kinds.jobs).create(wanted);
     events.record(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
   } catch (error) {
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
       const { namespace = '', name = '' } = wanted.metadata;
-      job = await client.get(kinds.jobs, namespace, name);
+      job = await client.kind(kinds.jobs).get({ namespace, name });
       const isOwn = controllerOf(job)?.uid === cronJob.metadata.uid;
       if (!isOwn || status.active?.some(({ uid }) => uid === job.metadata.uid) === true) return;
     } else {
@@ -81,7 +81,7 @@ function timeIn(zone: string, time: number): string {
 export async function deleteJob({ context, cronJob, status }: Pass, job: Job): Promise<boolean> {
   const { client, events } = context;
   try {
-    await client.delete(kinds.jobs, job, { propagationPolicy: 'Background' });
+    await client.kind(kinds.jobs).delete(job.metadata, { propagationPolicy: 'Background' });
   } catch (error) {
     events.record(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`);
     return false;

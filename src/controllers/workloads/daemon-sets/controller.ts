@@ -185,10 +185,16 @@ async function writeStatus({ context, set }: Pass, counts: ReturnType<typeof cou
   if (same && (set.status?.observedGeneration ?? 0) >= generation) return;
   const status = { ...counts, observedGeneration: generation };
   try {
-    await context.client.update(kinds.daemonSets, { ...set, status: { ...set.status, ...status } }, 'status');
+    await context.client
+      .kind(kinds.daemonSets)
+      .subresource('status')
+      .update({ ...set, status: { ...set.status, ...status } });
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
-    const live = await context.client.get(kinds.daemonSets, namespace, name);
-    await context.client.update(kinds.daemonSets, { ...live, status: { ...live.status, ...status } }, 'status');
+    const live = await context.client.kind(kinds.daemonSets).get({ namespace, name });
+    await context.client
+      .kind(kinds.daemonSets)
+      .subresource('status')
+      .update({ ...live, status: { ...live.status, ...status } });
   }
 }

@@ -44,7 +44,7 @@ async function updateCurrent(sync: Sync, current: ReplicaSet, revision: string):
   const annotations = annotationsOf(sync, current, revision);
   const { minReadySeconds = 0 } = deployment.spec ?? {};
   if (annotations !== undefined || (current.spec?.minReadySeconds ?? 0) !== minReadySeconds) {
-    return context.client.update(kinds.replicaSets, {
+    return context.client.kind(kinds.replicaSets).update({
       ...current,
       metadata: { ...current.metadata, ...(annotations === undefined ? {} : { annotations }) },
       spec: { ...current.spec, minReadySeconds },
@@ -126,7 +126,7 @@ async function createCurrent(sync: Sync, old: readonly ReplicaSet[], revision: s
   const { name = '' } = wanted.metadata;
   let created: ReplicaSet;
   try {
-    created = await context.client.create(kinds.replicaSets, wanted);
+    created = await context.client.kind(kinds.replicaSets).create(wanted);
   } catch (error) {
     return failedCreation(sync, wanted, error);
   }
@@ -190,7 +190,7 @@ async function failedCreation(sync: Sync, { metadata }: ReplicaSet, error: unkno
   const { name = '', namespace = '' } = metadata;
   deployment.status ??= {};
   if (isStatus(error, 409)) {
-    const existing = await context.client.get(kinds.replicaSets, namespace, name);
+    const existing = await context.client.kind(kinds.replicaSets).get({ namespace, name });
     const isOwned = controllerOf(existing)?.uid === deployment.metadata.uid;
     if (isOwned && sameTemplate(existing.spec?.template, deployment.spec?.template)) return existing;
     // The hash of another template: the next attempt has another name.

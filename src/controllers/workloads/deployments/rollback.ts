@@ -26,13 +26,15 @@ export async function rollBack(sync: Sync, all: readonly ReplicaSet[], target: n
       `The rollback revision contains the same template as current deployment "${name}"`,
     );
   } else {
-    await context.client.update(kinds.deployments, rolledBack(sync, found));
+    await context.client.kind(kinds.deployments).update(rolledBack(sync, found));
     const message = `Rolled back deployment "${deployment.metadata.name}" to revision ${revision}`;
     context.events.record(deployment, 'Normal', 'DeploymentRollback', message);
     return;
   }
   const { [annotationsFor(context.names).rollback]: _, ...annotations } = deployment.metadata.annotations ?? {};
-  await context.client.update(kinds.deployments, { ...deployment, metadata: { ...deployment.metadata, annotations } });
+  await context.client
+    .kind(kinds.deployments)
+    .update({ ...deployment, metadata: { ...deployment.metadata, annotations } });
 }
 
 /** The deployment with the template and the annotations of a replica set. */

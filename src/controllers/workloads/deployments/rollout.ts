@@ -105,7 +105,7 @@ export async function cleanUp({ context, deployment }: Sync, old: readonly Repli
     const { replicas = 0, observedGeneration = 0 } = set.status ?? {};
     if (replicas !== 0 || replicasOf(set) !== 0 || (set.metadata.generation ?? 0) > observedGeneration) continue;
     try {
-      await context.client.delete(kinds.replicaSets, set);
+      await context.client.kind(kinds.replicaSets).delete(set.metadata);
     } catch (error) {
       if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
     }

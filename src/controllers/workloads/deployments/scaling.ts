@@ -26,7 +26,7 @@ export async function scaleReplicaSet(
   const annotations = replicaAnnotations(sync);
   const stale = Object.entries(annotations).some(([key, value]) => set.metadata.annotations?.[key] !== value);
   if (before === replicas && !(always && stale)) return { set, scaled: false };
-  const updated = await context.client.update(kinds.replicaSets, {
+  const updated = await context.client.kind(kinds.replicaSets).update({
     ...set,
     metadata: { ...set.metadata, annotations: { ...set.metadata.annotations, ...annotations } },
     spec: { ...set.spec, replicas },

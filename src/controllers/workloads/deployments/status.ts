@@ -39,7 +39,7 @@ export function setDeploymentCondition(
 
 /** Writes the status of the deployment, with its annotations. */
 export async function writeStatus({ context, deployment }: Sync): Promise<void> {
-  const { metadata } = await context.client.update(kinds.deployments, deployment, 'status');
+  const { metadata } = await context.client.kind(kinds.deployments).subresource('status').update(deployment);
   if (metadata.resourceVersion !== undefined) deployment.metadata.resourceVersion = metadata.resourceVersion;
 }
 

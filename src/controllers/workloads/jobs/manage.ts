@@ -94,7 +94,7 @@ export async function removeFinalizer({ context: { client, names } }: Pick<Pass,
   try {
     const { metadata } = finalizerRemoval(names);
     // The uid makes sure that it is still the same pod.
-    await client.patch(kinds.pods, pod, 'strategic', { metadata: { ...metadata, uid } });
+    await client.kind(kinds.pods).patch(pod.metadata, 'strategic', { metadata: { ...metadata, uid } });
   } catch (error) {
     if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
   }

@@ -39,7 +39,10 @@ export async function track(
   let job = pass.job;
   let next = end === undefined ? status : announced(status, end);
   const write = async () => {
-    job = await client.update(kinds.jobs, { ...job, status: next }, 'status');
+    job = await client
+      .kind(kinds.jobs)
+      .subresource('status')
+      .update({ ...job, status: next });
     next = job.status ?? {};
   };
   if (!jsonEqual((job.status ?? {}) as never, next as never)) {

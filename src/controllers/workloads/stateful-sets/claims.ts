@@ -22,7 +22,7 @@ export async function createClaims(context: ControllerContext, set: StatefulSet,
     if (existing !== undefined) continue;
     const about = `Claim ${name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
     try {
-      await context.client.create(kinds.persistentVolumeClaims, claim);
+      await context.client.kind(kinds.persistentVolumeClaims).create(claim);
       context.events.record(set, 'Normal', 'SuccessfulCreate', `Create ${about} success`);
     } catch (error) {
       const why = messageOf(error);
@@ -54,7 +54,7 @@ export async function setClaimOwners(context: ControllerContext, set: StatefulSe
     }
     if (hasRightOwners(context, set, pod, existing)) continue;
     const ownerReferences = rightOwners(context, set, pod, existing);
-    await context.client.update(kinds.persistentVolumeClaims, {
+    await context.client.kind(kinds.persistentVolumeClaims).update({
       ...existing,
       metadata: { ...existing.metadata, ownerReferences },
     });

@@ -144,12 +144,18 @@ async function writeStatus({ context, set, current, update }: Pass, counts: Stat
     status.updateRevision === before.updateRevision;
   if (unchanged) return status;
   try {
-    await context.client.update(kinds.statefulSets, { ...set, status: { ...before, ...status } }, 'status');
+    await context.client
+      .kind(kinds.statefulSets)
+      .subresource('status')
+      .update({ ...set, status: { ...before, ...status } });
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
     const { namespace = '', name = '' } = set.metadata;
-    const live = await context.client.get(kinds.statefulSets, namespace, name);
-    await context.client.update(kinds.statefulSets, { ...live, status: { ...live.status, ...status } }, 'status');
+    const live = await context.client.kind(kinds.statefulSets).get({ namespace, name });
+    await context.client
+      .kind(kinds.statefulSets)
+      .subresource('status')
+      .update({ ...live, status: { ...live.status, ...status } });
   }
   return status;
 }

@@ -157,7 +157,7 @@ async function createPod({ context, set }: Pass, pod: Pod): Promise<Pod> {
   const record = (error?: unknown) => recordEvent(context, set, 'Create', pod, error);
   try {
     await createClaims(context, set, pod);
-    const created = await context.client.create(kinds.pods, pod);
+    const created = await context.client.kind(kinds.pods).create(pod);
     await setClaimOwners(context, set, created);
     record();
     return created;
@@ -172,7 +172,7 @@ async function repairPod({ context, set, update }: Pass, pod: Pod): Promise<Pod>
   try {
     if (!hasStorage(set, pod)) await createClaims(context, update.set, pod);
     await setClaimOwners(context, update.set, pod);
-    const repaired = await context.client.update(kinds.pods, withIdentity(context.names, update.set, pod));
+    const repaired = await context.client.kind(kinds.pods).update(withIdentity(context.names, update.set, pod));
     recordEvent(context, set, 'Update', pod);
     return repaired;
   } catch (error) {
@@ -183,7 +183,7 @@ async function repairPod({ context, set, update }: Pass, pod: Pod): Promise<Pod>
 
 async function deletePod({ context, set }: Pass, pod: Pod): Promise<void> {
   try {
-    await context.client.delete(kinds.pods, pod);
+    await context.client.kind(kinds.pods).delete(pod.metadata);
   } catch (error) {
     if (!isStatus(error, 404) && !isStatus(error, 409)) {
       recordEvent(context, set, 'Delete', pod, error);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, type ByteString, encodeText, StatusError, statusError } from '../meta/index.ts';
 import { createClient } from './create-client.ts';
-import { type InProcessHandler, inProcessTransport } from './in-process.ts';
+import { type InProcessHandler, inProcessTransport } from './transport/in-process.ts';
 
 type Seen = { method: string; url: string; headers: { readonly [name: string]: string }; body: string };
 type Answer = Awaited<ReturnType<InProcessHandler>>;

@@ -1,10 +1,10 @@
-import type { ObjectKey, TypedKind, TypedObject, UntypedObject } from './kind.ts';
-import type { KindClient, ObjectObserver } from './kind-client.ts';
-import type { PlaceClient } from './place-client.ts';
-import type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
+import type { ObjectKey, TypedKind, TypedObject, UntypedObject } from './kinds/kind.ts';
+import type { KindClient, ObjectObserver } from './kinds/kind-client.ts';
+import type { PlaceClient } from './kinds/place-client.ts';
 import type { RemoteCommand } from './streams/command.ts';
 import type { ForwardedPort } from './streams/forwarded-port.ts';
-import type { Signal, Transport } from './transport.ts';
+import type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './streams/pods.ts';
+import type { Signal, Transport } from './transport/transport.ts';
 
 export interface ClientOptions {
   readonly transport: Transport;

@@ -8,18 +8,18 @@ import {
   streamProtocols,
 } from '../meta/index.ts';
 import type { Client, ClientOptions } from './client.ts';
-import type { KindPlace, ObjectKey, TypedKind, TypedObject } from './kind.ts';
-import { createKindClient, type ObjectObserver } from './kind-client.ts';
-import { KindPlaces } from './kind-places.ts';
-import type { Place } from './place.ts';
-import type { ItemOptions, ListOptions, ObjectList } from './place-client.ts';
-import { containerLog, podPlace, streamParameters } from './pods.ts';
-import { discard, failure, readAll, readJson } from './response.ts';
+import type { KindPlace, ObjectKey, TypedKind, TypedObject } from './kinds/kind.ts';
+import { createKindClient, type ObjectObserver } from './kinds/kind-client.ts';
+import { KindPlaces } from './kinds/kind-places.ts';
+import type { Place } from './kinds/place.ts';
+import type { ItemOptions, ListOptions, ObjectList } from './kinds/place-client.ts';
 import { remoteCommand } from './streams/command.ts';
 import { forwardedPort } from './streams/forwarded-port.ts';
+import { containerLog, podPlace, streamParameters } from './streams/pods.ts';
 import { openWebSocket } from './streams/web-socket.ts';
-import type { ClientRequest, ClientResponse, Signal } from './transport.ts';
-import { followWatch } from './watch.ts';
+import { discard, failure, readAll, readJson } from './transport/response.ts';
+import type { ClientRequest, ClientResponse, Signal } from './transport/transport.ts';
+import { followWatch } from './transport/watch.ts';
 
 /** A client of the API over a transport: `httpsTransport`, `inProcessTransport` or one of the caller's. */
 export function createClient(options: ClientOptions): Client {

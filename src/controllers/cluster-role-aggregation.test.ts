@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
 import type { PolicyRule } from '../types/rbac-v1.ts';
 import { aggregatedRules, clusterRoleAggregationController } from './cluster-role-aggregation.ts';
-import { kinds } from './kinds.ts';
+import * as kinds from './shared/kinds.ts';
 import { type TestCluster, testCluster } from './testing/cluster.ts';
 
 const get = (...resources: string[]): PolicyRule => ({ verbs: ['get'], apiGroups: [''], resources });

@@ -1,7 +1,7 @@
 import type { ClusterRole, PolicyRule } from '../types/rbac-v1.ts';
-import type { Named } from './kind.ts';
-import { kinds } from './kinds.ts';
-import { selectorIn } from './selection.ts';
+import type { Named } from './shared/kind.ts';
+import * as kinds from './shared/kinds.ts';
+import { selectorIn } from './shared/selection.ts';
 import type { Controller } from './types.ts';
 
 type Role = ClusterRole & Named;

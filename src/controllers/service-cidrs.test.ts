@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from './kinds.ts';
 import { serviceCidrsController } from './service-cidrs.ts';
+import * as kinds from './shared/kinds.ts';
 import { type TestCluster, testCluster } from './testing/cluster.ts';
 
 let cluster: TestCluster;

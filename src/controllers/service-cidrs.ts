@@ -1,8 +1,8 @@
 import type { Informer } from '../client/index.ts';
 import { formatTime, type IpNumber, type Names, parseNetwork, parseTime, readIp } from '../meta/index.ts';
 import type { IPAddress, ServiceCIDR } from '../types/networking-v1.ts';
-import { apiVersionOf, type Named } from './kind.ts';
-import { kinds } from './kinds.ts';
+import { apiVersionOf, type Named } from './shared/kind.ts';
+import * as kinds from './shared/kinds.ts';
 import type { Controller, ControllerContext } from './types.ts';
 
 type Range = ServiceCIDR & Named;

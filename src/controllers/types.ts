@@ -9,8 +9,8 @@ import type {
   WorkQueueOptions,
 } from '../client/index.ts';
 import type { Clock, Names, Random, Steps, Turns } from '../meta/index.ts';
+import type { ControllerSettings } from './manager/settings.ts';
 import type { MetadataFeed } from './metadata/feed.ts';
-import type { ControllerSettings } from './settings.ts';
 
 /** A user that is not a service account. */
 export interface ControllerUser {

@@ -1,5 +1,5 @@
 import { type JsonObject, StatusError } from '../../meta/index.ts';
-import { statusFailure } from '../response.ts';
+import { statusFailure } from '../transport/response.ts';
 import type { WebSocket } from './web-socket.ts';
 
 /** What a command has written. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { StatusError } from '../../meta/index.ts';
-import { failure, readAll } from '../response.ts';
-import type { Signal, Transport, UpgradedConnection } from '../transport.ts';
+import { failure, readAll } from '../transport/response.ts';
+import type { Signal, Transport, UpgradedConnection } from '../transport/transport.ts';
 import { FrameReader, maskedFrame, opcodes } from './frames.ts';
 
 /** The client side of a WebSocket (RFC 6455) whose messages are binary. */

@@ -13,8 +13,8 @@ import {
 import type { StructSchema } from '../../schema/index.ts';
 import type { ValidatingAdmissionPolicySpec } from '../../types/admissionregistration-v1.ts';
 import { findType } from '../../types/find-type.ts';
-import { kinds } from '../kinds.ts';
 import type { ServedResources } from '../metadata/discovery.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 
 /** Tells in the status of policies which of their expressions cannot hold for the kinds that they are for. */

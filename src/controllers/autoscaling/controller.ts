@@ -1,9 +1,9 @@
 import { keyOf } from '../../client/index.ts';
 import { formatTime, jsonEqual, type LabelSelector, parseLabelSelector, parseQuantity } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import { messageOf } from '../pod-control.ts';
-import type { ScaleObject } from '../scales.ts';
-import { selected, selectsAny } from '../selection.ts';
+import * as kinds from '../shared/kinds.ts';
+import { messageOf } from '../shared/pod-control.ts';
+import type { ScaleObject } from '../shared/scales.ts';
+import { selected, selectsAny } from '../shared/selection.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { limit, type Memory, remember } from './behavior.ts';
 import { type Measured, MetricError, measure, type Site } from './metric.ts';

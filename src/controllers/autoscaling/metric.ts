@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../meta/index.ts';
 import { formatQuantity, selectorFromObject } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { LabelSelector as LabelSelectorObject } from '../../types/meta-v1.ts';
-import { messageOf } from '../pod-control.ts';
+import { messageOf } from '../shared/pod-control.ts';
 import type { MetricSpec, MetricStatus } from './model.ts';
 import { type Basis, byAverage, byShare, byUtilization, byValue } from './replicas.ts';
 import { externalValues, type Metrics, milliOf, objectValue, podSamples, resourceSamples } from './samples.ts';

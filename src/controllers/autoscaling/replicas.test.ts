@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../meta/index.ts';
-import type { Pod } from '../pods.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type Basis, byAverage, byShare, byUtilization, byValue } from './replicas.ts';
 import type { Samples } from './samples.ts';
 

@@ -1,5 +1,5 @@
 import { parseTime } from '../../meta/index.ts';
-import { isReady, type Pod, podCondition } from '../pods.ts';
+import { isReady, type Pod, podCondition } from '../shared/pods.ts';
 import { maxReplicas } from './model.ts';
 import { milliOf, type Sample, type Samples } from './samples.ts';
 

@@ -10,7 +10,7 @@ import {
   StatusError,
 } from '../../meta/index.ts';
 import { resourceOf, type ServedResources } from '../metadata/discovery.ts';
-import { messageOf } from '../pod-control.ts';
+import { messageOf } from '../shared/pod-control.ts';
 
 /** What a metrics API says of a pod. */
 export interface Sample {

@@ -1,5 +1,5 @@
 import { isStatus } from '../../meta/index.ts';
-import { type ScaleObject, scalePlace } from '../scales.ts';
+import { type ScaleObject, scalePlace } from '../shared/scales.ts';
 import type { ControllerContext } from '../types.ts';
 import type { Autoscaler } from './model.ts';
 import { noMatches } from './samples.ts';

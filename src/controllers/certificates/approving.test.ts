@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { certificateRequest, commonName, organization } from '../../pki/testing/certificate-request.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { certificateApprover } from './approving.ts';
 

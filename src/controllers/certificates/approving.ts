@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { hasCondition, isIssued, nodeClientProblem, requestedCertificate, type SigningRequest } from './requests.ts';
 

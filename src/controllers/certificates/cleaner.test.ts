@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { formatTime } from '../../meta/index.ts';
 import { issueCertificate } from '../../pki/index.ts';
 import { certificateRequest, commonName } from '../../pki/testing/certificate-request.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { certificateCleaner, isUseless } from './cleaner.ts';
 

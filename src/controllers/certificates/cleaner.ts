@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { isIssued, type SigningRequest } from './requests.ts';
 

@@ -7,7 +7,7 @@ import {
   organization,
   type TestRequest,
 } from '../../pki/testing/certificate-request.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { certificateSigner } from './signing.ts';
 

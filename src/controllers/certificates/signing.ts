@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { keyOf } from '../../client/index.ts';
 import { formatTime, statusError } from '../../meta/index.ts';
 import { type CertKeyPair, type RequestedCertificate, signRequest } from '../../pki/index.ts';
-import { kinds } from '../kinds.ts';
-import type { SignerName } from '../settings.ts';
+import type { SignerName } from '../manager/settings.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import {
   clientProblem,

@@ -1,10 +1,10 @@
 import { keyOf } from '../../client/index.ts';
 import { formatTime, isStatus, jsonEqual, parseTime } from '../../meta/index.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { messageOf } from '../pod-control.ts';
-import { isReady, type Pod, podCondition } from '../pods.ts';
-import { findSelecting, selected, selectorIn } from '../selection.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { messageOf } from '../shared/pod-control.ts';
+import { isReady, type Pod, podCondition } from '../shared/pods.ts';
+import { findSelecting, selected, selectorIn } from '../shared/selection.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { type Budget, expectedPods } from './expected-pods.ts';
 

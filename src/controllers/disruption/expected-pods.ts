@@ -1,11 +1,11 @@
 import type { OwnerReference } from '../../meta/index.ts';
 import type { PodDisruptionBudget as BudgetSchema } from '../../types/policy-v1.ts';
-import { scaledValue } from '../int-or-percent.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { controllerOf } from '../owners.ts';
-import type { Pod } from '../pods.ts';
-import { readScale } from '../scales.ts';
+import { scaledValue } from '../shared/int-or-percent.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerOf } from '../shared/owners.ts';
+import type { Pod } from '../shared/pods.ts';
+import { readScale } from '../shared/scales.ts';
 import type { ControllerContext } from '../types.ts';
 
 export type Budget = BudgetSchema & Named;

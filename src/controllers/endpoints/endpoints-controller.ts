@@ -1,9 +1,9 @@
 import { type Client, keyOf, splitKey } from '../../client/index.ts';
 import { isStatus, jsonEqual } from '../../meta/index.ts';
 import type { Endpoints as EndpointsSchema } from '../../types/core-v1.ts';
-import { apiVersionOf, type Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { isTerminatingNamespace, messageOf } from '../pod-control.ts';
+import { apiVersionOf, type Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { isTerminatingNamespace, messageOf } from '../shared/pod-control.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { endpointKeys } from './labels.ts';
 import { isHeadless, onServedPods, type Service, selectedPods, selectsPods } from './services.ts';

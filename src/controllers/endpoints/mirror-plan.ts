@@ -1,9 +1,9 @@
 import { formatIp, jsonEqual, type Names, readIp } from '../../meta/index.ts';
 import type { Endpoints as EndpointsSchema } from '../../types/core-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { controllerReference } from '../owners.ts';
-import { namePrefix } from '../pod-control.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerReference } from '../shared/owners.ts';
+import { namePrefix } from '../shared/pod-control.ts';
 import { endpointKeys } from './labels.ts';
 import { orderedPorts, portsKey } from './ports.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Endpoints } from '../../types/core-v1.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { mirroredAddresses } from './mirror-plan.ts';
 import { endpointSliceMirroringController } from './mirroring-controller.ts';

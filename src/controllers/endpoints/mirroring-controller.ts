@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
-import { apiVersionOf } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import { apiVersionOf } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { endpointKeys } from './labels.ts';
 import { type Endpoints, mirroredAddresses, planMirror } from './mirror-plan.ts';

@@ -1,8 +1,8 @@
 import { type Informer, keyOf } from '../../client/index.ts';
 import { formatIp, jsonEqual, readIp } from '../../meta/index.ts';
 import type { ServicePort, Service as ServiceSchema } from '../../types/core-v1.ts';
-import type { Named } from '../kind.ts';
-import { isReady, type Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 
 export type Service = ServiceSchema & Named;
 

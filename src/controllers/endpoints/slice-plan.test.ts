@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../../meta/index.ts';
-import type { Pod } from '../pods.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type PodState, podNamed, podStatus } from '../testing/served-pods.ts';
 import type { Service } from './services.ts';
 import { planSlices } from './slice-plan.ts';

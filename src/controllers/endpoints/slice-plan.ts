@@ -1,10 +1,10 @@
 import { jsonEqual, type Names } from '../../meta/index.ts';
 import type { Node as NodeSchema } from '../../types/core-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { controllerReference } from '../owners.ts';
-import { namePrefix } from '../pod-control.ts';
-import { isReady, type Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerReference } from '../shared/owners.ts';
+import { namePrefix } from '../shared/pod-control.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 import { endpointKeys } from './labels.ts';
 import { orderedPorts, portsKey } from './ports.ts';
 import {

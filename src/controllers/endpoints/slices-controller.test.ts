@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { podNamed, podStatus } from '../testing/served-pods.ts';
 import { endpointSlicesController } from './slices-controller.ts';

@@ -1,9 +1,9 @@
 import type { Client, Index, Informer } from '../../client/index.ts';
 import { isStatus, jsonEqual, type Names } from '../../meta/index.ts';
 import type { EndpointSlice } from '../../types/discovery-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { isTerminatingNamespace, messageOf } from '../pod-control.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { isTerminatingNamespace, messageOf } from '../shared/pod-control.ts';
 import { endpointKeys } from './labels.ts';
 
 export type Slice = EndpointSlice & Named;

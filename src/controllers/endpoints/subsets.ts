@@ -1,5 +1,5 @@
 import type { Endpoints } from '../../types/core-v1.ts';
-import { isReady, type Pod } from '../pods.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 import { orderedPorts, portsKey } from './ports.ts';
 import {
   addressesOf,

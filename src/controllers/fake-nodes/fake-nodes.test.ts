@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openMemoryStore, type Store, StoreError } from '../../server/index.ts';
 import { storeWith } from '../../store/testing/store-with.ts';
-import { kinds } from '../kinds.ts';
-import { serviceAccountController } from '../service-accounts.ts';
+import { serviceAccountController } from '../identity/service-accounts.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { fakeNodeControllers } from './fake-nodes.ts';
 import type { ContainerStatuses, NodeObject, PodObject, PodSpec } from './objects.ts';

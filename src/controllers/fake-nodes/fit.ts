@@ -8,8 +8,8 @@ import {
   type Turns,
 } from '../../meta/index.ts';
 import { parseResourceList } from '../../types/resource-list.ts';
-import { namedNodes, selectionCost, selectsNode, tolerates } from '../node-selection.ts';
-import { Evaluation } from '../selection.ts';
+import { namedNodes, selectionCost, selectsNode, tolerates } from '../shared/node-selection.ts';
+import { Evaluation } from '../shared/selection.ts';
 import { hostPortsOf, type NodeLoad, requestsOf } from './node-loads.ts';
 import type { NodeObject, PodObject } from './objects.ts';
 import { affinityCheck, type Neighbours, type Rejection } from './pod-affinity.ts';

@@ -2,7 +2,7 @@ import { keyOf } from '../../client/index.ts';
 import { formatMicroTime, type Json, jsonEqual, parseTime } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Lease } from '../../types/coordination-v1.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';
 import { behaviourOf } from './behaviour.ts';

@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { formatTime } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';
 import { choose, selectedNodes } from './fit.ts';

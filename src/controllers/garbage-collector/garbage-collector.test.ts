@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiObject, OwnerReference } from '../../meta/index.ts';
-import type { Kind } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import type { Kind } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { garbageCollector } from './garbage-collector.ts';
 

@@ -10,8 +10,8 @@ import {
   type OwnerReference,
   StatusError,
 } from '../../meta/index.ts';
-import { placeOf } from '../kind.ts';
 import type { ServedResource, ServedResources } from '../metadata/discovery.ts';
+import { placeOf } from '../shared/kind.ts';
 import type { Identity } from './identity.ts';
 
 /** The kind is not served: whether the object exists is not known. */

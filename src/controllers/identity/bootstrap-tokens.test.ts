@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import type { Controller } from '../types.ts';
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts';

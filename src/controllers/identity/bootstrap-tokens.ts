@@ -5,8 +5,8 @@ import { type Informer, type Informers, keyIn, keyOf } from '../../client/index.
 import { type Names, parseInstant } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Secret } from '../../types/core-v1.ts';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 
 type TokenSecret = ObjectOf<typeof Secret>;

@@ -2,8 +2,8 @@ import type { Informer } from '../../client/index.ts';
 import { isJsonObject, type Json, type Names } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Pod, Secret } from '../../types/core-v1.ts';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 
 type TokenSecret = ObjectOf<typeof Secret>;

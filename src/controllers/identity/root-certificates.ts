@@ -1,5 +1,5 @@
 import { isStatus, type Names, StatusError } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 
 /** Publishes the certificates by which pods verify the server in a config map of every namespace that is not being deleted. */

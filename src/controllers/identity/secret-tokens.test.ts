@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
-import type { SecretToken } from '../settings.ts';
+import type { SecretToken } from '../manager/settings.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { secretTokenController } from './secret-tokens.ts';
 

@@ -1,8 +1,8 @@
 import { keyIn, keyOf, splitKey } from '../../client/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Secret, ServiceAccount } from '../../types/core-v1.ts';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { onNewCertificates } from './root-certificates.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import type { Kind } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import { testCluster } from '../testing/cluster.ts';
 import type { Controller } from '../types.ts';
 import type { MetadataFeed } from './feed.ts';

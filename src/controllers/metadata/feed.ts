@@ -1,6 +1,6 @@
 import { type Client, type Log, metadataOnly, reflect } from '../../client/index.ts';
 import { type Clock, type Names, type ObjectMeta, scheduler } from '../../meta/index.ts';
-import { placeOf } from '../kind.ts';
+import { placeOf } from '../shared/kind.ts';
 import { Discovery, type ServedResource, type ServedResources } from './discovery.ts';
 
 /** Told of the metadata of all objects. Must not throw. */

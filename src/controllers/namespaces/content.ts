@@ -1,8 +1,8 @@
 import { type Client, type ListOptions, metadataOnly } from '../../client/index.ts';
 import { type ApiObject, isStatus, type Names, parseTime } from '../../meta/index.ts';
-import { placeOf } from '../kind.ts';
-import { kinds } from '../kinds.ts';
 import type { ServedResource } from '../metadata/discovery.ts';
+import { placeOf } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Found } from './conditions.ts';
 
 /** How long objects with finalizers are expected to remain (s). */

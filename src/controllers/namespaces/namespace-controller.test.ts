@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KindPlace } from '../../client/index.ts';
 import { parseTime } from '../../meta/index.ts';
-import type { Kind } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import type { Kind } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { conditionsAfter, foundNothing } from './conditions.ts';
 import { namespaceController } from './namespace-controller.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts';
 import { isStatus, type Names } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
 import type { MetadataFeed } from '../metadata/feed.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { conditionsAfter, type Found, foundNothing } from './conditions.ts';
 import { Content, isPods } from './content.ts';

@@ -1,6 +1,6 @@
 import type { Client, Informer } from '../../client/index.ts';
 import type { Clock, Names } from '../../meta/index.ts';
-import type { NodeObject } from '../node-selection.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
 import { changeTaints, hasTaint, nodeCondition, type TaintChange, type TaintName, taintKeys, zoneOf } from './node.ts';
 import { stateOf, Zone } from './zones.ts';
 

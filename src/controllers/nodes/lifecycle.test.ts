@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { formatMicroTime, formatTime, type Json } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject } from '../node-selection.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { nodeLifecycleController } from './lifecycle.ts';
 import { changeTaints } from './node.ts';

@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
-import { kinds } from '../kinds.ts';
-import { byNode } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import { byNode } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { Evictor } from './evictor.ts';
 import { NodeMonitor } from './monitor.ts';

@@ -1,10 +1,10 @@
 import type { Index, Informer } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
 import type { Lease } from '../../types/coordination-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject } from '../node-selection.ts';
-import type { Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { ControllerContext } from '../types.ts';
 import type { Evictor } from './evictor.ts';
 import { type Health, observeHealth, silentConditions } from './health.ts';

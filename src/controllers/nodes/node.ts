@@ -1,8 +1,8 @@
 /** What controllers of nodes share: conditions, taints, zones and the subjects of events. */
 import type { Client, EventSubject } from '../../client/index.ts';
 import { formatTime, isStatus, type Names } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject, NodeTaint } from '../node-selection.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject, NodeTaint } from '../shared/node-selection.ts';
 
 export type NodeCondition = NonNullable<NonNullable<NodeObject['status']>['conditions']>[number];
 /** The key and the effect, by which taints are told apart. */

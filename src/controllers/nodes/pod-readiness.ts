@@ -1,6 +1,6 @@
 import { formatTime, isStatus } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import { isReady, type Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 import type { ControllerContext } from '../types.ts';
 
 type Context = Pick<ControllerContext, 'client' | 'clock' | 'events'>;

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts';
 import type { Names } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject } from '../node-selection.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
 import { changeTaints, sameTaint, type TaintChange, type TaintName, taintKeys, taintsOf } from './node.ts';
 
 /** Gives the node the taints `NoSchedule` that follow from its conditions and from `unschedulable`, and no others of them. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
-import type { NodeTaint } from '../node-selection.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeTaint } from '../shared/node-selection.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { taintEvictionController } from './taint-eviction.ts';
 

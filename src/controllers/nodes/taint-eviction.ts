@@ -1,9 +1,9 @@
 import { keyOf, splitKey } from '../../client/index.ts';
 import { formatTime, isStatus, type Json, jsonEqual } from '../../meta/index.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { type NodeObject, type NodeTaint, tolerates } from '../node-selection.ts';
-import { byNode, type Pod, podCondition } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { type NodeObject, type NodeTaint, tolerates } from '../shared/node-selection.ts';
+import { byNode, type Pod, podCondition } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { taintsOf } from './node.ts';
 

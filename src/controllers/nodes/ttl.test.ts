@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { testCluster } from '../testing/cluster.ts';
 import { stepFor, ttlController } from './ttl.ts';
 

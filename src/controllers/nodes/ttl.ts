@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { annotationOf } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 
 /** How long kubelets may hold secrets and config maps (s), by the number of nodes. The ranges overlap, so that it is steady. */

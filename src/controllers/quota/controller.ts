@@ -1,9 +1,9 @@
 import { keyOf } from '../../client/index.ts';
 import { formatGroupResource, isStatus } from '../../meta/index.ts';
 import { encodeResourceList, equalQuantities, parseResourceList } from '../../types/resource-list.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import type { Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { limitedResources, type Quota, usageOf } from './usage.ts';
 

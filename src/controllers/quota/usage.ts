@@ -3,9 +3,9 @@ import type { ListOptions } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
 import type { ResourceQuota as QuotaSchema } from '../../types/core-v1.ts';
 import { addInPlace, type Quantities, zero } from '../../types/resource-list.ts';
-import { type Kind, type Named, placeOf } from '../kind.ts';
-import { kinds } from '../kinds.ts';
 import type { ServedResources } from '../metadata/discovery.ts';
+import { type Kind, type Named, placeOf } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { ControllerContext } from '../types.ts';
 
 export type Quota = QuotaSchema & Named;

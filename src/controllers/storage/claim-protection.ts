@@ -1,7 +1,7 @@
 import { keyOf } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { finalizerTask, withFinalizer } from './finalizers.ts';
 import { byClaim, type Claim, claimNamesOf, ephemeralClaimName, isMadeFor } from './pod-claims.ts';

@@ -1,8 +1,8 @@
 import { keyOf } from '../../client/index.ts';
-import { kinds } from '../kinds.ts';
-import { controllerReference } from '../owners.ts';
-import { isTerminatingNamespace, messageOf } from '../pod-control.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerReference } from '../shared/owners.ts';
+import { isTerminatingNamespace, messageOf } from '../shared/pod-control.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { byClaim, ephemeralClaimName, isMadeFor, type Volume } from './pod-claims.ts';
 

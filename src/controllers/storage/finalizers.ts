@@ -1,4 +1,4 @@
-import type { Named } from '../kind.ts';
+import type { Named } from '../shared/kind.ts';
 
 /** What is to be done about a protecting finalizer: objects have it until they are being deleted. */
 export function finalizerTask({ metadata }: Named, finalizer: string): 'add' | 'remove' | undefined {

@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { finalizerTask, withFinalizer } from './finalizers.ts';
 

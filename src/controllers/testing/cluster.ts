@@ -3,13 +3,13 @@ import { type Client, createClient, inProcessTransport, type Log } from '../../c
 import { type Names, namesFor, VirtualClock } from '../../meta/index.ts';
 import { createServer, type Store } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/settings/server-options.ts';
-import { componentName } from '../component.ts';
 import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
-import { type RunningControllers, startControllers } from '../manager.ts';
-import { type ControllerSettings, defaultSettings } from '../settings.ts';
-import { settle } from '../settle.ts';
+import { componentName } from '../manager/component.ts';
+import { type RunningControllers, startControllers } from '../manager/manager.ts';
+import { type ControllerSettings, defaultSettings } from '../manager/settings.ts';
+import { settle } from '../manager/settle.ts';
+import { bindUsers } from '../manager/user-bindings.ts';
 import type { Controller } from '../types.ts';
-import { bindUsers } from '../user-bindings.ts';
 
 export interface TestCluster {
   /** Of an administrator. */

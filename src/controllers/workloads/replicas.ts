@@ -1,10 +1,10 @@
 import { keyOf } from '../../client/index.ts';
 import { annotationOf, isStatus, jsonEqual, type LabelSelector, type Names } from '../../meta/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
-import { setCondition, withoutCondition } from '../conditions.ts';
-import type { Kind, Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../owners.ts';
+import { setCondition, withoutCondition } from '../shared/conditions.ts';
+import type { Kind, Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../shared/owners.ts';
 import {
   createPod,
   deletePod,
@@ -13,7 +13,7 @@ import {
   type PodOwner,
   podFromTemplate,
   slowStart,
-} from '../pod-control.ts';
+} from '../shared/pod-control.ts';
 import {
   compareForDeletion,
   isActive,
@@ -22,8 +22,8 @@ import {
   isTerminating,
   type Pod,
   untilAvailable,
-} from '../pods.ts';
-import { findSelecting } from '../selection.ts';
+} from '../shared/pods.ts';
+import { findSelecting } from '../shared/selection.ts';
 import type { ControllerContext } from '../types.ts';
 
 /** What replica sets and replication controllers have in common. */

@@ -2,9 +2,9 @@
 import type { Client, EventRecorder, Index, Informer } from '../../../client/index.ts';
 import { annotationOf, type Json, jsonEqual, type Names } from '../../../meta/index.ts';
 import type { StorageClass as ClassSchema } from '../../../types/storage-v1.ts';
-import type { Named } from '../../kind.ts';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import type { Named } from '../../shared/kind.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import type { Claim } from '../pod-claims.ts';
 import { isBoundTo, type PersistentVolume } from './matching.ts';
 

@@ -2,8 +2,8 @@
 import { keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
 import { classAnnotation, storageClassOf } from '../../../types/storage-class.ts';
-import { kinds } from '../../kinds.ts';
-import { createdAt } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { createdAt } from '../../shared/pods.ts';
 import { type Claim, hasEnded } from '../pod-claims.ts';
 import { annotationsOf, type Binder, bind, type StorageClass, setClaimPhase } from './binder.ts';
 import { bestVolume, isBoundTo, mismatchOf } from './matching.ts';

@@ -1,7 +1,7 @@
 import { keyIn, keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
 import { storageClassOf } from '../../../types/storage-class.ts';
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import type { Controller } from '../../types.ts';
 import { byClaim, type Claim } from '../pod-claims.ts';
 import { annotationsOf, type Binder } from './binder.ts';

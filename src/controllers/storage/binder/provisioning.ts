@@ -1,7 +1,7 @@
 /** Volumes are provisioned and deleted by external provisioners; the built-in ones of the reference are known by name. */
 import { annotationOf } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
-import { messageOf } from '../../pod-control.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { messageOf } from '../../shared/pod-control.ts';
 import type { Claim } from '../pod-claims.ts';
 import { annotated, annotationsOf, type Binder } from './binder.ts';
 import type { PersistentVolume } from './matching.ts';

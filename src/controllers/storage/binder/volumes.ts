@@ -1,7 +1,7 @@
 /** Volumes follow their claims: they are available, bound or released, and reclaimed. */
 import { keyIn } from '../../../client/index.ts';
 import { annotationOf, isStatus } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import { type Claim, hasEnded } from '../pod-claims.ts';
 import { annotationsOf, type Binder, setVolumePhase, unbind } from './binder.ts';
 import { type PersistentVolume, sameVolumeMode } from './matching.ts';

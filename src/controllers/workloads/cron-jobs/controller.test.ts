@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatTime } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../../testing/cluster.ts';
 import { cronJobController } from './controller.ts';
 

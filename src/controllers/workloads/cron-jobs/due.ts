@@ -1,7 +1,7 @@
 import { parseTime } from '../../../meta/index.ts';
 import type { CronJob as CronJobSchema } from '../../../types/batch-v1.ts';
 import type { Schedule } from '../../../types/cron-schedule.ts';
-import type { Named } from '../../kind.ts';
+import type { Named } from '../../shared/kind.ts';
 
 export type CronJob = CronJobSchema & Named;
 

@@ -1,10 +1,10 @@
 import { formatTime, parseTime, StatusError } from '../../../meta/index.ts';
 import type { CronJobStatus } from '../../../types/batch-v1.ts';
 import { zoneOffset } from '../../../types/cron-schedule.ts';
-import { apiVersionOf } from '../../kind.ts';
-import { kinds } from '../../kinds.ts';
-import { controllerOf, controllerReference } from '../../owners.ts';
-import { isTerminatingNamespace, messageOf } from '../../pod-control.ts';
+import { apiVersionOf } from '../../shared/kind.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { controllerOf, controllerReference } from '../../shared/owners.ts';
+import { isTerminatingNamespace, messageOf } from '../../shared/pod-control.ts';
 import type { ControllerContext } from '../../types.ts';
 import { isTrue, type Job } from '../jobs/model.ts';
 import type { CronJob } from './due.ts';

@@ -1,5 +1,12 @@
 import { type Index, keyOf } from '../../../client/index.ts';
 import { isStatus, type Steps } from '../../../meta/index.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { type NodeObject, nodeChanged } from '../../shared/node-selection.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../shared/pod-control.ts';
+import { byNode, type Pod } from '../../shared/pods.ts';
+import { findSelecting, requirementsInStep, selectorIn } from '../../shared/selection.ts';
+import type { Controller, ControllerContext } from '../../types.ts';
 import {
   createRevision,
   hasData,
@@ -9,14 +16,7 @@ import {
   revisionsOf,
   templateData,
   truncateHistory,
-} from '../../history.ts';
-import { kinds } from '../../kinds.ts';
-import { type NodeObject, nodeChanged } from '../../node-selection.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../pod-control.ts';
-import { byNode, type Pod } from '../../pods.ts';
-import { findSelecting, requirementsInStep, selectorIn } from '../../selection.ts';
-import type { Controller, ControllerContext } from '../../types.ts';
+} from '../history.ts';
 import { Backoff } from './backoff.ts';
 import { type DaemonSet, fitCost, fitOf, isRolling, templateFor } from './model.ts';
 import { type Changes, countsOf, newPass, type Pass, placement, podsByNode, rollingUpdate } from './placement.ts';

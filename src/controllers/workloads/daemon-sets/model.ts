@@ -2,11 +2,11 @@
 import type { Names } from '../../../meta/index.ts';
 import type { DaemonSet as DaemonSetSchema } from '../../../types/apps-v1.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from '../../../types/core-v1.ts';
-import { revisionLabel } from '../../history.ts';
-import { scaledValue } from '../../int-or-percent.ts';
-import type { Named } from '../../kind.ts';
-import { type NodeObject, namedNodes, selectionCost, selectsNode, tolerates } from '../../node-selection.ts';
-import { createdAt, type Pod } from '../../pods.ts';
+import { scaledValue } from '../../shared/int-or-percent.ts';
+import type { Named } from '../../shared/kind.ts';
+import { type NodeObject, namedNodes, selectionCost, selectsNode, tolerates } from '../../shared/node-selection.ts';
+import { createdAt, type Pod } from '../../shared/pods.ts';
+import { revisionLabel } from '../history.ts';
 
 export type DaemonSet = DaemonSetSchema & Named;
 

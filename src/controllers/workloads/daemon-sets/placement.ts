@@ -1,6 +1,6 @@
-import type { NodeObject } from '../../node-selection.ts';
-import { isAvailable, isReady, type Pod } from '../../pods.ts';
-import { Evaluation } from '../../selection.ts';
+import type { NodeObject } from '../../shared/node-selection.ts';
+import { isAvailable, isReady, type Pod } from '../../shared/pods.ts';
+import { Evaluation } from '../../shared/selection.ts';
 import type { ControllerContext } from '../../types.ts';
 import type { Backoff } from './backoff.ts';
 import {

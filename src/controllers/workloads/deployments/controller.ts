@@ -1,8 +1,8 @@
 import { keyOf } from '../../../client/index.ts';
-import { kinds } from '../../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import type { Pod } from '../../pods.ts';
-import { findSelecting, selectorIn } from '../../selection.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import type { Pod } from '../../shared/pods.ts';
+import { findSelecting, selectorIn } from '../../shared/selection.ts';
 import type { Controller } from '../../types.ts';
 import { allOf, type Deployment, type ReplicaSet, type Sync } from './model.ts';
 import { syncRevision } from './replica-sets.ts';

@@ -2,9 +2,9 @@
 import { type JsonObject, jsonEqual, type Names, parseTime } from '../../../meta/index.ts';
 import type { Deployment as DeploymentSchema, ReplicaSet as ReplicaSetSchema } from '../../../types/apps-v1.ts';
 import type { PodTemplateSpec } from '../../../types/core-v1.ts';
-import { scaledValue } from '../../int-or-percent.ts';
-import type { Named } from '../../kind.ts';
-import { createdAt } from '../../pods.ts';
+import { scaledValue } from '../../shared/int-or-percent.ts';
+import type { Named } from '../../shared/kind.ts';
+import { createdAt } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 
 export type Deployment = DeploymentSchema & Named;

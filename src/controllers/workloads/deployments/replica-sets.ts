@@ -1,9 +1,9 @@
 import { isStatus, type JsonObject } from '../../../meta/index.ts';
 import type { PodTemplateSpec } from '../../../types/core-v1.ts';
-import { kinds } from '../../kinds.ts';
-import { controllerOf, controllerReference } from '../../owners.ts';
-import { isTerminatingNamespace, messageOf } from '../../pod-control.ts';
-import { templateHash } from '../../template-hash.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { controllerOf, controllerReference } from '../../shared/owners.ts';
+import { isTerminatingNamespace, messageOf } from '../../shared/pod-control.ts';
+import { templateHash } from '../template-hash.ts';
 import {
   annotationsFor,
   classify,

@@ -1,4 +1,4 @@
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import { allOf, annotationsFor, type ReplicaSet, revisionOf, type Sync, sameTemplate, withoutHash } from './model.ts';
 import { isOwn, syncRevision } from './replica-sets.ts';
 

@@ -1,6 +1,6 @@
 import { isStatus } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import {
   activeOf,
   allOf,

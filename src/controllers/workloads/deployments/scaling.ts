@@ -1,4 +1,4 @@
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import {
   activeOf,
   allOf,

@@ -1,6 +1,6 @@
 import { formatTime, jsonEqual, parseTime } from '../../../meta/index.ts';
-import { withoutCondition } from '../../conditions.ts';
-import { kinds } from '../../kinds.ts';
+import { withoutCondition } from '../../shared/conditions.ts';
+import * as kinds from '../../shared/kinds.ts';
 import {
   allOf,
   conditionOf,

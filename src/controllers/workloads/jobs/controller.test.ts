@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import { type TestCluster, testCluster } from '../../testing/cluster.ts';
 import { jobController } from './controller.ts';
 

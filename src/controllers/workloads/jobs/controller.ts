@@ -1,10 +1,10 @@
 import { type Index, type Informer, keyOf, type WorkQueue } from '../../../client/index.ts';
 import { formatTime } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import { kinds } from '../../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import type { Pod } from '../../pods.ts';
-import { findSelecting, selectorIn } from '../../selection.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import type { Pod } from '../../shared/pods.ts';
+import { findSelecting, selectorIn } from '../../shared/selection.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
 import type { Backoff } from './backoff.ts';
 import { deletePods, type Managed, managePods, removeFinalizer } from './manage.ts';

@@ -1,5 +1,5 @@
 import type { JobSpec } from '../../../types/batch-v1.ts';
-import type { Pod } from '../../pods.ts';
+import type { Pod } from '../../shared/pods.ts';
 
 type Policy = NonNullable<JobSpec['podFailurePolicy']>;
 type Rule = NonNullable<Policy['rules']>[number];

@@ -1,6 +1,6 @@
 import type { Names } from '../../../meta/index.ts';
 import type { Container, EnvVar, PodTemplateSpec } from '../../../types/core-v1.ts';
-import { isTerminating, type Pod } from '../../pods.ts';
+import { isTerminating, type Pod } from '../../shared/pods.ts';
 import { type Backoff, backoffLeft, finishedAt } from './backoff.ts';
 import { isCounted, verdictOf } from './failure-policy.ts';
 import {

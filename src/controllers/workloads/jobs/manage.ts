@@ -1,7 +1,7 @@
 import { isStatus } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
-import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../pod-control.ts';
-import { compareForDeletion, isReady, type Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../shared/pod-control.ts';
+import { compareForDeletion, isReady, type Pod } from '../../shared/pods.ts';
 import { backoffLeft } from './backoff.ts';
 import { indexesToCreate, withIndex, withIndexVariable } from './indexes.ts';
 import {

@@ -1,6 +1,6 @@
 import { formatTime } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import { isActive, isReady, isTerminating, type Pod } from '../../pods.ts';
+import { isActive, isReady, isTerminating, type Pod } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 import { type Backoff, nextBackoff, noBackoff } from './backoff.ts';
 import { isCounted, verdictOf } from './failure-policy.ts';

@@ -1,8 +1,8 @@
 import type { EventRecorder } from '../../../client/index.ts';
 import { jsonEqual } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import type { Backoff } from './backoff.ts';
 import { isCounted } from './failure-policy.ts';
 import { formatIntervals, includes, intervalsOf, totalOf, union } from './intervals.ts';

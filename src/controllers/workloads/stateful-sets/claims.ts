@@ -1,10 +1,10 @@
 import type { KindPlace } from '../../../client/index.ts';
 import { isStatus, type OwnerReference } from '../../../meta/index.ts';
-import { apiVersionOf, type Named } from '../../kind.ts';
-import { kinds } from '../../kinds.ts';
-import { controllerReference } from '../../owners.ts';
-import { messageOf } from '../../pod-control.ts';
-import type { Pod } from '../../pods.ts';
+import { apiVersionOf, type Named } from '../../shared/kind.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { controllerReference } from '../../shared/owners.ts';
+import { messageOf } from '../../shared/pod-control.ts';
+import type { Pod } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 import { type Claim, claimsOf, isInRange, type StatefulSet } from './identity.ts';
 

@@ -1,5 +1,10 @@
 import { keyOf } from '../../../client/index.ts';
 import { isStatus } from '../../../meta/index.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import { type Pod, untilAvailable } from '../../shared/pods.ts';
+import { findSelecting, selectorIn } from '../../shared/selection.ts';
+import type { Controller, ControllerContext } from '../../types.ts';
 import {
   createRevision,
   hasData,
@@ -9,12 +14,7 @@ import {
   templateData,
   templateOf,
   truncateHistory,
-} from '../../history.ts';
-import { kinds } from '../../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import { type Pod, untilAvailable } from '../../pods.ts';
-import { findSelecting, selectorIn } from '../../selection.ts';
-import type { Controller, ControllerContext } from '../../types.ts';
+} from '../history.ts';
 import { isMember, replicasOf, revisionOf, type StatefulSet } from './identity.ts';
 import { countsOf, type Pass, sortPods, stepForward } from './pass.ts';
 

@@ -1,8 +1,8 @@
 import { isStatus } from '../../../meta/index.ts';
-import { scaledValue } from '../../int-or-percent.ts';
-import { kinds } from '../../kinds.ts';
-import { messageOf, slowStart } from '../../pod-control.ts';
-import { isAvailable, isReady, type Pod } from '../../pods.ts';
+import { scaledValue } from '../../shared/int-or-percent.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { messageOf, slowStart } from '../../shared/pod-control.ts';
+import { isAvailable, isReady, type Pod } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 import { claimsHaveOwners, createClaims, hasStaleClaim, setClaimOwners } from './claims.ts';
 import {

@@ -1,0 +1,307 @@
+import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, expandNames, type Random } from '../../meta/index.ts';
+import type { Client } from '../client.ts';
+import type { Informer, Selection } from '../informers/informer.ts';
+import { Informers } from '../informers/informers.ts';
+import { keyIn, keyOf, type ObjectKey, splitKey, type TypedKind, type TypedObject } from '../kinds/kind.ts';
+import { groupOf } from '../kinds/owner-references.ts';
+import { type AsyncClosing, asyncDispose } from '../runtime/async-closing.ts';
+import { consoleLog, type Log } from '../runtime/log.ts';
+import { systemClock, systemRandom } from '../runtime/system.ts';
+import type { Signal } from '../transport/transport.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { defaultLeaderElection, LeaderElection, type LeaderElectionSettings } from './leader-election.ts';
+import { ChangeFilter, type Predicate } from './predicates.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** Names the object to be reconciled. */
+export interface ReconcileRequest {
+  /** Empty at cluster scope. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface ReconcileContext<T> {
+  /** The object as the informer holds it, not to be modified; undefined: it is not there (any more). */
+  readonly object: T | undefined;
+  readonly events: EventRecorder;
+  /** Aborted when the controller stops or does not lead any more. */
+  readonly signal: Signal;
+}
+
+export interface ReconcileResult {
+  /** The object is reconciled again after this time, whatever happens until then. */
+  readonly requeueAfterMs?: number;
+}
+
+/** Another kind, whose changes are a reason to reconcile. */
+export interface WatchedKind<T extends TypedObject> {
+  readonly kind: TypedKind<T>;
+  readonly selection?: Selection;
+  /** The objects to be reconciled when this one has changed; asked of its state before and after. */
+  readonly map: (object: T) => readonly ObjectKey[];
+}
+
+/** Durations in ms: of the lease 15 s, of the renewal 10 s, between attempts 2 s by default. */
+export interface ControllerLease extends Partial<LeaderElectionSettings> {
+  readonly namespace: string;
+  readonly name: string;
+  /** No two processes that may run at the same time have the same one; by default the host with a random UUID. */
+  readonly identity?: string;
+}
+
+export interface ControllerOptions<T extends TypedObject, W extends readonly TypedObject[] = []> {
+  readonly client: Client;
+  /** The kind whose objects are reconciled. */
+  readonly kind: TypedKind<T>;
+  /** Which of them; all by default. */
+  readonly selection?: Selection;
+  /** Kinds of objects that have one of `kind` as their controller: a change of them reconciles that. */
+  readonly owns?: readonly TypedKind<TypedObject>[];
+  readonly watches?: { readonly [I in keyof W]: WatchedKind<W[I]> };
+  /**
+   * Brings one object to its declared state; called after each change and for every object at the start, never twice at
+   * a time for the same one. When it rejects it is called again with backoff.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: functions that return nothing are reconcilers too
+  readonly reconcile: (request: ReconcileRequest, context: ReconcileContext<T>) => Promise<ReconcileResult | void>;
+  /**
+   * Which changes of objects of `kind` are a reason to reconcile: those of which all of these hold. What is owned and
+   * watched, retries, resyncs and `requeueAfterMs` reconcile whatever they say.
+   */
+  readonly predicates?: readonly Predicate<NoInfer<T>>[];
+  /** The component in events, and the name of the queue in the log; `<kind>-controller` by default. */
+  readonly name?: string;
+  /** How many objects are reconciled at a time; 1 by default. */
+  readonly workers?: number;
+  /** Delays after failures of one object (ms): the first, 5 by default, doubled each time, up to the last, 1,000,000. */
+  readonly firstBackoffMs?: number;
+  readonly lastBackoffMs?: number;
+  /** All objects are reconciled again after this time (ms); never by default. */
+  readonly resyncMs?: number;
+  /** Reconciles only while this lease is held, as one of several processes. */
+  readonly leaderElection?: ControllerLease;
+  /** Moves delays, resyncs and renewals of the lease; the system clock by default. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** The console by default. */
+  readonly log?: Log;
+}
+
+/** A controller that runs until it is stopped; `await using` stops it. */
+export interface RunningController extends AsyncClosing {
+  /** To read other kinds from memory; those of `kind`, `owns` and `watches` run already. */
+  readonly informers: Informers;
+  readonly events: EventRecorder;
+  /** Whether it reconciles: always, or while it holds the lease. */
+  readonly leads: boolean;
+  /**
+   * Resolves when it has seen everything that the server had at the call, and has nothing more to do until the clock
+   * moves. One that waits for the lease has nothing to do. @throws StatusError when the server cannot be read
+   */
+  idle(): Promise<void>;
+  /** Resolves when nothing runs any more; the lease is released. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Starts a controller: informers, a work queue, and reconciles with retries. */
+export function startController<T extends TypedObject, const W extends readonly TypedObject[] = []>(
+  options: ControllerOptions<T, W>,
+): RunningController {
+  const run = new ControllerRun(options);
+  return Object.assign(run, { [asyncDispose as typeof Symbol.asyncDispose]: () => run.stop() });
+}
+
+/** Reconciles from the beginning to the end of a term. */
+interface Term {
+  readonly queue: WorkQueue;
+  readonly stop: () => Promise<void>;
+}
+
+class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
+  implements Omit<RunningController, typeof Symbol.asyncDispose>
+{
+  readonly informers: Informers;
+  readonly events: EventRecorder;
+  readonly #options: ControllerOptions<T, W>;
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #objects: Informer<T>;
+  readonly #election: LeaderElection | undefined;
+  #term: Term | undefined;
+  /** How many reconciles have ended. */
+  #reconciled = 0;
+  #stopped: Promise<void> | undefined;
+  readonly #filter: ChangeFilter<T>;
+  readonly #unobserve: () => void;
+
+  constructor(options: ControllerOptions<T, W>) {
+    const { client, kind, selection, name = `${kind.kind.toLowerCase()}-controller` } = options;
+    const { clock = systemClock, log = consoleLog } = options;
+    this.#options = options;
+    this.#name = name;
+    this.#clock = clock;
+    this.#log = log;
+    this.#filter = new ChangeFilter(options.predicates ?? []);
+    // Before the informers, whose handlers ask whose a change is.
+    this.#unobserve = client.observe({
+      observe: () => {},
+      forget: () => {},
+      wrote: (written, object) => {
+        if (written.kind === kind.kind) this.#filter.wrote(object);
+      },
+    });
+    this.informers = new Informers({ client, clock, log });
+    this.events = new EventRecorder({ client, component: name, clock, log });
+    this.#objects = this.informers.of(kind, selection);
+    this.#follow();
+    this.#election = this.#elect();
+    if (this.#election === undefined) this.#lead();
+  }
+
+  get leads(): boolean {
+    return this.#term !== undefined && this.#election?.holds !== false;
+  }
+
+  async idle(): Promise<void> {
+    await this.#election?.attempted();
+    // A term begins in the turn after its attempt.
+    await nextTurn();
+    await this.informers.synced();
+    for (;;) {
+      await this.#term?.queue.whenIdle();
+      await this.events.whenIdle();
+      const before = this.#reconciled;
+      await this.informers.caughtUp();
+      if (this.#reconciled === before && this.#term?.queue.isIdle !== false && this.events.isIdle) return;
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#unobserve();
+    await (this.#election ?? this.#term)?.stop();
+    await Promise.all([this.events.stop(), this.informers.stop()]);
+  }
+
+  #elect(): LeaderElection | undefined {
+    const { client, leaderElection, random = systemRandom } = this.#options;
+    if (leaderElection === undefined) return undefined;
+    const { namespace, name, identity = `${hostname()}_${random.uuid()}`, ...settings } = leaderElection;
+    return new LeaderElection({
+      ...{ client, random, clock: this.#clock, log: this.#log, identity },
+      lease: { namespace, name },
+      settings: { ...defaultLeaderElection, ...settings },
+      lead: () => this.#lead(),
+    });
+  }
+
+  /** Adds keys when objects change. */
+  #follow(): void {
+    const { owns = [], watches = [] } = this.#options;
+    this.#objects.onChange((object, old) => {
+      const key = keyOf(object ?? old ?? {});
+      if (this.#term === undefined) return;
+      this.#filter.changed(key, object, old);
+      this.#term.queue.add(key);
+    });
+    for (const kind of owns) this.#map({ kind, map: (object) => this.#ownersOf(object) });
+    for (const watched of watches as readonly WatchedKind<TypedObject>[]) this.#map(watched);
+  }
+
+  #map({ kind, selection, map }: WatchedKind<TypedObject>): void {
+    const tell = (object: TypedObject | undefined) => {
+      if (object === undefined) return;
+      try {
+        for (const { namespace = '', name = '' } of map(object)) this.#add(keyIn(namespace, name));
+      } catch (error) {
+        this.#log.error('an object cannot be mapped to those to reconcile', { controller: this.#name, error });
+      }
+    };
+    this.informers.of(kind, selection).onChange((object, old) => {
+      tell(object);
+      tell(old);
+    });
+  }
+
+  /** Objects that are not selected are no affair of this controller. */
+  #add(key: string): void {
+    if (this.#options.selection !== undefined && this.#objects.getByKey(key) === undefined) return;
+    this.#filter.force(key);
+    this.#term?.queue.add(key);
+  }
+
+  #ownersOf({ metadata: { namespace, ownerReferences = [] } = {} }: TypedObject): ObjectKey[] {
+    const { client, kind } = this.#options;
+    // Before it is known where they are, none has been listed: all are reconciled then.
+    const { place } = this.#objects;
+    if (place === undefined) return [];
+    const group = groupOf(expandNames(kind.apiVersion, client.names));
+    return ownerReferences
+      .filter((owner) => owner.controller === true && owner.kind === kind.kind && groupOf(owner.apiVersion) === group)
+      .map(({ name }) => ({ name, namespace: place.namespaced ? namespace : '' }));
+  }
+
+  /** Begins to reconcile, all objects first. */
+  #lead(): Term {
+    const { workers = 1, firstBackoffMs, lastBackoffMs, resyncMs } = this.#options;
+    const stopping = new AbortController();
+    const queue = new WorkQueue({
+      ...{ name: this.#name, workers, clock: this.#clock, log: this.#log },
+      ...(firstBackoffMs === undefined ? {} : { firstBackoffMs }),
+      ...(lastBackoffMs === undefined ? {} : { lastBackoffMs }),
+      reconcile: (key) => this.#reconcile(key, stopping.signal),
+    });
+    const addAll = () => {
+      for (const object of this.#objects.list()) {
+        this.#filter.force(keyOf(object));
+        queue.add(keyOf(object));
+      }
+    };
+    let cancel = () => {};
+    const resync = () => {
+      if (resyncMs === undefined) return;
+      cancel = this.#clock.after(resyncMs, () => {
+        addAll();
+        resync();
+      });
+    };
+    addAll();
+    resync();
+    const term = {
+      queue,
+      stop: async () => {
+        cancel();
+        stopping.abort();
+        this.#term = undefined;
+        await queue.stop();
+      },
+    };
+    this.#term = term;
+    void this.informers.synced().then(() => queue.start());
+    return term;
+  }
+
+  // biome-ignore lint/suspicious/noConfusingVoidType: as that of the caller
+  async #reconcile(key: string, signal: Signal): Promise<ReconcileResult | void> {
+    try {
+      if (!this.#filter.take(key, this.#clock.monotonic())) return undefined;
+      const context = { object: this.#objects.getByKey(key), events: this.events, signal };
+      const result = await this.#options.reconcile(splitKey(key), context);
+      const ms = result?.requeueAfterMs;
+      this.#filter.rests(key, ms === undefined ? undefined : this.#clock.monotonic() + ms);
+      return result;
+    } catch (error) {
+      this.#filter.force(key);
+      throw error;
+    } finally {
+      this.#reconciled++;
+    }
+  }
+}

@@ -21,7 +21,7 @@ import { discard, failure, readAll, readJson } from './transport/response.ts';
 import type { ClientRequest, ClientResponse, Signal } from './transport/transport.ts';
 import { followWatch } from './transport/watch.ts';
 
-/** A client of the API over a transport: `httpsTransport`, `inProcessTransport` or one of the caller's. */
+/** Creates an API client over a transport: `httpsTransport`, `inProcessTransport` or one of your own. */
 export function createClient(options: ClientOptions): Client {
   const names = namesFor(options.apiDomain ?? compatibleDomain);
   const request = requestsOver(options);
@@ -53,7 +53,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Finds where kinds are that do not say so. */
+/** Looks up the path of kinds that do not name their resource. */
 function resolverOver(request: Client['request'], names: Names): Client['resolve'] {
   const places = new KindPlaces(request, names);
   return async (kind): Promise<KindPlace> => {
@@ -85,8 +85,8 @@ type Verbs = Pick<
 >;
 
 function verbsOver(request: Client['request']): Verbs {
-  // The caller names the type of the object at this path.
-  const item = async <T>(method: string, place: Place, body?: Sent, options: ItemOptions = {}) => {
+  // The caller states the type of the object at this path.
+  const item = async <T>(method: string, place: Place, body?: RequestBody, options: ItemOptions = {}) => {
     const { signal, accept, dryRun, ...parameters } = options;
     const query = { ...parameters, ...(dryRun === true ? { dryRun: 'All' } : {}) };
     return (await send(request, method, urlOf(place, query), body, { signal, accept }, readJson)) as T;
@@ -127,19 +127,19 @@ interface Call {
   readonly accept: string | undefined;
 }
 
-/** A body: `value` as JSON. */
-interface Sent {
+/** A request body: `value` as JSON. */
+interface RequestBody {
   readonly type: string;
   readonly value: Json | TypedObject;
 }
 
-const json = (value: Json | TypedObject): Sent => ({ type: 'application/json', value });
+const json = (value: Json | TypedObject): RequestBody => ({ type: 'application/json', value });
 
 async function send<T>(
   request: Client['request'],
   method: string,
   url: string,
-  body: Sent | undefined,
+  body: RequestBody | undefined,
   { signal, accept }: Call,
   read: (response: ClientResponse) => Promise<T>,
 ): Promise<T> {

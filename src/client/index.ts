@@ -1,4 +1,4 @@
-/** The client of the API: verbs, typed kinds, transports, and what controllers are made of. */
+/** The API client: verbs, typed kinds, transports, and the building blocks of controllers. */
 
 export type { Client, ClientOptions } from './client.ts';
 export {
@@ -35,7 +35,7 @@ export {
 export { createClient } from './create-client.ts';
 export { type ChangeHandler, Index, Informer, type Selection } from './informers/informer.ts';
 export { Informers, type InformersOptions } from './informers/informers.ts';
-export { type Reflected, type ReflectorOptions, reflect } from './informers/reflector.ts';
+export { type ReflectorHandler, type ReflectorOptions, reflect } from './informers/reflector.ts';
 export {
   type KindPlace,
   type KindReference,

@@ -97,7 +97,7 @@ describe('events', () => {
     state.failure = new StatusError(500, 'InternalError', 'no');
     events.record(subject('a'), 'Normal', 'Done', 'two');
     await settle();
-    expect(logged).toEqual(['an event cannot be written']);
+    expect(logged).toEqual(['failed to write an event']);
   });
 
   it('that wait are dropped when the recorder stops', async () => {

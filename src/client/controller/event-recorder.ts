@@ -5,7 +5,7 @@ import { createKindClient, type KindClient, noObserver } from '../kinds/kind-cli
 import { consoleLog, type Log } from '../runtime/log.ts';
 import { systemClock } from '../runtime/system.ts';
 
-/** The object of an event; `fieldPath` names a part of it. */
+/** The object that an event is about; `fieldPath` names a part of it. */
 export interface EventSubject {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -18,11 +18,11 @@ export type EventType = 'Normal' | 'Warning';
 export interface EventRecorderOptions {
   /** Writes the events. */
   readonly client: Client;
-  /** `source.component` and `reportingComponent`. */
+  /** The value of `source.component` and `reportingComponent`. */
   readonly component: string;
   /** The system clock by default. */
   readonly clock?: Clock;
-  /** The console by default. */
+  /** Receives warnings and errors; the console by default. */
   readonly log?: Log;
 }
 
@@ -51,11 +51,11 @@ interface CoreEvent {
 
 const eventKind: TypedKind<CoreEvent> = { apiVersion: 'v1', kind: 'Event', resource: 'events', namespaced: true };
 
-/** Events that wait to be written; later ones are dropped. */
+/** Maximum number of events that wait to be written; further ones are dropped. */
 const maxWaiting = 1_000;
-/** Remembered events, and rates by subject. */
+/** Maximum number of remembered events, and of rates by subject. */
 const maxRemembered = 4_096;
-/** A subject may have this many events at once, and one more each interval (ms). */
+/** A subject may have this many events at once, and one more in each interval (ms). */
 const burst = 25;
 const refillMs = 300_000;
 
@@ -64,14 +64,14 @@ interface Rate {
   since: number;
 }
 
-/** Records events of core/v1 as client-go does: repeated ones are counted, and a subject has a bounded rate of them. */
+/** Records events of core/v1. Repeated events increase a count, and the rate of events of a subject is limited. */
 export class EventRecorder {
   readonly #events: Pick<KindClient<CoreEvent>, 'create' | 'patch'>;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #component: string;
   readonly #waiting: CoreEvent[] = [];
-  /** The events that were written, by what they say. */
+  /** The written events, by subject, type, reason and message. */
   readonly #written = new Map<string, CoreEvent>();
   readonly #rates = new Map<string, Rate>();
   #writing: Promise<void> | undefined;
@@ -87,7 +87,7 @@ export class EventRecorder {
   }
 
   /**
-   * Writes an event later, in the order of the calls. An event that repeats one of the last hour counts it up. `host` is
+   * Queues an event to be written in the order of the calls. A repetition of an earlier event increases its count. `host` is
    * the node on which the source of the event runs.
    */
   record(subject: EventSubject, type: EventType, reason: string, message: string, host?: string): void {
@@ -126,7 +126,7 @@ export class EventRecorder {
     this.#writing ??= this.#write();
   }
 
-  /** No event waits to be written. */
+  /** Whether no event waits to be written. */
   get isIdle(): boolean {
     return this.#writing === undefined;
   }
@@ -136,14 +136,14 @@ export class EventRecorder {
     while (this.#writing !== undefined) await this.#writing;
   }
 
-  /** Drops the events that wait; resolves when none is being written. */
+  /** Drops waiting events. Resolves when none is being written. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#waiting.length = 0;
     await this.#writing;
   }
 
-  /** The time in nanoseconds, which no two events of this process share. */
+  /** The time in nanoseconds, unique among the events of this process. */
   #suffix(now: number): string {
     const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n;
     EventRecorder.#last = nanoseconds > EventRecorder.#last ? nanoseconds : EventRecorder.#last + 1n;
@@ -152,9 +152,9 @@ export class EventRecorder {
 
   #accepts(key: string, now: number): boolean {
     const { tokens, since } = this.#rates.get(key) ?? { tokens: burst, since: now };
-    const left = Math.min(burst, tokens + (now - since) / refillMs);
-    if (left < 1) return false;
-    remember(this.#rates, key, { tokens: left - 1, since: now });
+    const available = Math.min(burst, tokens + (now - since) / refillMs);
+    if (available < 1) return false;
+    remember(this.#rates, key, { tokens: available - 1, since: now });
     return true;
   }
 
@@ -165,8 +165,8 @@ export class EventRecorder {
       try {
         await this.#writeOne(event);
       } catch (error) {
-        // A namespace that is being deleted takes no events.
-        if (!isStatus(error, 403) && !isStatus(error, 404)) this.#log.warn('an event cannot be written', { error });
+        // A namespace being deleted accepts no events.
+        if (!isStatus(error, 403) && !isStatus(error, 404)) this.#log.warn('failed to write an event', { error });
       }
     }
     this.#writing = undefined;
@@ -192,7 +192,7 @@ export class EventRecorder {
   }
 }
 
-/** Sets the value as the newest, and drops the oldest beyond the limit. */
+/** Sets the value as the newest, and drops the oldest one above the limit. */
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);

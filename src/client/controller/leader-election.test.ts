@@ -199,7 +199,7 @@ describe('leader election', () => {
     reach.works = true;
     await world.advance(60_000);
     expect(world.told).toHaveLength(4);
-    expect(world.logged).toEqual(['a: the lease cannot be acquired or renewed']);
+    expect(world.logged).toEqual(['a: failed to acquire or renew the lease']);
   });
 
   it('takes the lease again when it can be written again', async () => {

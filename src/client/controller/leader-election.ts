@@ -8,17 +8,17 @@ import { systemClock, systemRandom } from '../runtime/system.ts';
 import type { Transport } from '../transport/transport.ts';
 import { EventRecorder } from './event-recorder.ts';
 
-/** Durations in ms. The lease duration is longer than the renew deadline, and that longer than 1.2 retry periods. */
+/** Durations in ms. The lease must last longer than the renew deadline, and that longer than 1.2 retry periods. */
 export interface LeaderElectionSettings {
-  /** For how long others wait for a renewal before they take the lease. */
+  /** How long others wait for a renewal before they acquire the lease. */
   readonly leaseMs: number;
-  /** For how long the leader may lead without having renewed the lease. */
+  /** The renew deadline: how long the leader may lead without a successful renewal. */
   readonly renewMs: number;
-  /** The time between two attempts to acquire or renew the lease. */
+  /** The retry period: the time between two attempts to acquire or renew the lease. */
   readonly retryMs: number;
 }
 
-/** Those of the field. */
+/** The defaults of the reference. */
 export const defaultLeaderElection: LeaderElectionSettings = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 
 const defaults = { clock: systemClock, random: systemRandom, log: consoleLog, settings: defaultLeaderElection };
@@ -26,27 +26,27 @@ const defaults = { clock: systemClock, random: systemRandom, log: consoleLog, se
 export interface LeaderElectionOptions {
   /** Writes the lease and its events. */
   readonly client: Client;
-  /** The lease that is held. Its name is that of the component, as which events of it are written. */
+  /** The lease to hold. Its name is also the component of its events. */
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Moves renewals and attempts; the system clock by default. */
+  /** The clock of renewals and attempts; the system clock by default. */
   readonly clock?: Clock;
   readonly random?: Random;
-  /** The console by default. */
+  /** Receives warnings and errors; the console by default. */
   readonly log?: Log;
-  /** By default 15 s, 10 s and 2 s. */
+  /** The defaults are 15 s, 10 s and 2 s. */
   readonly settings?: LeaderElectionSettings;
-  /** No two processes that may run at the same time have the same one. */
+  /** Unique among the processes that may run at the same time. */
   readonly identity: string;
-  /** Called at the beginning of each term; resolves the result's `stop` when nothing runs any more. */
+  /** Called at the start of each term. The `stop` of its result resolves when nothing runs any more. */
   readonly lead: () => { readonly stop: () => Promise<void> };
-  /** Called when a term was lost, and what it ran has stopped. */
+  /** Called when the lease was lost, after `stop` has resolved. */
   readonly lost?: () => void;
 }
 
-/** How much longer than the retry period the time between two attempts to acquire the lease may be, in parts of it. */
+/** The maximum random addition to the time between two attempts to acquire the lease, as a multiple of the retry period. */
 export const jitterFactor = 1.2;
 
-interface HeldLease {
+interface Lease {
   metadata: { namespace?: string; name?: string; uid?: string; resourceVersion?: string };
   spec?: {
     holderIdentity?: string;
@@ -57,27 +57,30 @@ interface HeldLease {
   };
 }
 
-const leaseKind: TypedKind<HeldLease> = {
-  ...{ apiVersion: 'coordination.{domain}/v1', kind: 'Lease' },
-  ...{ resource: 'leases', namespaced: true },
+const leaseKind: TypedKind<Lease> = {
+  apiVersion: 'coordination.{domain}/v1',
+  kind: 'Lease',
+  resource: 'leases',
+  namespaced: true,
 };
 
 /**
- * Leads while it holds a lease: of several processes with one API exactly one does. A lease that
- * could not be renewed for the renew deadline is lost: what runs is stopped, before others may take the lease.
+ * Leads while it holds a lease; at most one of several processes does. A lease that is not renewed within the renew
+ * deadline is lost: the term stops before another process may acquire the lease.
  */
 export class LeaderElection {
   readonly #options: LeaderElectionOptions & typeof defaults;
-  readonly #leases: KindClient<HeldLease>;
+  readonly #leases: KindClient<Lease>;
   readonly #events: EventRecorder;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
-  /** Between the beginning of a term and the end of what it ran. */
+  /** Set from the start of a term until everything that it ran has stopped. */
   #leading = false;
   /** The lease as last written or read. */
-  #lease: HeldLease | undefined;
-  /** The monotonic time before the last successful renewal was sent, and that at which `#lease` was first read (ms). */
+  #lease: Lease | undefined;
+  /** When the last successful renewal was sent (ms, monotonic). */
   #renewed = 0;
+  /** When `#lease` was first seen in this version (ms, monotonic). */
   #observed = 0;
   #failure = '';
   #attempt: Promise<unknown> = Promise.resolve();
@@ -99,17 +102,17 @@ export class LeaderElection {
     return this.#leading && clock.monotonic() - this.#renewed < settings.renewMs;
   }
 
-  /** How many renewals had to read the lease first. */
+  /** The number of renewals that had to read the lease first. */
   get slowpath(): number {
     return this.#slowpath;
   }
 
-  /** Resolves when the attempt to acquire or renew the lease that is under way is over. */
+  /** Resolves when the current attempt to acquire or renew the lease has ended. */
   async attempted(): Promise<void> {
     await this.#attempt;
   }
 
-  /** Resolves when nothing runs any more, and the lease has been released. */
+  /** Resolves when nothing runs any more and the lease is released. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -131,12 +134,12 @@ export class LeaderElection {
       lost?.();
     }
     const released = this.#release().catch((error: unknown) => {
-      log.warn('the lease cannot be released', { error });
+      log.warn('failed to release the lease', { error });
     });
     await within(this.#options.clock, this.#attemptMs, new AbortController().signal, released);
   }
 
-  /** Resolves with true when the lease is held, with false when this has been stopped. */
+  /** Resolves to true when this process holds the lease, to false when it has been stopped. */
   async #acquire(): Promise<boolean> {
     const { signal } = this.#stopping;
     const waiting = new AbortController();
@@ -148,7 +151,7 @@ export class LeaderElection {
       if (this.#leading) break;
       if (!follows) void this.#follow(waiting.signal);
       follows = true;
-      await this.#chance(signal);
+      await this.#waitForRelease(signal);
     }
     end();
     signal.removeEventListener('abort', end);
@@ -156,20 +159,20 @@ export class LeaderElection {
   }
 
   /** Resolves when the lease is free or has expired, at the latest after the retry period. */
-  async #chance(signal: AbortSignal): Promise<void> {
+  async #waitForRelease(signal: AbortSignal): Promise<void> {
     const { settings, clock, random } = this.#options;
     const jitter = (random.integer(1_000) / 1_000) * jitterFactor;
     const retryMs = settings.retryMs * (1 + jitter);
     const freed = new Promise<void>((resolve) => {
       this.#freed = resolve;
     });
-    const left = this.#isHeldByOther() ? this.#expires - clock.monotonic() : retryMs;
-    await within(clock, Math.min(left, retryMs), signal, freed);
+    const remainingMs = this.#isHeldByOther() ? this.#expires - clock.monotonic() : retryMs;
+    await within(clock, Math.min(remainingMs, retryMs), signal, freed);
   }
 
   /**
-   * Watches the lease: a process that waits sees each renewal at once, so that the lease expires in time, and its release.
-   * Where it cannot be watched, attempts read it.
+   * Watches the lease, so that a waiting process sees renewals and the release at once and the lease expires on time. When
+   * the watch fails, attempts read the lease.
    */
   async #follow(signal: AbortSignal): Promise<void> {
     const { clock, settings, lease } = this.#options;
@@ -183,13 +186,13 @@ export class LeaderElection {
           if (type === 'DELETED' || !this.#isHeldByOther()) this.#freed();
         }
       } catch {
-        // Attempts read it.
+        // Attempts read the lease.
       }
       await pause(clock, settings.retryMs, signal);
     }
   }
 
-  /** Resolves when the lease has been lost, or this has been stopped. */
+  /** Resolves when the lease is lost, or when this election is stopped. */
   async #renew(): Promise<void> {
     const { settings, clock } = this.#options;
     const term = new AbortController();
@@ -213,12 +216,12 @@ export class LeaderElection {
     this.#stopping.signal.removeEventListener('abort', end);
   }
 
-  /** The longest time for one attempt (ms). */
+  /** The maximum duration of one attempt (ms). */
   get #attemptMs(): number {
     return this.#options.settings.renewMs / 2;
   }
 
-  /** Acquires or renews the lease if that is possible now; false also when the signal is aborted meanwhile. */
+  /** Tries to acquire or renew the lease. Resolves to false when that fails or the signal is aborted. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#options;
     const sent = clock.monotonic();
@@ -226,7 +229,7 @@ export class LeaderElection {
       const failure = String(error);
       // Conflict: another process was faster.
       if (!isStatus(error, 409) && failure !== this.#failure && !signal.aborted) {
-        log.warn('the lease cannot be acquired or renewed', { error });
+        log.warn('failed to acquire or renew the lease', { error });
       }
       this.#failure = failure;
       return undefined;
@@ -241,8 +244,8 @@ export class LeaderElection {
     return true;
   }
 
-  /** The lease as it was written; undefined when another process holds it. */
-  async #write(): Promise<HeldLease | undefined> {
+  /** Writes the lease and returns it; undefined when another process holds it. */
+  async #write(): Promise<Lease | undefined> {
     const { lease } = this.#options;
     if (this.#leading && this.#lease !== undefined) {
       try {
@@ -252,13 +255,13 @@ export class LeaderElection {
       }
     }
     if (this.#leading) this.#slowpath++;
-    const found = await this.#leases.find(lease);
-    if (found === undefined) return this.#leases.create(this.#next({ metadata: { ...lease } }));
-    this.#see(found);
-    return this.#isHeldByOther() ? undefined : this.#leases.update(this.#next(found));
+    const current = await this.#leases.find(lease);
+    if (current === undefined) return this.#leases.create(this.#next({ metadata: { ...lease } }));
+    this.#see(current);
+    return this.#isHeldByOther() ? undefined : this.#leases.update(this.#next(current));
   }
 
-  #see(lease: HeldLease): void {
+  #see(lease: Lease): void {
     const isNew = lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion;
     if (isNew) this.#observed = this.#options.clock.monotonic();
     this.#lease = lease;
@@ -277,8 +280,8 @@ export class LeaderElection {
     return this.#expires > clock.monotonic();
   }
 
-  /** The lease as this process writes it next. */
-  #next({ metadata, spec = {} }: HeldLease): HeldLease {
+  /** The next state of the lease that this process writes. */
+  #next({ metadata, spec = {} }: Lease): Lease {
     const { clock, identity, settings } = this.#options;
     const now = formatMicroTime(clock.now());
     const own = spec.holderIdentity === identity;
@@ -301,18 +304,20 @@ export class LeaderElection {
     if (lease?.spec?.holderIdentity !== identity) return;
     const now = formatMicroTime(clock.now());
     const { metadata, spec } = lease;
-    const transitions = spec.leaseTransitions ?? 0;
     await this.#leases.update({
       metadata,
       spec: {
-        ...{ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: transitions },
-        ...{ acquireTime: now, renewTime: now },
+        holderIdentity: '',
+        leaseDurationSeconds: 1,
+        leaseTransitions: spec.leaseTransitions ?? 0,
+        acquireTime: now,
+        renewTime: now,
       },
     });
   }
 }
 
-/** Sends requests only while `holds`. */
+/** Wraps a transport that sends requests only while `holds` returns true. */
 export const whileHeld =
   (holds: () => boolean, transport: Transport): Transport =>
   (request) =>

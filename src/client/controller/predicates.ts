@@ -1,15 +1,15 @@
 import { parseLabelSelector } from '../../meta/index.ts';
 import type { TypedObject } from '../kinds/kind.ts';
 
-/** A change of an object: without `old` it is new, without `object` it has been deleted. */
+/** A change of an object: `old` is undefined for a new object, `object` for a deleted one. */
 export interface ObjectChange<T extends TypedObject> {
   readonly object: T | undefined;
   readonly old: T | undefined;
-  /** The client of the controller has written it. */
+  /** Whether the client of the controller wrote this state. */
   readonly own: boolean;
 }
 
-/** Whether a change is a reason to reconcile. It must not throw. */
+/** Returns whether a change is a reason to reconcile. Must not throw. */
 export type Predicate<T extends TypedObject> = (change: ObjectChange<T>) => boolean;
 
 interface Watched {
@@ -21,20 +21,20 @@ const metadataOf = (object: TypedObject | undefined): Watched => (object?.metada
 
 /** Predicates for `startController`. */
 export const predicates = {
-  /** Objects that are new or gone, are being deleted, or have a changed specification: not what changes the status alone. */
+  /** Selects objects that are created, deleted or being deleted, and changes of their spec; not changes of the status alone. */
   generationChanged: ({ object, old }: ObjectChange<TypedObject>): boolean => {
     if (object === undefined || old === undefined) return true;
     const [now, before] = [metadataOf(object), metadataOf(old)];
-    // Kinds that count no generations change as a whole.
+    // Without a generation every change counts.
     return (
       now.generation === undefined ||
       now.generation !== before.generation ||
       now.deletionTimestamp !== before.deletionTimestamp
     );
   },
-  /** What others than the client of the controller have written. */
+  /** Selects changes that other clients have written. */
   notOwn: ({ own }: ObjectChange<TypedObject>): boolean => !own,
-  /** Objects with labels that the selector matches, before the change or after it. @throws StatusError 400 for no selector */
+  /** Selects objects whose labels match before or after the change. @throws StatusError 400 for an invalid selector */
   labelsMatch: (labelSelector: string): Predicate<TypedObject> => {
     const selector = parseLabelSelector(labelSelector);
     const matches = (one: TypedObject | undefined) =>
@@ -43,18 +43,18 @@ export const predicates = {
   },
 };
 
-/** The changes of an object that wait for their reconcile, at most. */
+/** Maximum number of pending changes of one object. */
 const maxChanges = 64;
-/** The last writes that are remembered. */
+/** Maximum number of remembered writes of the client. */
 const maxWritten = 1_024;
 
-/** The changes of objects since they were reconciled, and whether they are a reason to do so again. */
+/** Collects the changes of objects since their last reconcile and decides whether to reconcile again. */
 export class ChangeFilter<T extends TypedObject> {
   readonly #predicates: readonly Predicate<T>[];
   readonly #changes = new Map<string, Omit<ObjectChange<T>, 'own'>[]>();
-  /** Those to be reconciled for other reasons. */
+  /** Keys to reconcile whatever the predicates say. */
   readonly #forced = new Set<string>();
-  /** Until when they rest unless something changes (ms, monotonic). */
+  /** When a key is due again, unless it changes before (ms, monotonic). */
   readonly #due = new Map<string, number>();
   readonly #written = new Set<string>();
 
@@ -74,7 +74,7 @@ export class ChangeFilter<T extends TypedObject> {
     this.#forced.add(key);
   }
 
-  /** The client has written the object. */
+  /** Records that the client has written the object. */
   wrote(object: TypedObject): void {
     this.#written.add(versionOf(object));
     for (const oldest of this.#written) {
@@ -83,13 +83,13 @@ export class ChangeFilter<T extends TypedObject> {
     }
   }
 
-  /** Whether the object of the key is to be reconciled now. Its changes are forgotten. */
+  /** Returns whether to reconcile the key now, and drops its changes. */
   take(key: string, now: number): boolean {
     const changes = this.#changes.get(key);
     const due = this.#due.get(key);
     const forced = this.#forced.delete(key);
     this.#changes.delete(key);
-    // Without a change it is a retry, or due.
+    // A key without changes is a retry, or due.
     if (forced || changes === undefined || (due !== undefined && due <= now)) return true;
     return changes.some(({ object, old }) => {
       const own = object !== undefined && this.#written.has(versionOf(object));
@@ -97,8 +97,8 @@ export class ChangeFilter<T extends TypedObject> {
     });
   }
 
-  /** It was reconciled, and rests until then; undefined: until something changes. */
-  rests(key: string, until: number | undefined): void {
+  /** Records when the reconciled key is due again; undefined when only a change makes it due. */
+  setDue(key: string, until: number | undefined): void {
     if (until === undefined) this.#due.delete(key);
     else this.#due.set(key, until);
   }

@@ -15,93 +15,94 @@ import { defaultLeaderElection, LeaderElection, type LeaderElectionSettings } fr
 import { ChangeFilter, type Predicate } from './predicates.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** Names the object to be reconciled. */
+/** Identifies the object to reconcile. */
 export interface ReconcileRequest {
-  /** Empty at cluster scope. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
 }
 
 export interface ReconcileContext<T> {
-  /** The object as the informer holds it, not to be modified; undefined: it is not there (any more). */
+  /** The object in the informer, which must not be modified; undefined when it does not exist. */
   readonly object: T | undefined;
   readonly events: EventRecorder;
-  /** Aborted when the controller stops or does not lead any more. */
+  /** Aborted when the controller stops or loses the lease. */
   readonly signal: Signal;
 }
 
 export interface ReconcileResult {
-  /** The object is reconciled again after this time, whatever happens until then. */
+  /** Reconciles the object again after this time (ms), even without a change. */
   readonly requeueAfterMs?: number;
 }
 
-/** Another kind, whose changes are a reason to reconcile. */
+/** Another kind whose changes are a reason to reconcile. */
 export interface WatchedKind<T extends TypedObject> {
   readonly kind: TypedKind<T>;
   readonly selection?: Selection;
-  /** The objects to be reconciled when this one has changed; asked of its state before and after. */
+  /** Returns the objects to reconcile after a change of this one; called with its state before and after. */
   readonly map: (object: T) => readonly ObjectKey[];
 }
 
-/** Durations in ms: of the lease 15 s, of the renewal 10 s, between attempts 2 s by default. */
+/** A lease for leader election. Durations in ms; by default the lease lasts 15 s, with 10 s to renew and 2 s between attempts. */
 export interface ControllerLease extends Partial<LeaderElectionSettings> {
   readonly namespace: string;
   readonly name: string;
-  /** No two processes that may run at the same time have the same one; by default the host with a random UUID. */
+  /** Unique among the processes that may run at the same time; by default the host name with a random UUID. */
   readonly identity?: string;
 }
 
 export interface ControllerOptions<T extends TypedObject, W extends readonly TypedObject[] = []> {
   readonly client: Client;
-  /** The kind whose objects are reconciled. */
+  /** The kind to reconcile. */
   readonly kind: TypedKind<T>;
-  /** Which of them; all by default. */
+  /** Restricts the objects; all by default. */
   readonly selection?: Selection;
-  /** Kinds of objects that have one of `kind` as their controller: a change of them reconciles that. */
+  /** Kinds whose objects may have an object of `kind` as their controller; a change of one reconciles its controller. */
   readonly owns?: readonly TypedKind<TypedObject>[];
   readonly watches?: { readonly [I in keyof W]: WatchedKind<W[I]> };
   /**
-   * Brings one object to its declared state; called after each change and for every object at the start, never twice at
-   * a time for the same one. When it rejects it is called again with backoff.
+   * Brings one object to its declared state. Called for every object at the start and after each change, never
+   * concurrently for the same object. When it rejects it is called again with backoff.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: functions that return nothing are reconcilers too
   readonly reconcile: (request: ReconcileRequest, context: ReconcileContext<T>) => Promise<ReconcileResult | void>;
   /**
-   * Which changes of objects of `kind` are a reason to reconcile: those of which all of these hold. What is owned and
-   * watched, retries, resyncs and `requeueAfterMs` reconcile whatever they say.
+   * Restricts the changes of objects of `kind` that are a reason to reconcile: all predicates must hold. They do not apply
+   * to changes of `owns` and `watches`, retries, resyncs and `requeueAfterMs`.
    */
   readonly predicates?: readonly Predicate<NoInfer<T>>[];
   /** The component in events, and the name of the queue in the log; `<kind>-controller` by default. */
   readonly name?: string;
-  /** How many objects are reconciled at a time; 1 by default. */
+  /** How many objects are reconciled concurrently; 1 by default. */
   readonly workers?: number;
-  /** Delays after failures of one object (ms): the first, 5 by default, doubled each time, up to the last, 1,000,000. */
+  /** The delay after the first failure of an object (ms), which doubles with each failure; 5 by default. */
   readonly firstBackoffMs?: number;
+  /** The maximum delay after failures (ms); 1,000,000 by default. */
   readonly lastBackoffMs?: number;
-  /** All objects are reconciled again after this time (ms); never by default. */
+  /** Reconciles all objects again in this interval (ms); never by default. */
   readonly resyncMs?: number;
-  /** Reconciles only while this lease is held, as one of several processes. */
+  /** Reconciles only while this process holds the lease, for controllers that run in several processes. */
   readonly leaderElection?: ControllerLease;
-  /** Moves delays, resyncs and renewals of the lease; the system clock by default. */
+  /** The clock of delays, resyncs and lease renewals; the system clock by default. */
   readonly clock?: Clock;
   readonly random?: Random;
-  /** The console by default. */
+  /** Receives warnings and errors; the console by default. */
   readonly log?: Log;
 }
 
-/** A controller that runs until it is stopped; `await using` stops it. */
+/** A running controller. `stop` or `await using` ends it. */
 export interface RunningController extends AsyncClosing {
-  /** To read other kinds from memory; those of `kind`, `owns` and `watches` run already. */
+  /** Informers to read other kinds from memory; those of `kind`, `owns` and `watches` are already running. */
   readonly informers: Informers;
   readonly events: EventRecorder;
-  /** Whether it reconciles: always, or while it holds the lease. */
+  /** Whether it reconciles: always without leader election, otherwise while it holds the lease. */
   readonly leads: boolean;
   /**
-   * Resolves when it has seen everything that the server had at the call, and has nothing more to do until the clock
-   * moves. One that waits for the lease has nothing to do. @throws StatusError when the server cannot be read
+   * Resolves once the controller has seen everything that the server had at the call, and has nothing to do until the
+   * clock advances. A controller that waits for the lease is idle. @throws StatusError when the server cannot be read
    */
   idle(): Promise<void>;
-  /** Resolves when nothing runs any more; the lease is released. Idempotent. */
+  /** Stops the controller and releases the lease. Resolves when nothing runs any more. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -113,7 +114,7 @@ export function startController<T extends TypedObject, const W extends readonly 
   return Object.assign(run, { [asyncDispose as typeof Symbol.asyncDispose]: () => run.stop() });
 }
 
-/** Reconciles from the beginning to the end of a term. */
+/** The reconciles while the controller leads. */
 interface Term {
   readonly queue: WorkQueue;
   readonly stop: () => Promise<void>;
@@ -131,7 +132,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   readonly #objects: Informer<T>;
   readonly #election: LeaderElection | undefined;
   #term: Term | undefined;
-  /** How many reconciles have ended. */
+  /** The number of completed reconciles. */
   #reconciled = 0;
   #stopped: Promise<void> | undefined;
   readonly #filter: ChangeFilter<T>;
@@ -145,7 +146,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
     this.#clock = clock;
     this.#log = log;
     this.#filter = new ChangeFilter(options.predicates ?? []);
-    // Before the informers, whose handlers ask whose a change is.
+    // Registered before the informers, whose handlers need to know who wrote a change.
     this.#unobserve = client.observe({
       observe: () => {},
       forget: () => {},
@@ -156,7 +157,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
     this.informers = new Informers({ client, clock, log });
     this.events = new EventRecorder({ client, component: name, clock, log });
     this.#objects = this.informers.of(kind, selection);
-    this.#follow();
+    this.#addOnChanges();
     this.#election = this.#elect();
     if (this.#election === undefined) this.#lead();
   }
@@ -167,7 +168,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
 
   async idle(): Promise<void> {
     await this.#election?.attempted();
-    // A term begins in the turn after its attempt.
+    // A term begins one turn after the attempt that acquired the lease.
     await nextTurn();
     await this.informers.synced();
     for (;;) {
@@ -195,7 +196,11 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
     if (leaderElection === undefined) return undefined;
     const { namespace, name, identity = `${hostname()}_${random.uuid()}`, ...settings } = leaderElection;
     return new LeaderElection({
-      ...{ client, random, clock: this.#clock, log: this.#log, identity },
+      client,
+      random,
+      clock: this.#clock,
+      log: this.#log,
+      identity,
       lease: { namespace, name },
       settings: { ...defaultLeaderElection, ...settings },
       lead: () => this.#lead(),
@@ -203,7 +208,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   }
 
   /** Adds keys when objects change. */
-  #follow(): void {
+  #addOnChanges(): void {
     const { owns = [], watches = [] } = this.#options;
     this.#objects.onChange((object, old) => {
       const key = keyOf(object ?? old ?? {});
@@ -216,21 +221,21 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
   }
 
   #map({ kind, selection, map }: WatchedKind<TypedObject>): void {
-    const tell = (object: TypedObject | undefined) => {
+    const addMapped = (object: TypedObject | undefined) => {
       if (object === undefined) return;
       try {
         for (const { namespace = '', name = '' } of map(object)) this.#add(keyIn(namespace, name));
       } catch (error) {
-        this.#log.error('an object cannot be mapped to those to reconcile', { controller: this.#name, error });
+        this.#log.error('failed to map an object to the objects to reconcile', { controller: this.#name, error });
       }
     };
     this.informers.of(kind, selection).onChange((object, old) => {
-      tell(object);
-      tell(old);
+      addMapped(object);
+      addMapped(old);
     });
   }
 
-  /** Objects that are not selected are no affair of this controller. */
+  /** Ignores objects outside the selection. */
   #add(key: string): void {
     if (this.#options.selection !== undefined && this.#objects.getByKey(key) === undefined) return;
     this.#filter.force(key);
@@ -239,7 +244,7 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
 
   #ownersOf({ metadata: { namespace, ownerReferences = [] } = {} }: TypedObject): ObjectKey[] {
     const { client, kind } = this.#options;
-    // Before it is known where they are, none has been listed: all are reconciled then.
+    // Until the kind is resolved nothing is listed; all objects are reconciled after that.
     const { place } = this.#objects;
     if (place === undefined) return [];
     const group = groupOf(expandNames(kind.apiVersion, client.names));
@@ -253,7 +258,10 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
     const { workers = 1, firstBackoffMs, lastBackoffMs, resyncMs } = this.#options;
     const stopping = new AbortController();
     const queue = new WorkQueue({
-      ...{ name: this.#name, workers, clock: this.#clock, log: this.#log },
+      name: this.#name,
+      workers,
+      clock: this.#clock,
+      log: this.#log,
       ...(firstBackoffMs === undefined ? {} : { firstBackoffMs }),
       ...(lastBackoffMs === undefined ? {} : { lastBackoffMs }),
       reconcile: (key) => this.#reconcile(key, stopping.signal),
@@ -288,14 +296,14 @@ class ControllerRun<T extends TypedObject, W extends readonly TypedObject[]>
     return term;
   }
 
-  // biome-ignore lint/suspicious/noConfusingVoidType: as that of the caller
+  // biome-ignore lint/suspicious/noConfusingVoidType: the type of the caller's function
   async #reconcile(key: string, signal: Signal): Promise<ReconcileResult | void> {
     try {
       if (!this.#filter.take(key, this.#clock.monotonic())) return undefined;
       const context = { object: this.#objects.getByKey(key), events: this.events, signal };
       const result = await this.#options.reconcile(splitKey(key), context);
       const ms = result?.requeueAfterMs;
-      this.#filter.rests(key, ms === undefined ? undefined : this.#clock.monotonic() + ms);
+      this.#filter.setDue(key, ms === undefined ? undefined : this.#clock.monotonic() + ms);
       return result;
     } catch (error) {
       this.#filter.force(key);

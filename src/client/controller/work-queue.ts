@@ -4,48 +4,48 @@ import { consoleLog, type Log } from '../runtime/log.ts';
 import { systemClock } from '../runtime/system.ts';
 
 /**
- * Makes the object of a key as it should be. Throws to be called again with backoff; the result may ask for another call
- * later (ms).
+ * Brings the object of a key to its declared state. When it rejects it is called again with backoff; the result may
+ * request another call later (ms).
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: functions that return nothing are reconcilers too
 export type Reconcile = (key: string) => Promise<{ readonly requeueAfterMs?: number } | void>;
 
-/** Told of what a queue does, for its metrics. Seconds are monotonic. */
+/** Receives the activity of a queue for its metrics. Seconds are monotonic. */
 export interface QueueObserver {
   readonly added: () => void;
   readonly started: (waitedSeconds: number) => void;
   readonly ended: (workedSeconds: number) => void;
-  /** A key is to be reconciled again later. */
+  /** A key is scheduled again. */
   readonly retried: () => void;
 }
 
-/** A queue, as its metrics show it. */
+/** The state of a queue for its metrics. */
 export interface QueueState {
   readonly name: string;
-  /** Keys that wait. */
+  /** The number of waiting keys. */
   readonly depth: () => number;
-  /** For each key that is being reconciled, since when. */
+  /** For each key being reconciled, for how long (s). */
   readonly runningSeconds: () => readonly number[];
 }
 
 export interface WorkQueueOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
-  /** How many keys are reconciled at a time. */
+  /** How many keys are reconciled concurrently. */
   readonly workers: number;
-  /** The delay after the first failure of a key (ms), which doubles each time. */
+  /** The delay after the first failure of a key (ms), which doubles with each failure; 5 by default. */
   readonly firstBackoffMs?: number;
-  /** The longest delay after failures of a key (ms). */
+  /** The maximum delay after failures of a key (ms); 1,000,000 by default. */
   readonly lastBackoffMs?: number;
-  /** Moves delays; the system clock by default. */
+  /** The clock of delays; the system clock by default. */
   readonly clock?: Clock;
-  /** The console by default. */
+  /** Receives warnings and errors; the console by default. */
   readonly log?: Log;
-  /** Its metrics; none by default. */
+  /** Registers the queue for metrics; none by default. */
   readonly observe?: (queue: QueueState) => QueueObserver;
 }
 
-/** Whose time begins reconciles: in the order in which keys became due, whatever queue they are in. */
+/** The owner of the turns that begin reconciles. All queues share it, so that keys run in the order in which they are due. */
 const owner = 'work queues';
 
 const defaults = {
@@ -57,21 +57,21 @@ const defaults = {
 };
 
 /**
- * A queue of keys to reconcile. A key is in it once however often it is added, and never reconciled by two workers at a
- * time: one that is added meanwhile is reconciled again afterwards.
+ * A queue of keys to reconcile. It holds each key once, however often it is added. Two workers never reconcile the same
+ * key concurrently: a key added during its reconcile is reconciled again afterwards.
  */
 export class WorkQueue {
   readonly name: string;
   readonly #options: Required<WorkQueueOptions>;
   /** Keys to reconcile, with the monotonic time at which they were added (ms). */
   readonly #waiting = new Map<string, number>();
-  /** Keys that are being reconciled, with the monotonic time at which that began (ms). */
+  /** Keys being reconciled, with the monotonic time at which that began (ms). */
   readonly #processing = new Map<string, number>();
   readonly #failures = new Map<string, number>();
-  /** Cancels the timers of delayed keys; with the time at which they are due. */
+  /** The timers of delayed keys, with the time at which they are due. */
   readonly #delayed = new Map<string, { readonly due: number; readonly cancel: () => void }>();
   #state: 'new' | 'running' | 'stopped' = 'new';
-  /** Those who wait until it is idle. */
+  /** Resolvers of `whenIdle`. */
   #waiters: (() => void)[] = [];
   readonly #observer: QueueObserver;
 
@@ -79,7 +79,7 @@ export class WorkQueue {
     this.name = options.name;
     this.#options = { ...defaults, ...options };
     const { name, clock, observe } = this.#options;
-    // Metrics outlive the queue: they hold no more of it than this.
+    // Metrics outlive the queue: they must not reference all of it.
     const [waiting, processing] = [this.#waiting, this.#processing];
     this.#observer = observe({
       name,
@@ -95,7 +95,7 @@ export class WorkQueue {
     this.#fill();
   }
 
-  /** Adds the key later; of several times the earliest holds. */
+  /** Adds the key after a delay (ms). The earliest of several delays counts. */
   addAfter(key: string, ms: number): void {
     if (this.#state === 'stopped') return;
     this.#observer.retried();
@@ -114,39 +114,39 @@ export class WorkQueue {
     this.#delayed.set(key, { due, cancel });
   }
 
-  /** How often the key has failed since it last succeeded. */
+  /** The number of failures of the key since its last success. */
   failuresOf(key: string): number {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** No key waits, but for delayed ones, and none is being reconciled. */
+  /** Whether no key waits or is being reconciled. Delayed keys do not count. */
   get isIdle(): boolean {
     return this.#waiting.size === 0 && this.#processing.size === 0;
   }
 
-  /** Resolves when no key waits, but for delayed ones, and none is being reconciled. */
+  /** Resolves when no key waits or is being reconciled. Delayed keys do not count. */
   whenIdle(): Promise<void> {
     return this.isIdle ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Workers begin. */
+  /** Starts the workers. */
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'running';
     this.#fill();
   }
 
-  /** Resolves when no key is being reconciled; none will be. */
+  /** Drops all keys. Resolves when no key is being reconciled. */
   stop(): Promise<void> {
     this.#state = 'stopped';
     this.#waiting.clear();
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
-    this.#tellIdle();
+    this.#notifyIdle();
     return this.whenIdle();
   }
 
-  /** Hands waiting keys to free workers. */
+  /** Assigns waiting keys to free workers. */
   #fill(): void {
     if (this.#state !== 'running') return;
     for (const [key, added] of this.#waiting) {
@@ -160,7 +160,7 @@ export class WorkQueue {
 
   async #process(key: string, added: number): Promise<void> {
     const { clock, reconcile } = this.#options;
-    // Changes that arrive together are reconciled together, and requests in between.
+    // Lets changes that arrive together be reconciled together, and requests run in between.
     await nextTurn();
     const turns = scheduler.turns(owner);
     if (turns.over) await turns.next();
@@ -177,10 +177,10 @@ export class WorkQueue {
     this.#observer.ended((clock.monotonic() - began) / 1000);
     this.#processing.delete(key);
     this.#fill();
-    this.#tellIdle();
+    this.#notifyIdle();
   }
 
-  #tellIdle(): void {
+  #notifyIdle(): void {
     if (!this.isIdle) return;
     const waiters = this.#waiters;
     this.#waiters = [];
@@ -192,9 +192,9 @@ export class WorkQueue {
     const { log, name, firstBackoffMs, lastBackoffMs } = this.#options;
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
-    // The informer is behind, or the object has been deleted meanwhile: the next attempt sees the later state.
+    // The informer lags behind, or the object has been deleted: the next attempt sees the later state.
     if (!isStatus(error, 409) && !isStatus(error, 404)) {
-      log.warn('a key could not be reconciled', { queue: name, key, error });
+      log.warn('failed to reconcile a key', { queue: name, key, error });
     }
     this.addAfter(key, Math.min(firstBackoffMs * 2 ** failures, lastBackoffMs));
   }

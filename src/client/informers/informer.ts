@@ -9,10 +9,10 @@ import type { Signal } from '../transport/transport.ts';
 import type { ClientWatchEvent } from '../transport/watch.ts';
 import { reflect } from './reflector.ts';
 
-/** Told of every change: without `old` an object is new, without `object` it has been deleted. */
+/** Receives every change: `old` is undefined for a new object, `object` for a deleted one. */
 export type ChangeHandler<T> = (object: T | undefined, old: T | undefined) => void;
 
-/** What of a kind is held: all of it, or what is in a namespace and selected. */
+/** Which objects of a kind an informer holds: all, or those of one namespace and selector. */
 export type Selection = Pick<ListOptions, 'labelSelector' | 'fieldSelector'> & { readonly namespace?: string };
 
 export interface InformerOptions {
@@ -24,29 +24,29 @@ export interface InformerOptions {
 }
 
 /**
- * The objects of a kind in memory, kept up to date by list and watch. They are shared and must not be modified; they come
- * without `managedFields`. What this process writes can be there at once: `observe` and `forget` are called with the
- * responses of its writes, so that a reconcile never acts on a state older than its own last write.
+ * Holds the objects of a kind in memory, kept up to date by list and watch. The objects are shared and must not be
+ * modified; they have no `managedFields`. `observe` and `forget` receive the responses of writes of this process, so that
+ * a reconcile never acts on a state older than its own last write.
  */
 export class Informer<T extends TypedObject> {
   readonly kind: TypedKind<T>;
   readonly selection: Selection;
-  /** Resolves when the first list is complete, or the kind is found not to be served. */
+  /** Resolves when the first list is complete, or when the server does not serve the kind. */
   readonly synced: Promise<void>;
   readonly #options: InformerOptions;
   readonly #objects = new Map<string, T>();
   readonly #byNamespace = new Map<string, Map<string, T>>();
   readonly #indexes = new Map<string, Index<T>>();
   readonly #handlers = new Set<ChangeHandler<T>>();
-  /** The versions of objects, by uid, whose deletion own writes have shown and the watch has not yet. */
+  /** Objects that a write of this process has deleted and the watch has not yet: resourceVersions by uid. */
   readonly #removed = new Map<string, number>();
-  /** The resourceVersion up to which the watch has shown every change; 0 before the first list. */
+  /** The resourceVersion up to which every change is known; 0 before the first list. */
   #revision = 0;
-  /** Nothing is asked of the server until the clock has moved on. */
+  /** Whether the next request waits for the clock. */
   #waits = false;
   #place: KindPlace | undefined;
   #resolveSynced = () => {};
-  /** Those who wait for the next thing that the server shows. */
+  /** Resolvers of calls that wait for the next list, event or delay. */
   #waiting: (() => void)[] = [];
 
   readonly #turns: Turns;
@@ -61,21 +61,22 @@ export class Informer<T extends TypedObject> {
     });
   }
 
+  /** Returns the object; undefined when it does not exist. The namespace of cluster-scoped objects is empty. */
   get(namespace: string, name: string): T | undefined {
     return this.#objects.get(keyIn(namespace, name));
   }
 
-  /** Where the objects are; undefined until the server has told. */
+  /** The resource and scope of the kind; undefined until discovery has been read. */
   get place(): KindPlace | undefined {
     return this.#place;
   }
 
-  /** The object of a key in queues: see `keyOf`. */
+  /** Returns the object of a queue key; see `keyOf`. */
   getByKey(key: string): T | undefined {
     return this.#objects.get(key);
   }
 
-  /** The objects of a namespace, or for an empty one all, in no particular order. */
+  /** Returns the objects of a namespace in no particular order; an empty namespace means all. */
   list(namespace = ''): T[] {
     if (namespace === '') return [...this.#objects.values()];
     return [...(this.#byNamespace.get(namespace)?.values() ?? [])];
@@ -85,46 +86,46 @@ export class Informer<T extends TypedObject> {
     return this.#objects.size;
   }
 
-  /** The index of this name, by the values that `valuesOf` gives for each object: made on the first call. */
+  /** Returns the index of this name over the values that `valuesOf` returns; created on the first call. */
   indexBy(name: string, valuesOf: (object: T) => readonly string[]): Index<T> {
-    const found = this.#indexes.get(name);
-    if (found !== undefined) return found;
+    const existing = this.#indexes.get(name);
+    if (existing !== undefined) return existing;
     const index = new Index(valuesOf);
     for (const object of this.#objects.values()) index.add(object);
     this.#indexes.set(name, index);
     return index;
   }
 
-  /** The handler is also told of the objects that are there. It must not throw. The result takes it away. */
+  /** Adds a handler, which also receives the existing objects. It must not throw. The returned function removes it. */
   onChange(handler: ChangeHandler<T>): () => void {
     this.#handlers.add(handler);
     for (const object of this.#objects.values()) handler(object, undefined);
     return () => this.#handlers.delete(handler);
   }
 
-  /** Whether the object is newer than what is held and what the watch has shown. */
+  /** Returns whether the object is newer than the informer's own state. */
   lacks(object: TypedObject): boolean {
-    const held = this.#objects.get(keyOf(object));
+    const current = this.#objects.get(keyOf(object));
     if (this.#removed.has(uidOf(object))) return false;
-    return versionOf(object) > Math.max(held === undefined ? 0 : versionOf(held), this.#revision);
+    return versionOf(object) > Math.max(current === undefined ? 0 : versionOf(current), this.#revision);
   }
 
-  /** Takes the object that a write of this process returned, unless the watch has shown a later state. */
+  /** Stores the response of a write of this process, unless the informer already has a later state. */
   observe(object: T): void {
     if (!this.lacks(object)) return;
     const uid = uidOf(object);
-    const held = this.#objects.get(keyOf(object));
-    // The object that had the name before was deleted, which the watch is still to show.
-    if (held !== undefined && uidOf(held) !== uid) this.#removed.set(uidOf(held), versionOf(held));
+    const current = this.#objects.get(keyOf(object));
+    // The previous object of this name has been deleted; the watch has not delivered that yet.
+    if (current !== undefined && uidOf(current) !== uid) this.#removed.set(uidOf(current), versionOf(current));
     this.#set(object);
   }
 
-  /** Drops the object of this uid, which this process has deleted, unless the watch has shown that. */
+  /** Drops the object of this uid, which this process has deleted. */
   forget(namespace: string, name: string, uid: string): void {
-    const held = this.get(namespace, name);
-    if (held === undefined || uidOf(held) !== uid) return;
-    this.#removed.set(uid, versionOf(held));
-    this.#delete(held);
+    const current = this.get(namespace, name);
+    if (current === undefined || uidOf(current) !== uid) return;
+    this.#removed.set(uid, versionOf(current));
+    this.#delete(current);
   }
 
   /** Lists and watches until the signal is aborted. Never rejects: errors are logged. */
@@ -135,20 +136,20 @@ export class Informer<T extends TypedObject> {
       this.#place = await client.resolve(this.kind);
       return placeIn(this.#place, namespace);
     };
-    let found: T[] = [];
+    let listed: T[] = [];
     signal.addEventListener('abort', () => this.#progressed());
     return reflect(
       { client, clock, log, signal, name: this.kind.kind, place, selection },
       {
         listing: () => {
-          found = [];
+          listed = [];
         },
         page: (objects) => {
-          for (const object of objects) found.push(this.#trimmed(object));
+          for (const object of objects) listed.push(this.#trimmed(object));
         },
         listed: async (revision) => {
-          await this.#replace(found, revision);
-          found = [];
+          await this.#replace(listed, revision);
+          listed = [];
           this.#progressed();
         },
         event: (event) => {
@@ -168,8 +169,8 @@ export class Informer<T extends TypedObject> {
   }
 
   /**
-   * Resolves when everything is held that the server had at the call, or nothing more comes before the clock has moved
-   * on: a list or watch has failed and is to be tried again. @throws StatusError
+   * Resolves when the informer has everything that the server had at the call, or when a failed list or watch waits for
+   * the clock before it is retried. @throws StatusError
    */
   async caughtUp(): Promise<void> {
     const { signal } = this.#options;
@@ -180,22 +181,22 @@ export class Informer<T extends TypedObject> {
     }
   }
 
-  /** Whether what is held is what the server lists. */
+  /** Whether the informer has exactly what the server lists. */
   async #isCurrent(): Promise<boolean> {
     if (this.#revision === 0 || this.#place === undefined) return false;
     const { client, signal } = this.#options;
     const { namespace, ...selection } = this.selection;
-    // Whole objects where a server does not know the former.
+    // Complete objects where a server does not support metadata only.
     const options = { ...selection, signal, accept: `${metadataOnly(client.names).list}, application/json` };
     let listed = 0;
     for await (const { items, metadata } of pagesOf<ApiObject>(client, placeIn(this.#place, namespace), options)) {
       if (this.#revision >= Number(metadata.resourceVersion)) return true;
       listed += items.length;
-      const isHeld = (object: ApiObject) => {
-        const held = this.#objects.get(keyOf(object));
-        return held !== undefined && uidOf(held) === uidOf(object) && versionOf(held) === versionOf(object);
+      const isCurrent = (object: ApiObject) => {
+        const current = this.#objects.get(keyOf(object));
+        return current !== undefined && uidOf(current) === uidOf(object) && versionOf(current) === versionOf(object);
       };
-      if (!items.every(isHeld)) return false;
+      if (!items.every(isCurrent)) return false;
     }
     return listed === this.#objects.size;
   }
@@ -206,43 +207,43 @@ export class Informer<T extends TypedObject> {
     for (const resolve of waiting) resolve();
   }
 
-  #apply({ type, object: shown }: ClientWatchEvent<ApiObject>): void {
-    const object = this.#trimmed(shown);
+  #apply({ type, object: received }: ClientWatchEvent<ApiObject>): void {
+    const object = this.#trimmed(received);
     this.#revision = Math.max(this.#revision, versionOf(object));
     if (type === 'BOOKMARK') return;
     const uid = uidOf(object);
-    const held = this.#objects.get(keyOf(object));
+    const current = this.#objects.get(keyOf(object));
     if (type === 'DELETED') {
       this.#removed.delete(uid);
-      if (held !== undefined && uidOf(held) === uid) this.#delete(held);
-    } else if (!this.#removed.has(uid) && (held === undefined || versionOf(held) < versionOf(object))) {
+      if (current !== undefined && uidOf(current) === uid) this.#delete(current);
+    } else if (!this.#removed.has(uid) && (current === undefined || versionOf(current) < versionOf(object))) {
       this.#set(object);
     }
   }
 
-  /** Makes the content that of a list, but for what this process has written and deleted since. */
+  /** Replaces the content by that of a list, except for what this process has written and deleted since. */
   async #replace(objects: readonly T[], revision: number): Promise<void> {
-    // The store has been restored, or the kind is no longer served: nothing that is held is newer.
+    // The store was restored, or the kind is no longer served: no local state is newer.
     const restarted = revision < this.#revision;
     const listed = new Map(objects.map((object) => [keyOf(object), object]));
     const uids = new Set(objects.map(uidOf));
     for (const [uid, version] of [...this.#removed]) {
-      // A list that is older than the object does not show its deletion: the watch will show both.
+      // A list older than the object does not reflect its deletion: the watch delivers both.
       if (restarted || (version <= revision && !uids.has(uid))) this.#removed.delete(uid);
     }
     const turns = this.#turns;
-    for (const [key, held] of [...this.#objects]) {
+    for (const [key, current] of [...this.#objects]) {
       if (turns.over) await turns.next();
-      if (this.#objects.get(key) !== held) continue;
-      const isListed = listed.get(key)?.metadata?.uid === held.metadata?.uid;
-      if (!isListed && (restarted || versionOf(held) <= revision)) this.#delete(held);
+      if (this.#objects.get(key) !== current) continue;
+      const isListed = listed.get(key)?.metadata?.uid === current.metadata?.uid;
+      if (!isListed && (restarted || versionOf(current) <= revision)) this.#delete(current);
     }
     this.#revision = revision;
     for (const object of objects) {
       if (turns.over) await turns.next();
       if (this.#removed.has(uidOf(object))) continue;
-      const held = this.#objects.get(keyOf(object));
-      if (held === undefined || restarted || versionOf(held) < versionOf(object)) this.#set(object);
+      const current = this.#objects.get(keyOf(object));
+      if (current === undefined || restarted || versionOf(current) < versionOf(object)) this.#set(object);
     }
     this.#resolveSynced();
   }
@@ -250,7 +251,7 @@ export class Informer<T extends TypedObject> {
   #set(object: T): void {
     const key = keyOf(object);
     const old = this.#objects.get(key);
-    // An object of the same name that was deleted and created again.
+    // The object was deleted and created again under the same name.
     if (old !== undefined && uidOf(old) !== uidOf(object)) {
       this.#delete(old);
       this.#set(object);
@@ -269,18 +270,18 @@ export class Informer<T extends TypedObject> {
     for (const handler of this.#handlers) handler(object, old);
   }
 
-  #delete(held: T): void {
-    const key = keyOf(held);
+  #delete(current: T): void {
+    const key = keyOf(current);
     this.#objects.delete(key);
-    const { namespace = '' } = held.metadata ?? {};
+    const { namespace = '' } = current.metadata ?? {};
     const inNamespace = this.#byNamespace.get(namespace);
     inNamespace?.delete(key);
     if (inNamespace?.size === 0) this.#byNamespace.delete(namespace);
-    for (const index of this.#indexes.values()) index.remove(held);
-    for (const handler of this.#handlers) handler(undefined, held);
+    for (const index of this.#indexes.values()) index.remove(current);
+    for (const handler of this.#handlers) handler(undefined, current);
   }
 
-  /** Objects of lists have no kind of their own. */
+  /** Removes `managedFields`, and adds the kind that items of lists lack. */
   #trimmed(object: ApiObject): T {
     delete object.metadata.managedFields;
     object.kind ??= this.kind.kind;
@@ -293,7 +294,7 @@ export const versionOf = ({ metadata }: TypedObject): number => Number(metadata?
 
 const uidOf = ({ metadata }: TypedObject): string => metadata?.uid ?? '';
 
-/** Objects by values of theirs. */
+/** Objects by the values of an index function. */
 export class Index<T extends TypedObject> {
   readonly #valuesOf: (object: T) => readonly string[];
   readonly #byValue = new Map<string, Map<string, T>>();
@@ -302,7 +303,7 @@ export class Index<T extends TypedObject> {
     this.#valuesOf = valuesOf;
   }
 
-  /** The objects with this value, in no particular order. */
+  /** Returns the objects with this value in no particular order. */
   get(value: string): T[] {
     return [...(this.#byValue.get(value)?.values() ?? [])];
   }

@@ -9,15 +9,15 @@ import { Informer, type InformerOptions, type Selection } from './informer.ts';
 
 export interface InformersOptions {
   readonly client: Client;
-  /** Moves retries of lists and watches; the system clock by default. */
+  /** The clock of retries; the system clock by default. */
   readonly clock?: Clock;
-  /** The console by default. */
+  /** Receives warnings and errors; the console by default. */
   readonly log?: Log;
 }
 
 /**
- * The informers of a process: one for each kind and selection, whoever asks for it. What typed kinds of the same client
- * read and write is in those without a selection as soon as the call returns.
+ * The informers of a process: one for each kind and selection, shared by all callers. What typed kinds of the same client
+ * read and write is in the informers without a selection as soon as the call returns.
  */
 export class Informers implements ObjectObserver {
   readonly #options: InformerOptions;
@@ -28,25 +28,25 @@ export class Informers implements ObjectObserver {
 
   constructor({ client, clock = systemClock, log = consoleLog }: InformersOptions) {
     const { signal } = this.#stopping;
-    // Every informer listens to it.
+    // Every informer adds a listener.
     setMaxListeners(0, signal);
     this.#options = { client, clock, log, signal };
     this.#unobserve = client.observe(this);
   }
 
-  /** Begins to list and watch on the first call. */
+  /** Returns the informer of a kind, which starts to list and watch on the first call. */
   of<T extends TypedObject>(kind: TypedKind<T>, selection: Selection = {}): Informer<T> {
     const key = this.#keyOf(kind, selection);
-    const found = this.#informers.get(key);
-    // The key says which kind it is.
-    if (found !== undefined) return found as unknown as Informer<T>;
+    const existing = this.#informers.get(key);
+    // The key identifies the kind.
+    if (existing !== undefined) return existing as unknown as Informer<T>;
     const informer = new Informer(kind, selection, this.#options);
     this.#informers.set(key, informer as unknown as Informer<never>);
     this.#running.push(informer.run());
     return informer;
   }
 
-  /** The informer of all objects of the kind, if there is one: for the response of a write. */
+  /** Returns the informer of all objects of the kind; undefined if none has been started. */
   started<T extends TypedObject>(kind: TypedKind<T>): Informer<T> | undefined {
     return this.#informers.get(this.#keyOf(kind, {})) as unknown as Informer<T> | undefined;
   }
@@ -57,7 +57,7 @@ export class Informers implements ObjectObserver {
 
   readonly observe = (kind: KindReference, object: TypedObject): void => {
     const informer = this.started(kind);
-    // The object itself is the caller's.
+    // The caller owns the object itself.
     if (informer?.lacks(object) === true) informer.observe(copyOf(object));
   };
 
@@ -65,17 +65,17 @@ export class Informers implements ObjectObserver {
     this.started(kind)?.forget(namespace, name, uid);
   };
 
-  /** Resolves when all have been synced that were asked for. */
+  /** Resolves when all started informers are synced. */
   async synced(): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.synced));
   }
 
-  /** Resolves when all hold what the server had at the call; see `Informer.caughtUp`. @throws StatusError */
+  /** Resolves when all informers have what the server had at the call; see `Informer.caughtUp`. @throws StatusError */
   async caughtUp(): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.caughtUp()));
   }
 
-  /** Ends all lists and watches; resolves when nothing runs any more. */
+  /** Ends all lists and watches. Resolves when nothing runs any more. */
   async stop(): Promise<void> {
     this.#unobserve();
     this.#stopping.abort();
@@ -89,6 +89,6 @@ export class Informers implements ObjectObserver {
 }
 
 function copyOf({ metadata, ...object }: TypedObject): TypedObject {
-  const { managedFields: _, ...kept }: ObjectMeta = { ...(metadata as ObjectMeta) };
-  return structuredClone({ ...object, metadata: kept as TypedObject['metadata'] });
+  const { managedFields: _, ...metadataWithoutFields }: ObjectMeta = { ...(metadata as ObjectMeta) };
+  return structuredClone({ ...object, metadata: metadataWithoutFields as TypedObject['metadata'] });
 }

@@ -11,39 +11,39 @@ export interface ReflectorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Of the resource, in the log. */
+  /** The name of the resource in the log. */
   readonly name: string;
-  /** Where the objects are; asked again after each failure. @throws StatusError 404 when they are not served */
+  /** Resolves to the path of the objects; called again after each failure. @throws StatusError 404 when they are not served */
   readonly place: () => Promise<Place>;
   readonly selection?: Pick<ListOptions, 'labelSelector' | 'fieldSelector'>;
-  /** The media types of lists and of watches; whole objects by default. */
+  /** The media types of lists and of watches; complete objects by default. */
   readonly accept?: { readonly list: string; readonly watch: string };
-  /** Makes each list; the default makes it at once. */
+  /** Schedules each list; runs it at once by default. */
   readonly turn?: (list: () => Promise<void>) => Promise<void>;
 }
 
-/** Told what a resource has. */
-export interface Reflected {
-  /** A list begins: the first, or another one because changes were missed. */
+/** Receives the objects of a resource and their changes. */
+export interface ReflectorHandler {
+  /** A list begins: the first one, or another one after missed changes. */
   readonly listing?: () => void;
   /** A page of the list. */
   readonly page: (objects: ApiObject[]) => void | Promise<void>;
-  /** The list is complete. Changes are told when the result has resolved. */
+  /** The list is complete. Changes follow once the result has resolved. */
   readonly listed: (revision: number) => void | Promise<void>;
   /** A change after the list, or a bookmark. */
   readonly event: (event: ClientWatchEvent<ApiObject>) => void;
-  /** A list or watch failed and will be tried again; 404: the resource is not served. */
+  /** A list or watch failed and is retried later; 404 means that the resource is not served. */
   readonly failed?: (code: number) => void | Promise<void>;
-  /** Until the clock has moved on, nothing is asked of the server; then false. */
+  /** True while the reflector waits for the clock before it sends the next request. */
   readonly waiting?: (waits: boolean) => void;
 }
 
-/** Delays before the list or watch that follows a failure (ms), and where the resource is not served. */
+/** The first and the maximum delay after a failure (ms); the maximum also applies while the resource is not served. */
 const firstRetryMs = 800;
 const lastRetryMs = 30_000;
 
 /** Lists and watches a resource until the signal is aborted. Never rejects: errors are logged. */
-export async function reflect(options: ReflectorOptions, to: Reflected): Promise<void> {
+export async function reflect(options: ReflectorOptions, to: ReflectorHandler): Promise<void> {
   const { signal, turn = (list) => list() } = options;
   const wait = (ms: number) => pauseOf(options, to, ms);
   let revision = 0;
@@ -63,14 +63,14 @@ export async function reflect(options: ReflectorOptions, to: Reflected): Promise
         revision = Math.max(revision, Number(event.object.metadata.resourceVersion));
         to.event(event);
       }
-      // Watches that end with nothing seen are not begun again and again.
+      // Delays the next watch when two in a row end without an event.
       if (eventless++ > 0) await wait(firstRetryMs);
     } catch (error) {
       if (signal.aborted) return;
       const code = error instanceof StatusError ? error.code : 0;
       await to.failed?.(code);
       if (code === 404 || code === 410) revision = 0;
-      else options.log.error('a resource cannot be listed or watched', { resource: options.name, error });
+      else options.log.error('failed to list or watch a resource', { resource: options.name, error });
       await wait(code === 404 ? lastRetryMs : Math.min(firstRetryMs * 2 ** failures, lastRetryMs));
       if (code !== 404) failures++;
     }
@@ -80,7 +80,7 @@ export async function reflect(options: ReflectorOptions, to: Reflected): Promise
 async function list(
   { client, signal, selection, accept }: ReflectorOptions,
   place: Place,
-  to: Reflected,
+  to: ReflectorHandler,
 ): Promise<number> {
   const options = { ...selection, ...(accept === undefined ? {} : { accept: accept.list }), signal };
   let revision = 0;
@@ -102,15 +102,15 @@ const watch = ({ client, signal, selection, accept }: ReflectorOptions, place: P
     signal,
   });
 
-/** Resolves after the time (ms), or when the signal is aborted. */
-function pauseOf({ clock, signal }: ReflectorOptions, { waiting }: Reflected, ms: number): Promise<void> {
+/** Resolves after `ms`, or when the signal is aborted. */
+function pauseOf({ clock, signal }: ReflectorOptions, { waiting }: ReflectorHandler, ms: number): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   waiting?.(true);
   return new Promise((resolve) => {
     const end = () => {
       cancel();
       signal.removeEventListener('abort', end);
-      // In the turn in which the clock moves on, so that who waits for what follows from that does not miss it.
+      // Runs in the turn in which the clock advances, so that callers of `caughtUp` see that work follows.
       waiting?.(false);
       resolve();
     };

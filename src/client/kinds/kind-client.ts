@@ -20,95 +20,98 @@ import type {
   WatchParameters,
 } from './place-client.ts';
 
-/** Told what typed kinds read and write, so that informers hold it before their watch shows it. Must not throw. */
+/** Receives what typed kinds read and write, so that informers have it before their watch delivers it. Must not throw. */
 export interface ObjectObserver {
-  /** A whole object as the server returned it. */
+  /** Receives a complete object as the server returned it. */
   readonly observe: (kind: KindReference, object: TypedObject) => void;
-  /** The same of an object that the client has written, before `observe`. */
+  /** Receives an object that the client has written, before `observe` does. */
   readonly wrote?: (kind: KindReference, object: TypedObject) => void;
-  /** The object of this uid is there no longer. */
+  /** Reports that the object with this uid no longer exists. */
   readonly forget: (kind: KindReference, key: ObjectKey & { readonly uid: string }) => void;
 }
 
-/** Tells nobody. */
+/** Ignores everything. */
 export const noObserver: ObjectObserver = { observe: () => {}, forget: () => {} };
 
 export interface DeleteOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   readonly gracePeriodSeconds?: number;
-  /** Only if it still has this uid, and this resourceVersion; anything else is a conflict. */
+  /** The object must have this uid and this resourceVersion; otherwise the deletion fails with a conflict. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** The objects of one namespace, or of all. */
+/** Restricts a call to one namespace; without it the call covers all namespaces. */
 export interface InNamespace {
   readonly namespace?: string;
 }
 
-/** An object of which any fields may be left out, for server-side apply. */
+/** An object whose fields are all optional, for server-side apply. */
 export type Partially<T> = T extends readonly (infer E)[]
   ? Partially<E>[]
   : T extends object
     ? { [K in keyof T]?: Partially<T[K]> }
     : T;
 
-/** An object that does not say its kind, which the client adds. */
+/** An object without `apiVersion` and `kind`, which the client adds. */
 export type Unnamed<T> = T extends { apiVersion: unknown; kind: unknown }
   ? Omit<T, 'apiVersion' | 'kind'> & Partial<Pick<T, 'apiVersion' | 'kind'>>
   : T;
 
 /**
- * The objects of a kind. Objects are named by namespace and name, such as `object.metadata`; without a namespace at
- * cluster scope only. What a method returns is the caller's. @throws StatusError that of the server; 404 when the kind is
- * not served; 400 when a namespace is missing or must not be there; 503 when the server cannot be reached
+ * Reads and writes the objects of one kind. An object is identified by namespace and name, for example by
+ * `object.metadata`; the namespace is absent for cluster-scoped kinds. The caller owns the returned objects.
+ * @throws StatusError the error of the server; 404 when the server does not serve the kind; 400 when a required namespace
+ * is missing or a cluster-scoped object has one; 503 when the server cannot be reached
  */
 export interface KindClient<T extends TypedObject> extends TypedKind<T> {
-  /** Where the server serves the kind. Asked once. */
+  /** Resolves to the resource name and scope of the kind. Discovery is read once. */
   resolve(): Promise<KindPlace>;
+  /** Reads one object. @throws StatusError 404 when it does not exist */
   get(key: ObjectKey, options?: Pick<ItemOptions, 'signal'>): Promise<T>;
-  /** The same; undefined when there is no such object. */
+  /** Reads one object; undefined when it does not exist. */
   find(key: ObjectKey, options?: Pick<ItemOptions, 'signal'>): Promise<T | undefined>;
-  /** One page, of all objects unless `limit` is set. */
+  /** Lists objects: all of them in one response, or one page when `limit` is set. */
   list(options?: Omit<ListOptions, 'accept'> & InNamespace): Promise<ObjectList<T>>;
-  /** All objects, in pages of `limit`, by default 500, at one resourceVersion. */
+  /** Iterates over all objects at one resourceVersion, in pages of `limit` (default 500). */
   items(options?: Omit<ListOptions, 'accept' | 'continue'> & InNamespace): AsyncIterable<T>;
+  /** Watches the objects. Resolves once the server has accepted the watch. */
   watch(options?: Omit<WatchParameters, 'accept'> & InNamespace): Promise<ClientWatch<T>>;
-  /** Creates the object in the namespace of its metadata; `kind` and `apiVersion` are added. */
+  /** Creates the object in the namespace of its metadata. The client adds `kind` and `apiVersion`. */
   create(object: T | Unnamed<T>, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
-  /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
+  /** Replaces the object. @throws StatusError 409 when `metadata.resourceVersion` is set and not the latest */
   update(object: T | Unnamed<T>, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
-  /** `strategic` is for built-in kinds only. */
+  /** Patches the object. The format `strategic` works for built-in kinds only. */
   patch(key: ObjectKey, format: PatchFormat, patch: object, options?: Omit<ItemOptions, 'accept'>): Promise<T>;
-  /** Server-side apply: creates the object, or sets the fields that are given and takes away those that were before. */
+  /** Server-side apply: creates the object, or sets the fields in it and removes those that only this manager had set. */
   apply(object: T | Partially<T>, options: Omit<ApplyOptions, 'accept'>): Promise<T>;
   /**
-   * Deletes the object; for a key with a uid, such as `object.metadata`, only if it still has that. The object when its
-   * deletion is pending (finalizers, grace period); undefined when it is gone.
+   * Deletes the object. When the key has a uid, as `object.metadata` does, the object must still have it. Resolves to the
+   * object while its deletion is pending (finalizers, grace period), and to undefined when it is gone.
    */
   delete(
     key: ObjectKey & { readonly uid?: string | undefined },
     options?: DeleteOptions & Omit<ItemOptions, 'accept'>,
   ): Promise<T | undefined>;
-  /** Deletes all objects that are selected. */
+  /** Deletes all selected objects. */
   deleteCollection(
     options?: DeleteOptions & InNamespace & Pick<ListOptions, 'labelSelector' | 'fieldSelector' | 'signal'>,
   ): Promise<void>;
-  /** A subresource, such as `status`, or of a type of its own: `scale`, `eviction`, `token`, `binding`. */
+  /** Returns a subresource: `status`, or one with its own type such as `scale`, `eviction`, `token` or `binding`. */
   subresource<S extends TypedObject = T>(name: string): Subresource<S>;
 }
 
-/** A subresource of the objects of a kind. */
+/** Reads and writes a subresource of the objects of a kind. */
 export interface Subresource<S extends TypedObject> {
   get(key: ObjectKey, options?: Pick<ItemOptions, 'signal'>): Promise<S>;
-  /** Posts what the subresource takes, such as an eviction or a token request, for the object. */
+  /** Posts a request to the subresource of the object, such as an eviction or a token request. */
   create(key: ObjectKey, body: S, options?: Omit<ItemOptions, 'accept'>): Promise<S>;
-  /** Replaces the subresource of the object of this metadata. */
+  /** Replaces the subresource of the object that the metadata identifies. */
   update(object: S | Unnamed<S>, options?: Omit<ItemOptions, 'accept'>): Promise<S>;
   patch(key: ObjectKey, format: PatchFormat, patch: object, options?: Omit<ItemOptions, 'accept'>): Promise<S>;
   apply(object: S | Partially<S>, options: Omit<ApplyOptions, 'accept'>): Promise<S>;
 }
 
-/** The typed verbs of one kind over a client; `observer` is told of what they return. */
+/** Creates the typed verbs of one kind over a client; `observer` receives what they return. */
 export function createKindClient<T extends TypedObject>(
   client: PlaceClient,
   reference: TypedKind<T>,
@@ -125,7 +128,7 @@ export function createKindClient<T extends TypedObject>(
     ...deletions<T>(access),
     watch: async ({ namespace, ...options } = {}) => client.watch<T>(await access.all(namespace), options),
     create: async (object, options) => {
-      const place = within(await resolve(), object.metadata?.namespace);
+      const place = placeOfObject(await resolve(), object.metadata?.namespace);
       return access.written(await client.create<T>(place, access.typed(object as T), options), options);
     },
     subresource: <S extends TypedObject>(name: string): Subresource<S> => ({
@@ -136,7 +139,7 @@ export function createKindClient<T extends TypedObject>(
   };
 }
 
-/** What all verbs of a kind do. */
+/** What all verbs of a kind share. */
 class Access {
   readonly client: PlaceClient;
   readonly kind: TypedKind<TypedObject>;
@@ -156,11 +159,11 @@ class Access {
 
   async one({ namespace, name = '' }: ObjectKey, subresource?: string): Promise<Place> {
     if (name === '') throw statusError.badRequest(`metadata.name: the name of the ${this.kind.kind} is required`);
-    const place = { ...within(await this.resolve(), namespace), name };
+    const place = { ...placeOfObject(await this.resolve(), namespace), name };
     return subresource === undefined ? place : { ...place, subresource };
   }
 
-  /** The object with kind and version. */
+  /** Returns the object with `apiVersion` and `kind`. */
   typed<R extends TypedObject>(object: R): R {
     return { ...object, apiVersion: this.kind.apiVersion, kind: this.kind.kind };
   }
@@ -176,7 +179,7 @@ class Access {
     return this.observed(object);
   }
 
-  /** A subresource may be of a kind of its own. */
+  /** A subresource may have its own kind. */
   #isWhole(object: TypedObject): boolean {
     return object.kind === this.kind.kind && object.apiVersion === this.kind.apiVersion;
   }
@@ -202,13 +205,13 @@ function reads<T extends TypedObject>(access: Access): Pick<KindClient<T>, 'get'
   };
 }
 
-/** Writes to objects that exist, or to a subresource of them. */
+/** Writes to existing objects, or to one of their subresources. */
 function writes<T extends TypedObject>(
   access: Access,
   subresource?: string,
 ): Pick<Subresource<T>, 'update' | 'patch' | 'apply'> {
   const { client } = access;
-  // What is written to a subresource may be of any kind: it says so itself.
+  // A subresource may take any kind, which the object itself names.
   const whole = (object: T) => (subresource === undefined || object.kind === undefined ? access.typed(object) : object);
   return {
     update: async (object, options) => {
@@ -236,10 +239,10 @@ function deletions<T extends TypedObject>(access: Access): Pick<KindClient<T>, '
     ) => {
       const conditions = preconditions ?? (uid === undefined ? undefined : { uid });
       const body = defined({ propagationPolicy, gracePeriodSeconds, preconditions: conditions });
-      const left = await client.delete<T>(await access.one({ namespace, name }), body, options);
-      if (!isStatusObject(left)) return access.written(left, options);
-      // Without its uid, an object that has been created again meanwhile would be taken for the one that was deleted.
-      const deleted = left.details?.uid ?? uid;
+      const remaining = await client.delete<T>(await access.one({ namespace, name }), body, options);
+      if (!isStatusObject(remaining)) return access.written(remaining, options);
+      // Without the uid, an object created since under the same name would pass for the deleted one.
+      const deleted = remaining.details?.uid ?? uid;
       if (deleted !== undefined && options.dryRun !== true) observer.forget(kind, { namespace, name, uid: deleted });
       return undefined;
     },
@@ -250,20 +253,20 @@ function deletions<T extends TypedObject>(access: Access): Pick<KindClient<T>, '
   };
 }
 
-/** The place of objects of which each has one namespace, or none. @throws StatusError 400 when it has the wrong one */
-function within(place: KindPlace, namespace = ''): Place {
+/** The place of one object. @throws StatusError 400 when the namespace does not fit the scope of the kind */
+function placeOfObject(place: KindPlace, namespace = ''): Place {
   const { kind, namespaced } = place;
   if (namespaced && namespace === '') {
-    throw statusError.badRequest(`metadata.namespace: objects of the kind ${kind} are in a namespace: name it`);
+    throw statusError.badRequest(`metadata.namespace: required: the kind ${kind} is namespaced`);
   }
   if (!namespaced && namespace !== '') {
-    throw statusError.badRequest(`metadata.namespace: objects of the kind ${kind} are in no namespace: leave it out`);
+    throw statusError.badRequest(`metadata.namespace: must be absent: the kind ${kind} is cluster-scoped`);
   }
   return placeIn(place, namespace);
 }
 
 const isStatusObject = (value: TypedObject | Status): value is Status => value.kind === 'Status';
 
-/** The same without what is undefined. */
+/** Returns a copy without undefined values. */
 const defined = (value: { readonly [key: string]: unknown }): { [key: string]: Json } =>
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as { [key: string]: Json };

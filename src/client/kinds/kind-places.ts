@@ -5,13 +5,13 @@ import type { KindPlace, KindReference } from './kind.ts';
 
 type Request = (request: ClientRequest) => Promise<ClientResponse>;
 
-/** Finds out where the objects of kinds are, and remembers what it has found. */
+/** Resolves kinds to resources through discovery, and caches the results. */
 export class KindPlaces {
   readonly #request: Request;
   readonly #names: Names;
   /** By version and kind. */
-  readonly #found = new Map<string, KindPlace>();
-  /** Reads of the resources of a version that are under way. */
+  readonly #places = new Map<string, KindPlace>();
+  /** Discovery requests in flight, by version. */
   readonly #reading = new Map<string, Promise<void>>();
 
   constructor(request: Request, names: Names) {
@@ -24,13 +24,13 @@ export class KindPlaces {
     const { kind } = reference;
     const apiVersion = expandNames(reference.apiVersion, this.#names);
     const key = `${apiVersion} ${kind}`;
-    if (!this.#found.has(key)) await this.#read(apiVersion);
-    const found = this.#found.get(key);
-    if (found === undefined) throw notServed(apiVersion, kind);
-    return found;
+    if (!this.#places.has(key)) await this.#read(apiVersion);
+    const place = this.#places.get(key);
+    if (place === undefined) throw notServed(apiVersion, kind);
+    return place;
   }
 
-  /** Callers that come meanwhile share one request. */
+  /** Concurrent callers share one request. */
   #read(apiVersion: string): Promise<void> {
     const reading = this.#reading.get(apiVersion) ?? this.#load(apiVersion);
     this.#reading.set(apiVersion, reading);
@@ -47,7 +47,7 @@ export class KindPlaces {
     for (const { name, kind, namespaced } of resources) {
       // Subresources are listed too.
       if (!name.includes('/'))
-        this.#found.set(`${apiVersion} ${kind}`, { apiVersion, kind, resource: name, namespaced });
+        this.#places.set(`${apiVersion} ${kind}`, { apiVersion, kind, resource: name, namespaced });
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, ObjectMeta } from '../../meta/index.ts';
 import type { Place } from './place.ts';
 
-/** What the client reads of an object. Interfaces of kinds fit as they are; they need no index signature. */
+/** The fields of an object that the client reads. Interfaces of kinds are assignable without an index signature. */
 export interface TypedObject {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -20,7 +20,7 @@ export interface TypedObject {
     | undefined;
 }
 
-/** An object of which no more is known. */
+/** An object whose type is unknown. */
 export interface UntypedObject {
   [field: string]: Json | undefined;
   apiVersion?: string;
@@ -36,9 +36,9 @@ interface OwnerLike {
   readonly controller?: unknown;
 }
 
-/** Names an object of a kind. The `metadata` of an object is one. */
+/** Identifies an object of a kind. The `metadata` of an object is one. */
 export interface ObjectKey {
-  /** Absent or empty for objects at cluster scope. */
+  /** Absent or empty for cluster-scoped objects. */
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
 }
@@ -49,27 +49,27 @@ export interface KindReference {
   readonly kind: string;
 }
 
-/** Where the objects of a kind are. */
+/** The resource and scope of a kind. */
 export interface KindPlace extends KindReference {
   /** The plural name. */
   readonly resource: string;
   readonly namespaced: boolean;
 }
 
-/** A kind whose objects are of type `T`; discovery is asked where its objects are, unless it says so. */
+/** A kind whose objects have type `T`. Discovery supplies the resource and the scope where they are absent. */
 export interface TypedKind<T extends TypedObject> extends KindReference, Partial<Omit<KindPlace, keyof KindReference>> {
   /** Never set: carries the type of the objects. */
   readonly $object?: T;
 }
 
-/** The path of a kind's objects: in a namespace, or for an empty one in all. */
+/** The path of a kind's objects in one namespace; an empty namespace means all. */
 export const placeIn = ({ apiVersion, resource }: KindPlace, namespace = ''): Place => ({
   apiVersion,
   resource,
   ...(namespace === '' ? {} : { namespace }),
 });
 
-/** The key of an object in caches and queues: `namespace/name`, or the name at cluster scope. */
+/** The key of an object in caches and queues: `namespace/name`, or just the name of a cluster-scoped object. */
 export const keyOf = ({ metadata: { namespace = '', name = '' } = {} }: Pick<TypedObject, 'metadata'>): string =>
   keyIn(namespace, name);
 

@@ -2,8 +2,8 @@ import type { OwnerReference } from '../../meta/index.ts';
 import type { TypedObject } from './kind.ts';
 
 /**
- * The entry of `metadata.ownerReferences` that makes the owner the controller of an object: it is deleted with its owner,
- * and blocks its foreground deletion.
+ * Returns the entry of `metadata.ownerReferences` that makes the owner the controller of an object. The object is deleted
+ * with its owner, and blocks the owner's foreground deletion.
  */
 export const controllerReference = ({ apiVersion = '', kind = '', metadata }: TypedObject): OwnerReference => ({
   apiVersion,

@@ -5,7 +5,7 @@ import type { ListOptions, ObjectList, PlaceClient } from './place-client.ts';
 /** The default number of objects in a page. */
 const pageSize = 500;
 
-/** The pages of a list, all at one resourceVersion. @throws StatusError 410 when that has been compacted meanwhile */
+/** The pages of a list at one resourceVersion. @throws StatusError 410 when that version is compacted before the last page */
 export async function* pagesOf<T extends TypedObject>(
   client: Pick<PlaceClient, 'list'>,
   place: Place,

@@ -5,7 +5,7 @@ import type { KindPlace, TypedKind, TypedObject } from './kind.ts';
 import type { Place } from './place.ts';
 
 interface Negotiation {
-  /** The media type of the response, such as that of metadata alone; whole objects by default. */
+  /** The media type of the response, for example one for metadata only; complete objects by default. */
   readonly accept?: string;
 }
 
@@ -18,11 +18,11 @@ export interface ItemOptions extends Negotiation {
 
 export interface ApplyOptions extends ItemOptions {
   readonly fieldManager: string;
-  /** Takes over fields of other managers, which are a conflict otherwise. */
+  /** Takes over fields that other managers own. Without it such fields are a conflict. */
   readonly force?: boolean;
 }
 
-/** `strategic` is for built-in kinds only. */
+/** The format of a patch; `strategic` works for built-in kinds only. */
 export type PatchFormat = 'json' | 'merge' | 'strategic';
 
 export interface ListOptions extends Negotiation {
@@ -38,7 +38,7 @@ export interface ListOptions extends Negotiation {
 export interface WatchParameters extends Negotiation {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Only changes after this version; absent: the existing objects as ADDED, then every change. */
+  /** Delivers only changes after this version. Without it: the existing objects as ADDED, then every change. */
   readonly resourceVersion?: string;
   readonly allowWatchBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
@@ -57,18 +57,18 @@ export interface ObjectList<T extends TypedObject> {
 }
 
 /**
- * The verbs of the API by path. A failed response is thrown as the StatusError that the server sent; a server that cannot
- * be reached is a StatusError with code 503. Integers beyond 2^53 lose precision.
+ * The verbs of the API by path. A failed response is thrown as the StatusError that the server sent; an unreachable server
+ * is a StatusError with code 503. Integers beyond 2^53 lose precision.
  */
 export interface PlaceClient {
   /** The names of the API domain. */
   readonly names: Names;
-  /** Where the server serves a kind; asked once for each version. @throws StatusError 404 when it does not serve it */
+  /** Resolves a kind to its resource. Reads discovery once for each version. @throws StatusError 404 when it is not served */
   resolve(kind: TypedKind<TypedObject>): Promise<KindPlace>;
   get<T extends TypedObject = ApiObject>(place: Place, options?: Pick<ItemOptions, 'signal' | 'accept'>): Promise<T>;
   list<T extends TypedObject = ApiObject>(place: Place, options?: ListOptions): Promise<ObjectList<T>>;
   create<T extends TypedObject = ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
-  /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
+  /** Replaces the object. @throws StatusError 409 when `metadata.resourceVersion` is set and not the latest */
   update<T extends TypedObject = ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
   patch<T extends TypedObject = ApiObject>(
     place: Place,
@@ -78,20 +78,20 @@ export interface PlaceClient {
   ): Promise<T>;
   /** Server-side apply. */
   apply<T extends TypedObject = ApiObject>(place: Place, object: TypedObject, options: ApplyOptions): Promise<T>;
-  /** The object when its deletion is pending (finalizers, grace period); otherwise the Status of the deletion. */
+  /** Resolves to the object while its deletion is pending (finalizers, grace period), otherwise to a Status. */
   delete<T extends TypedObject = ApiObject>(
     place: Place,
     deleteOptions?: Json,
     options?: ItemOptions,
   ): Promise<T | Status>;
-  /** Deletes all objects at the place that are selected. Resolves when that is done; what was deleted is not read. */
+  /** Deletes all selected objects at the place. Resolves when they are deleted, without returning them. */
   deleteCollection(
     place: Place,
     deleteOptions?: Json,
     options?: Pick<ListOptions, 'signal' | 'accept' | 'labelSelector' | 'fieldSelector'>,
   ): Promise<void>;
-  /** Resolves as soon as the server has accepted the watch. */
+  /** Resolves once the server has accepted the watch. */
   watch<T extends TypedObject = ApiObject>(place: Place, options?: WatchParameters): Promise<ClientWatch<T>>;
-  /** Any request. Returns the response whatever its status code. */
+  /** Sends any request. Resolves to the response whatever its status code. */
   request(request: ClientRequest): Promise<ClientResponse>;
 }

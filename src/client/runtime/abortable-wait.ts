@@ -2,7 +2,7 @@ import type { Clock } from '../../meta/index.ts';
 
 const never = new Promise<never>(() => {});
 
-/** The value of a promise that does not reject; undefined when the signal is aborted or the time (ms) is over before. */
+/** Resolves to the value of a promise that never rejects, or to undefined after `ms` or when the signal is aborted. */
 export function within<T>(clock: Clock, ms: number, signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   if (signal.aborted) return Promise.resolve(undefined);
   return new Promise((resolve) => {
@@ -18,5 +18,5 @@ export function within<T>(clock: Clock, ms: number, signal: AbortSignal, promise
   });
 }
 
-/** Resolves after the time (ms), or when the signal is aborted. */
+/** Resolves after `ms`, or when the signal is aborted. */
 export const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => within(clock, ms, signal, never);

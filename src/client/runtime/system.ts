@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Clock, Random } from '../../meta/index.ts';
 
-/** The longest delay of `setTimeout`. */
-const longest = 2 ** 31 - 1;
+/** The maximum delay of `setTimeout` (ms). */
+const maxDelayMs = 2 ** 31 - 1;
 
 /** The system clock. */
 export const systemClock: Clock = {
@@ -10,8 +10,11 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   after: (ms, task) => {
     let timer: NodeJS.Timeout;
-    const wait = (left: number) => {
-      timer = setTimeout(() => (left > longest ? wait(left - longest) : task()), Math.min(left, longest)).unref();
+    const wait = (remaining: number) => {
+      timer = setTimeout(
+        () => (remaining > maxDelayMs ? wait(remaining - maxDelayMs) : task()),
+        Math.min(remaining, maxDelayMs),
+      ).unref();
     };
     wait(ms);
     return () => clearTimeout(timer);

@@ -3,10 +3,10 @@ import { StatusError } from '../../meta/index.ts';
 
 export const opcodes = { continuation: 0x0, text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa } as const;
 
-/** The longest message of a server (bytes). */
+/** Maximum size of a message from the server (bytes). */
 const maxMessage = 32 * 1024 * 1024;
 
-/** A frame of a client, whose payload is masked (RFC 6455, 5.3). */
+/** Encodes a frame of a client, whose payload is masked (RFC 6455, 5.3). */
 export function maskedFrame(opcode: number, payload: Uint8Array): Uint8Array {
   const { length } = payload;
   const extended = length < 126 ? 0 : length < 0x10000 ? 2 : 8;
@@ -28,27 +28,27 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-/** Parses the frames of a server. Messages in fragments are put together. */
+/** Parses the frames of a server and joins fragmented messages. */
 export class FrameReader {
-  #kept: Buffer = Buffer.alloc(0);
-  /** The fragments of a message so far, with the opcode of the first one. */
+  #unread: Buffer = Buffer.alloc(0);
+  /** The fragments of an incomplete message, with the opcode of the first one. */
   #fragments: Uint8Array[] = [];
   #opcode: number | undefined;
   #size = 0;
 
-  /** The messages and control frames that end in these bytes. @throws StatusError 502 for what is no such frame */
+  /** Yields the messages and control frames that end in these bytes. @throws StatusError 502 for an invalid frame */
   *read(bytes: Uint8Array): Generator<Frame> {
-    let rest = this.#kept.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#kept, bytes]);
+    let rest = this.#unread.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#unread, bytes]);
     for (;;) {
       const head = headOf(rest);
       if (head === undefined || rest.length < head.start + head.length) break;
       const payload = rest.subarray(head.start, head.start + head.length);
       rest = rest.subarray(head.start + head.length);
-      this.#kept = rest;
+      this.#unread = rest;
       const frame = this.#join(head, payload);
       if (frame !== undefined) yield frame;
     }
-    this.#kept = rest;
+    this.#unread = rest;
   }
 
   #join({ opcode, final }: Head, payload: Uint8Array): Frame | undefined {
@@ -67,14 +67,14 @@ export class FrameReader {
 
 interface Head {
   readonly opcode: number;
-  /** Whether the message ends with this frame. */
+  /** Whether this frame is the last of its message. */
   readonly final: boolean;
   /** Where the payload begins, and its length. */
   readonly start: number;
   readonly length: number;
 }
 
-/** Undefined: incomplete. */
+/** Returns undefined while the header is incomplete. */
 function headOf(bytes: Buffer): Head | undefined {
   if (bytes.length < 2) return undefined;
   const [first = 0, second = 0] = bytes;
@@ -87,5 +87,4 @@ function headOf(bytes: Buffer): Head | undefined {
   return { opcode: first & 0x0f, final: first >= 0x80, start, length };
 }
 
-const violation = (what: string) =>
-  new StatusError(502, 'BadGateway', `the server has sent ${what} over the WebSocket`);
+const violation = (what: string) => new StatusError(502, 'BadGateway', `the server sent ${what} over the WebSocket`);

@@ -1,4 +1,4 @@
-/** What clients ask of the node of a pod: logs, commands, attached containers, forwarded ports. */
+/** Requests that the node of a pod answers: logs, commands, attached containers, forwarded ports. */
 
 import type { ObjectKey } from '../kinds/kind.ts';
 import type { Place } from '../kinds/place.ts';
@@ -6,46 +6,50 @@ import { failure, readAll } from '../transport/response.ts';
 import type { ClientResponse, Signal } from '../transport/transport.ts';
 
 export interface LogOptions {
-  /** Required where the pod has several. */
+  /** Required when the pod has several containers. */
   readonly container?: string;
-  /** Goes on with what is logged later, until the container ends. */
+  /** Follows the log until the container ends. */
   readonly follow?: boolean;
-  /** That of the instance before this one. */
+  /** Reads the log of the previous instance of the container. */
   readonly previous?: boolean;
-  /** Only the last lines. */
+  /** Returns only the last lines. */
   readonly tailLines?: number;
-  /** Only lines that are not older. */
+  /** Returns only lines that are at most this old (s). */
   readonly sinceSeconds?: number;
-  /** Each line begins with its time (RFC 3339). */
+  /** Prefixes each line with its time (RFC 3339). */
   readonly timestamps?: boolean;
   readonly limitBytes?: number;
   readonly signal?: Signal;
 }
 
-/** The log of a container: its lines, to be iterated once, or all of its text. */
+/** The log of a container: its lines, iterable once, or its whole text. */
 export interface ContainerLog extends AsyncIterable<string> {
-  /** The whole text; of a log that is followed, when it has ended. */
+  /** Resolves to the whole text; for a followed log, once it has ended. */
   text(): Promise<string>;
 }
 
 export interface AttachOptions {
-  /** Required where the pod has several. */
+  /** Required when the pod has several containers. */
   readonly container?: string;
-  /** `write` and `endInput` reach the standard input. */
+  /** Connects `write` and `endInput` to the standard input. */
   readonly stdin?: boolean;
-  /** Over a terminal, whose output is all of it `stdout`. */
+  /** Allocates a terminal, which sends all output to `stdout`. */
   readonly tty?: boolean;
   readonly signal?: Signal;
 }
 
 export interface ExecOptions extends AttachOptions {
-  /** The program and its arguments; no shell is between. */
+  /** The program and its arguments; they do not pass through a shell. */
   readonly command: readonly string[];
 }
 
 /** The path of a subresource of a pod. */
 export const podPlace = ({ namespace = '', name = '' }: ObjectKey, subresource: string): Place => ({
-  ...{ apiVersion: 'v1', resource: 'pods', namespace, name, subresource },
+  apiVersion: 'v1',
+  resource: 'pods',
+  namespace,
+  name,
+  subresource,
 });
 
 /** The parameters of a command or an attached container. */
@@ -57,7 +61,7 @@ export const streamParameters = ({ container, stdin = false, tty = false }: Atta
   tty,
 });
 
-/** The log in a response. @throws StatusError of a failed one */
+/** The log in a response. @throws StatusError when the response failed */
 export async function containerLog(response: ClientResponse): Promise<ContainerLog> {
   if (response.status >= 300) throw failure(response.status, await readAll(response));
   return {

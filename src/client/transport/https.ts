@@ -4,16 +4,17 @@ import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
 
 export interface HttpsOptions {
-  /** Such as `https://127.0.0.1:6443`; without a path. */
+  /** The URL of the server without a path, such as `https://127.0.0.1:6443`. */
   readonly server: string;
-  /** The CA bundle for the server certificate in PEM; absent: the certificates that the system trusts. */
+  /** The CA bundle that verifies the server certificate (PEM); by default the certificates that the system trusts. */
   readonly ca?: string;
+  /** A bearer token. */
   readonly token?: string;
-  /** The `Authorization` header, asked for with each request; in place of `token`. */
+  /** Returns the `Authorization` header for each request; replaces `token`. */
   readonly authorization?: () => Promise<string>;
-  /** The name in the certificate of the server, where it is not its host. */
+  /** The name in the server certificate, when it differs from the host. */
   readonly serverName?: string;
-  /** The certificate of the server is not verified. */
+  /** Skips the verification of the server certificate. */
   readonly skipVerify?: boolean;
   /** A client certificate and its key in PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string };
@@ -23,7 +24,11 @@ export interface HttpsOptions {
 export function httpsTransport(options: HttpsOptions): Transport & { close(): void } {
   const { ca, certificate, serverName, skipVerify = false, token, authorization } = options;
   const agent = new Agent({
-    ...{ keepAlive: true, minVersion: 'TLSv1.2', ca, ...certificate, rejectUnauthorized: !skipVerify },
+    keepAlive: true,
+    minVersion: 'TLSv1.2',
+    ca,
+    ...certificate,
+    rejectUnauthorized: !skipVerify,
     ...(serverName === undefined ? {} : { servername: serverName }),
   });
   const url = new URL(options.server);
@@ -31,7 +36,7 @@ export function httpsTransport(options: HttpsOptions): Transport & { close(): vo
   const fixed = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const send = async (request: ClientRequest) => {
     const credentials = authorization === undefined ? fixed : { authorization: await authorization() };
-    // The path is not resolved against the server's URL: it could name another host, which would get the credentials.
+    // Resolving the path against the server's URL would let it name another host, which would receive the credentials.
     return httpsRequest({
       hostname,
       port: url.port === '' ? 443 : url.port,
@@ -82,7 +87,7 @@ function headersOf(response: IncomingMessage): { [name: string]: string } {
 
 function upgraded(response: IncomingMessage, socket: Duplex, head: Uint8Array): UpgradedConnection {
   if (head.length > 0) socket.unshift(head);
-  // Whoever reads or writes is told.
+  // Reads and writes report the error.
   socket.on('error', () => {});
   return {
     headers: headersOf(response),

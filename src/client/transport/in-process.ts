@@ -3,7 +3,7 @@ import type { ClientResponse, Signal, Transport } from './transport.ts';
 
 type Subject = { readonly commonName: string; readonly organizations: readonly string[] };
 
-/** The request handler of a server, as this transport calls it. */
+/** The request handler of a server in the same process. */
 export type InProcessHandler = (request: {
   readonly method: string;
   readonly url: string;
@@ -22,13 +22,13 @@ export type InProcessHandler = (request: {
 type Chunk = ByteString | Uint8Array;
 
 export interface InProcessOptions {
-  /** The subject of a verified client certificate; absent: no certificate. */
+  /** The subject of the verified client certificate; absent without a certificate. */
   readonly subject?: Subject;
-  /** Waiting for a response does not keep the process alive. */
+  /** Whether the process may exit while a response is pending. */
   readonly background?: boolean;
 }
 
-/** Calls a handler in the same process, without a socket. Response chunks are copied at most once. */
+/** Calls a request handler in the same process, without a socket. Copies response chunks at most once. */
 export function inProcessTransport(
   handler: InProcessHandler,
   { subject, background = false }: InProcessOptions = {},
@@ -64,15 +64,15 @@ async function* buffers(body: Chunk | AsyncIterable<Chunk>, background = true): 
   }
 }
 
-/** The longest delay of a timer (ms). */
-const longestDelayMs = 2 ** 31 - 1;
+/** The maximum delay of a timer (ms). */
+const maxDelayMs = 2 ** 31 - 1;
 
-/** The same chunks. Waiting for one keeps the process alive, as waiting for a socket does. */
+/** Passes the chunks on. A pending chunk keeps the process alive, as a pending socket read does. */
 async function* keepingAlive<T>(chunks: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = chunks[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const timer = setInterval(() => {}, longestDelayMs);
+      const timer = setInterval(() => {}, maxDelayMs);
       const next = await iterator.next().finally(() => clearInterval(timer));
       if (next.done === true) return;
       yield next.value;

@@ -2,15 +2,15 @@ import { type Clock, StatusError } from '../../meta/index.ts';
 import { pause } from '../runtime/abortable-wait.ts';
 import type { Transport } from './transport.ts';
 
-/** How many requests are sent at most: in a second, and at once after a time without any. */
+/** The maximum rate of requests: sustained per second, and as a burst after a pause. */
 export interface RequestRate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
 /**
- * Sends as many requests as the rate allows, in the order of the calls; others wait. When the signal is aborted those that
- * wait, or would have to, are rejected.
+ * Sends requests in the order of the calls, no faster than the rate allows. Rejects requests that wait, or would have to,
+ * once the signal is aborted.
  */
 export function rateLimited(
   transport: Transport,
@@ -19,7 +19,7 @@ export function rateLimited(
   signal: AbortSignal,
 ): Transport {
   const interval = 1000 / perSecond;
-  /** When the next request may be sent, had the last one used up what was left. */
+  /** When the next request may be sent if the burst is used up (ms, monotonic). */
   let next = Number.NEGATIVE_INFINITY;
   return async (request) => {
     const now = clock.monotonic();

@@ -1,28 +1,28 @@
 import { isJsonObject, type Json, type Status, type StatusDetails, StatusError } from '../../meta/index.ts';
 import type { ClientResponse } from './transport.ts';
 
-/** The whole body as text. */
+/** Reads the body as text. */
 export async function readAll(response: ClientResponse): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
-/** The value of a successful response. @throws StatusError of a failed one; 500 when it is not JSON */
+/** Reads the JSON value of a successful response. @throws StatusError of a failed one; 500 when the body is not JSON */
 export async function readJson(response: ClientResponse): Promise<Json> {
   const text = await readAll(response);
   if (response.status >= 300) throw failure(response.status, text);
   return parseBody(text);
 }
 
-/** Reads a successful response to its end, and keeps none of it. @throws StatusError of a failed one */
+/** Reads a successful response to its end and discards it. @throws StatusError of a failed one */
 export async function discard(response: ClientResponse): Promise<void> {
   if (response.status >= 300) throw failure(response.status, await readAll(response));
   const chunks = response.body[Symbol.asyncIterator]();
   while ((await chunks.next()).done !== true);
 }
 
-/** @throws StatusError 500 when it is not JSON */
+/** @throws StatusError 500 when the text is not JSON */
 function parseBody(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -31,18 +31,18 @@ function parseBody(text: string): Json {
   }
 }
 
-/** The error of a failed response: from its Status, or with its text as the message. */
+/** Returns the error of a failed response: its Status, or its text as the message. */
 export function failure(code: number, text: string): StatusError {
   let body: Json = null;
   try {
     body = JSON.parse(text) as Json;
   } catch {
-    // Not from the API, but from a proxy or a health check: the text is the message.
+    // The response comes from a proxy or a health check.
   }
   return statusFailure(body) ?? new StatusError(code, '', excerpt(text));
 }
 
-/** The error of a Status; undefined when the value is not a Status. */
+/** Returns the error of a Status; undefined for any other value. */
 export function statusFailure(value: Json): StatusError | undefined {
   if (!isJsonObject(value) || value['kind'] !== 'Status') return undefined;
   const { code, reason, message, details, metadata } = value as unknown as Partial<Status>;

@@ -19,13 +19,13 @@ export interface ClientResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A connection that has gone over to another protocol. */
+/** A connection that was upgraded to another protocol. */
 export interface UpgradedConnection {
-  /** Of the response with status 101, by lower-case name. */
+  /** The headers of the response with status 101, by lower-case name. */
   readonly headers: { readonly [name: string]: string };
-  /** What the server sends, to be iterated once. Rejects when the connection is lost. */
+  /** The bytes from the server; iterable once. Rejects when the connection is lost. */
   readonly received: AsyncIterable<Uint8Array>;
-  /** Resolves when more may be sent. */
+  /** Resolves when the connection accepts more data. */
   send(bytes: Uint8Array): Promise<void>;
   /** Closes the connection. Idempotent. */
   close(): void;
@@ -35,8 +35,8 @@ export interface UpgradedConnection {
 export interface Transport {
   (request: ClientRequest): Promise<ClientResponse>;
   /**
-   * Sends a request for another protocol; the response when it is refused. Absent: there are no connections, but calls
-   * in the same process.
+   * Sends a request to upgrade the connection; resolves to the response when the server rejects it. Absent when the
+   * transport has no connections, as within one process.
    */
   readonly upgrade?: (request: ClientRequest) => Promise<UpgradedConnection | ClientResponse>;
 }

@@ -10,8 +10,8 @@ export interface ClientWatchEvent<T extends TypedObject> {
 }
 
 /**
- * The events of a watch, to be iterated once. Ends when the server ends it, when it is closed, and when the caller's
- * signal is aborted. An ERROR event is thrown as the StatusError of its Status.
+ * The events of a watch; iterable once. The iteration ends when the server ends the watch, when the watch is closed, and
+ * when the caller's signal is aborted. An ERROR event is thrown as the StatusError of its Status.
  */
 export interface ClientWatch<T extends TypedObject> extends AsyncIterable<ClientWatchEvent<T>> {
   /** Aborts the request. Idempotent. */
@@ -48,11 +48,11 @@ export function followWatch<T extends TypedObject>(
 
 const lineFeed = 10;
 
-/** Text that comes in chunks, by lines. */
+/** Splits text that arrives in chunks into lines. */
 class Lines {
   #parts: Uint8Array[] = [];
 
-  /** The lines that end in this chunk, with the beginning of the first one from those before; empty lines are left out. */
+  /** Yields the non-empty lines that end in this chunk, the first with its beginning from earlier chunks. */
   *take(chunk: Uint8Array): Generator<string> {
     let start = 0;
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {

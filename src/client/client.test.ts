@@ -185,9 +185,9 @@ describe('watch', () => {
       });
       return { client, aborted: () => signal?.aborted };
     };
-    const left = endless();
-    for await (const _ of await left.client.watch(configMaps)) break;
-    expect(left.aborted()).toBe(true);
+    const abandoned = endless();
+    for await (const _ of await abandoned.client.watch(configMaps)) break;
+    expect(abandoned.aborted()).toBe(true);
 
     const closed = endless();
     const watch = await closed.client.watch(configMaps);

@@ -64,9 +64,12 @@ function resolverOver(request: Client['request'], names: Names): Client['resolve
 }
 
 function requestsOver({ transport, baseHeaders = {} }: ClientOptions): Client['request'] {
-  return async (sent) => {
+  return async (clientRequest) => {
     try {
-      return await transport({ ...sent, headers: { accept: 'application/json', ...baseHeaders, ...sent.headers } });
+      return await transport({
+        ...clientRequest,
+        headers: { accept: 'application/json', ...baseHeaders, ...clientRequest.headers },
+      });
     } catch (error) {
       throw unreachable(error);
     }
@@ -104,8 +107,8 @@ function verbsOver(request: Client['request']): Verbs {
       return send(request, 'DELETE', urlOf(place, query), body, { signal, accept }, discard);
     },
     list: async <T extends TypedObject>(place: Place, { signal, accept, ...query }: ListOptions = {}) => {
-      const found = await send(request, 'GET', urlOf(place, query), undefined, { signal, accept }, readJson);
-      return found as unknown as ObjectList<T>;
+      const body = await send(request, 'GET', urlOf(place, query), undefined, { signal, accept }, readJson);
+      return body as unknown as ObjectList<T>;
     },
     watch: async (place, { signal, accept, ...query } = {}) => {
       const stop = new AbortController();

@@ -72,8 +72,8 @@ async function release(
     await setCondition(context, range, 'False', 'Terminating', why);
     return undefined;
   }
-  const left = parseTime(range.metadata.deletionTimestamp ?? '') + graceMs - clock.now();
-  if (left > 0) return { requeueAfterMs: left };
+  const remainingMs = parseTime(range.metadata.deletionTimestamp ?? '') + graceMs - clock.now();
+  if (remainingMs > 0) return { requeueAfterMs: remainingMs };
   const finalizer = finalizerOf(names);
   if (!range.metadata.finalizers?.includes(finalizer)) return undefined;
   const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };
@@ -106,8 +106,11 @@ async function setCondition(
   if (before?.status === status && (before.reason ?? '') === reason && before.message === message) return;
   const condition = { type: 'Ready', status, reason, message, lastTransitionTime: formatTime(clock.now()) };
   const { name = '' } = range.metadata;
-  const wanted = { metadata: { name }, status: { conditions: [condition] } };
-  await client.kind(kinds.serviceCidrs).subresource('status').apply(wanted, { fieldManager: component, force: true });
+  const configuration = { metadata: { name }, status: { conditions: [condition] } };
+  await client
+    .kind(kinds.serviceCidrs)
+    .subresource('status')
+    .apply(configuration, { fieldManager: component, force: true });
 }
 
 /** A block of addresses. */

@@ -16,7 +16,7 @@ const settings = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 class World {
   readonly clock = new VirtualClock();
   /** What happened, in order. */
-  readonly told: string[] = [];
+  readonly messages: string[] = [];
   readonly logged: string[] = [];
   readonly elections: LeaderElection[] = [];
   #server: OrchServer | undefined;
@@ -49,15 +49,15 @@ class World {
       random: { uuid: () => '', integer: () => 0 },
       log: { info: () => {}, warn: log, error: () => {} },
       lead: () => {
-        this.told.push(`${identity} leads`);
+        this.messages.push(`${identity} leads`);
         return {
           stop: async () => {
             await stopping();
-            this.told.push(`${identity} has stopped`);
+            this.messages.push(`${identity} has stopped`);
           },
         };
       },
-      lost: () => void this.told.push(`${identity} has lost the lease`),
+      lost: () => void this.messages.push(`${identity} has lost the lease`),
     });
     this.elections.push(election);
     return election;
@@ -100,7 +100,7 @@ describe('leader election', () => {
     await world.advance(0);
     const b = world.start('b');
     await world.advance(60_000);
-    expect(world.told).toEqual(['a leads']);
+    expect(world.messages).toEqual(['a leads']);
     expect([a.holds, b.holds]).toEqual([true, false]);
     expect(await world.spec()).toEqual({
       holderIdentity: 'a',
@@ -138,7 +138,7 @@ describe('leader election', () => {
     await a.stop();
     expect(await world.spec()).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
     await world.advance(2_000);
-    expect(world.told).toEqual(['a leads', 'a has stopped', 'b leads']);
+    expect(world.messages).toEqual(['a leads', 'a has stopped', 'b leads']);
     expect(await world.spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
@@ -150,7 +150,7 @@ describe('leader election', () => {
     await world.advance(5_100);
     await a.stop();
     await world.advance(0);
-    expect(world.told).toEqual(['a leads', 'a has stopped', 'b leads']);
+    expect(world.messages).toEqual(['a leads', 'a has stopped', 'b leads']);
   });
 
   it('gives the lease of a process that was killed to another one when it expires', async () => {
@@ -163,9 +163,9 @@ describe('leader election', () => {
     // Renewed last at 4 s, of which an attempt of b would learn at 5.1 s.
     reach.works = false;
     await world.advance(14_899);
-    expect(world.told).not.toContain('b leads');
+    expect(world.messages).not.toContain('b leads');
     await world.advance(1);
-    expect(world.told).toContain('b leads');
+    expect(world.messages).toContain('b leads');
   });
 
   it('reads the lease again and again where it may not be watched', async () => {
@@ -176,9 +176,9 @@ describe('leader election', () => {
     await world.advance(5_100);
     await a.stop();
     await world.advance(0);
-    expect(world.told).not.toContain('b leads');
+    expect(world.messages).not.toContain('b leads');
     await world.advance(2_000);
-    expect(world.told).toContain('b leads');
+    expect(world.messages).toContain('b leads');
     expect(world.logged).toEqual([]);
   });
 
@@ -191,14 +191,14 @@ describe('leader election', () => {
     await world.advance(4_000);
     reach.works = false;
     await world.advance(9_000);
-    expect([world.told, a.holds]).toEqual([['a leads'], true]);
+    expect([world.messages, a.holds]).toEqual([['a leads'], true]);
     await world.advance(1_000);
-    expect([world.told, a.holds]).toEqual([['a leads', 'a has stopped', 'a has lost the lease'], false]);
+    expect([world.messages, a.holds]).toEqual([['a leads', 'a has stopped', 'a has lost the lease'], false]);
     await world.advance(8_000);
-    expect(world.told).toEqual(['a leads', 'a has stopped', 'a has lost the lease', 'b leads']);
+    expect(world.messages).toEqual(['a leads', 'a has stopped', 'a has lost the lease', 'b leads']);
     reach.works = true;
     await world.advance(60_000);
-    expect(world.told).toHaveLength(4);
+    expect(world.messages).toHaveLength(4);
     expect(world.logged).toEqual(['a: failed to acquire or renew the lease']);
   });
 
@@ -211,7 +211,7 @@ describe('leader election', () => {
     await world.advance(20_000);
     reach.works = true;
     await world.advance(5_000);
-    expect(world.told).toEqual(['a leads', 'a has stopped', 'a has lost the lease', 'a leads']);
+    expect(world.messages).toEqual(['a leads', 'a has stopped', 'a has lost the lease', 'a leads']);
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
   });
 
@@ -245,10 +245,10 @@ describe('leader election', () => {
     const { client } = world.server;
     await client.patch({ ...place, name: 'kube-controller-manager' }, 'merge', { spec: { holderIdentity: 'other' } });
     await world.advance(2_000);
-    expect(world.told).toEqual(['a leads', 'a has stopped', 'a has lost the lease']);
+    expect(world.messages).toEqual(['a leads', 'a has stopped', 'a has lost the lease']);
     expect(await world.spec()).toMatchObject({ holderIdentity: 'other' });
     await world.advance(20_000);
-    expect(world.told.at(-1)).toBe('a leads');
+    expect(world.messages.at(-1)).toBe('a leads');
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 1 });
   });
 
@@ -258,7 +258,7 @@ describe('leader election', () => {
     await world.advance(0);
     await world.server.client.delete({ ...place, name: 'kube-controller-manager' });
     await world.advance(2_000);
-    expect(world.told).toEqual(['a leads']);
+    expect(world.messages).toEqual(['a leads']);
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a' });
   });
 
@@ -270,7 +270,7 @@ describe('leader election', () => {
     killed.works = false;
     world.start('b');
     await world.advance(10_000);
-    expect(world.told.filter((text) => text === 'b leads')).toEqual([]);
+    expect(world.messages.filter((text) => text === 'b leads')).toEqual([]);
     const again = world.start('a');
     await world.advance(0);
     expect(again.holds).toBe(true);
@@ -284,7 +284,7 @@ describe('leader election', () => {
     const b = world.start('b');
     await world.advance(1_000);
     await b.stop();
-    expect(world.told).toEqual(['a leads']);
+    expect(world.messages).toEqual(['a leads']);
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a' });
   });
 });
@@ -292,17 +292,17 @@ describe('leader election', () => {
 describe('requests of the election', () => {
   it('end when the server does not answer', async () => {
     world = await new World().open();
-    const told: string[] = [];
+    const messages: string[] = [];
     const hangs = { resolve: () => new Promise(() => {}) };
     const silent = new Proxy({} as Client, { get: () => hangs.resolve });
     const election = new LeaderElection({
       ...{ client: silent, lease, clock: world.clock, settings, identity: 'a' },
       random: { uuid: () => '', integer: () => 0 },
       log: { info: () => {}, warn: () => {}, error: () => {} },
-      lead: () => ({ stop: () => Promise.resolve(void told.push('stopped')) }),
+      lead: () => ({ stop: () => Promise.resolve(void messages.push('stopped')) }),
     });
     await world.advance(30_000);
-    expect([election.holds, told]).toEqual([false, []]);
+    expect([election.holds, messages]).toEqual([false, []]);
     const stopped = election.stop();
     await world.advance(5_000);
     await stopped;

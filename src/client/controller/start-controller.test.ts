@@ -92,13 +92,13 @@ describe('a controller', () => {
       await idle();
       return seen.splice(0);
     };
-    const made = await budgets.create({ metadata: { ...key, labels: { app: 'web' } }, spec: { minAvailable: 1 } });
+    const created = await budgets.create({ metadata: { ...key, labels: { app: 'web' } }, spec: { minAvailable: 1 } });
     expect(await reconciled()).toEqual([1]);
     await budgets.subresource('status').patch(key, 'merge', { status: { observedGeneration: 1 } });
     expect(await reconciled()).toEqual([]);
     await budgets.patch(key, 'merge', { spec: { minAvailable: 2 } });
     expect(await reconciled()).toEqual([2]);
-    await configMaps.create({ metadata: { ...key, ownerReferences: [controllerReference(made)] } });
+    await configMaps.create({ metadata: { ...key, ownerReferences: [controllerReference(created)] } });
     expect(await reconciled()).toEqual([2]);
 
     next = () => Promise.reject(new Error('once more'));
@@ -209,8 +209,8 @@ describe('a controller', () => {
             name: `${name}-token`,
             ownerReferences: [controllerReference(object)],
           };
-          const held = controller.informers.of(secrets).get('default', metadata.name);
-          if (held === undefined) await secrets.create({ metadata });
+          const current = controller.informers.of(secrets).get('default', metadata.name);
+          if (current === undefined) await secrets.create({ metadata });
         },
       }),
     );

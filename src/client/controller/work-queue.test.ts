@@ -30,7 +30,7 @@ function makeQueue(reconcile: Reconcile, workers = 5) {
 }
 
 /** A reconcile that ends when the test says so. */
-function held() {
+function controlledQueue() {
   const running: string[] = [];
   const ends: (() => void)[] = [];
   const reconcile: Reconcile = (key) => {
@@ -42,7 +42,7 @@ function held() {
 
 describe('a work queue', () => {
   it('reconciles a key once however often it is added, and again when it is added meanwhile', async () => {
-    const { running, end, reconcile } = held();
+    const { running, end, reconcile } = controlledQueue();
     const { queue, settle, counts } = makeQueue(reconcile);
     for (let i = 0; i < 3; i++) queue.add('a');
     await settle();
@@ -59,7 +59,7 @@ describe('a work queue', () => {
   });
 
   it('reconciles as many keys at a time as it has workers', async () => {
-    const { running, end, reconcile } = held();
+    const { running, end, reconcile } = controlledQueue();
     const { queue, settle } = makeQueue(reconcile, 2);
     for (const key of ['a', 'b', 'c']) queue.add(key);
     await settle();
@@ -114,7 +114,7 @@ describe('a work queue', () => {
   });
 
   it('stops when the reconciles under way have ended, and takes no more keys', async () => {
-    const { running, end, reconcile } = held();
+    const { running, end, reconcile } = controlledQueue();
     const { queue, settle, pass } = makeQueue(reconcile, 1);
     queue.add('a');
     queue.add('b');

@@ -115,7 +115,7 @@ class World {
   readonly #written: ApiObject[] = [];
   readonly #removed = new Set<string>();
   /** What handlers have been told last, by uid; undefined after the deletion. */
-  readonly #told = new Map<string, ApiObject | undefined>();
+  readonly #reported = new Map<string, ApiObject | undefined>();
 
   constructor() {
     const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -129,10 +129,10 @@ class World {
   /** Each uid is added once, then changes to later versions, and is deleted once. */
   #hear(object: ApiObject | undefined, old: ApiObject | undefined): void {
     const uid = (object ?? old)?.metadata.uid ?? '';
-    expect(this.#told.get(uid)).toBe(old);
-    if (old === undefined) expect(this.#told.has(uid)).toBe(false);
+    expect(this.#reported.get(uid)).toBe(old);
+    if (old === undefined) expect(this.#reported.has(uid)).toBe(false);
     if (object !== undefined && old !== undefined) expect(versionOf(object)).toBeGreaterThan(versionOf(old));
-    this.#told.set(uid, object);
+    this.#reported.set(uid, object);
   }
 
   ownWrite(name: string): void {
@@ -170,9 +170,9 @@ class World {
   #expectOwnWrites(): void {
     for (const { metadata } of this.#written) {
       if (this.server.deleted.has(metadata.uid ?? '')) continue;
-      const held = this.#informer.get('n', metadata.name ?? '');
-      expect(held?.metadata.uid).toBe(metadata.uid);
-      expect(Number(held?.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
+      const current = this.#informer.get('n', metadata.name ?? '');
+      expect(current?.metadata.uid).toBe(metadata.uid);
+      expect(Number(current?.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
     }
     for (const { metadata } of this.#informer.list()) expect(this.#removed).not.toContain(metadata.uid);
   }
@@ -189,7 +189,7 @@ class World {
     const state = (objects: Iterable<ApiObject>) =>
       [...objects].map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`).sort();
     expect(state(this.#informer.list())).toEqual(state(this.server.objects.values()));
-    const live = [...this.#told.values()].filter((object) => object !== undefined);
+    const live = [...this.#reported.values()].filter((object) => object !== undefined);
     expect(state(live)).toEqual(state(this.#informer.list()));
     this.#stop.abort();
     this.server.end(false);

@@ -22,8 +22,8 @@ class World {
   readonly clock = new VirtualClock();
   readonly logged: string[] = [];
   /** What was asked: continue tokens of lists, resourceVersions of watches. */
-  readonly asked: string[] = [];
-  readonly told: string[] = [];
+  readonly requests: string[] = [];
+  readonly messages: string[] = [];
   readonly #lists: ((page: { items: ApiObject[]; metadata: object } | Error) => void)[] = [];
   #event: (event: ClientWatchEvent<ApiObject> | Error | undefined) => void = () => {};
   readonly #stop = new AbortController();
@@ -36,13 +36,13 @@ class World {
       resolve: async () => place,
       observe: () => () => {},
       list: (_: unknown, options: ListOptions) => {
-        this.asked.push(`list ${options.continue ?? ''}`);
+        this.requests.push(`list ${options.continue ?? ''}`);
         return new Promise((resolve, reject) => {
           this.#lists.push((page) => (page instanceof Error ? reject(page) : resolve(page)));
         });
       },
       watch: async (_: unknown, { resourceVersion }: { resourceVersion: string }) => {
-        this.asked.push(`watch ${resourceVersion}`);
+        this.requests.push(`watch ${resourceVersion}`);
         return this.#events();
       },
     };
@@ -54,7 +54,7 @@ class World {
     this.informer.onChange((now, old) => {
       const { name, uid } = (now ?? old)?.metadata ?? {};
       const what = old === undefined ? 'added' : now === undefined ? 'deleted' : 'changed';
-      this.told.push(`${what} ${name} ${uid} ${now?.metadata.resourceVersion ?? ''}`.trim());
+      this.messages.push(`${what} ${name} ${uid} ${now?.metadata.resourceVersion ?? ''}`.trim());
     });
   }
 
@@ -83,8 +83,8 @@ class World {
   listed = (revision: number, ...items: ApiObject[]) =>
     this.list({ items, metadata: { resourceVersion: String(revision) } });
 
-  async event(event: ClientWatchEvent<ApiObject>['type'] | Error, shown = object('', 0)): Promise<void> {
-    this.#event(event instanceof Error ? event : { type: event, object: shown });
+  async event(event: ClientWatchEvent<ApiObject>['type'] | Error, eventObject = object('', 0)): Promise<void> {
+    this.#event(event instanceof Error ? event : { type: event, object: eventObject });
     await this.settle();
   }
 
@@ -122,26 +122,26 @@ describe('an informer', () => {
     expect(world.held).toEqual([]);
     await world.listed(9, object('b', 4));
     await informer.synced;
-    expect([world.held, world.asked]).toEqual([
+    expect([world.held, world.requests]).toEqual([
       ['a uid-a 3', 'b uid-b 4'],
       ['list ', 'list next', 'watch 9'],
     ]);
     await world.event('MODIFIED', object('a', 10));
     await world.event('BOOKMARK', object('', 20));
     await world.event(expired());
-    expect(world.told).toEqual(['added a uid-a 3', 'added b uid-b 4', 'changed a uid-a 10']);
+    expect(world.messages).toEqual(['added a uid-a 3', 'added b uid-b 4', 'changed a uid-a 10']);
     expect(informer.get('n', 'a')?.metadata).not.toHaveProperty('managedFields');
   });
 
   it('lists again after 410, and tells of what has been deleted and replaced meanwhile', async () => {
     open();
     await world.listed(9, object('a', 3), object('b', 4), object('c', 5));
-    world.told.length = 0;
+    world.messages.length = 0;
     await world.event(expired());
     await world.pass(1_000);
     await world.listed(30, object('a', 3), object('b', 22, 'new'));
-    expect(world.told).toEqual(['deleted b uid-b', 'deleted c uid-c', 'added b new 22']);
-    expect([world.held, world.asked.at(-1), world.logged]).toEqual([['a uid-a 3', 'b new 22'], 'watch 30', []]);
+    expect(world.messages).toEqual(['deleted b uid-b', 'deleted c uid-c', 'added b new 22']);
+    expect([world.held, world.requests.at(-1), world.logged]).toEqual([['a uid-a 3', 'b new 22'], 'watch 30', []]);
   });
 
   it('is empty and synced while the kind is not served', async () => {
@@ -151,7 +151,7 @@ describe('an informer', () => {
     await world.pass(30_000);
     await world.listed(9, object('a', 3));
     await world.event(new StatusError(404, 'NotFound', 'no'));
-    expect([world.held, world.told, world.logged]).toEqual([[], ['added a uid-a 3', 'deleted a uid-a'], []]);
+    expect([world.held, world.messages, world.logged]).toEqual([[], ['added a uid-a 3', 'deleted a uid-a'], []]);
   });
 
   it('takes over a store that was restored from an earlier state', async () => {
@@ -169,10 +169,10 @@ describe('an own write', () => {
     open();
     await world.listed(9);
     world.wrote(object('a', 10));
-    expect(world.told).toEqual(['added a uid-a 10']);
+    expect(world.messages).toEqual(['added a uid-a 10']);
     await world.event('ADDED', object('a', 10));
     await world.event('MODIFIED', object('a', 12));
-    expect(world.told).toEqual(['added a uid-a 10', 'changed a uid-a 12']);
+    expect(world.messages).toEqual(['added a uid-a 10', 'changed a uid-a 12']);
   });
 
   it('stays when the watch shows an earlier state', async () => {
@@ -200,7 +200,7 @@ describe('an own write', () => {
     world.wrote(object('b', 11, 'new'));
     await world.listed(9, object('b', 5), object('c', 6));
     expect(world.held.sort()).toEqual(['a uid-a 10', 'b new 11', 'c uid-c 6']);
-    expect(world.told).toEqual(['added a uid-a 10', 'added b new 11', 'added c uid-c 6']);
+    expect(world.messages).toEqual(['added a uid-a 10', 'added b new 11', 'added c uid-c 6']);
     await world.event('DELETED', object('b', 10));
     expect(world.held.sort()).toEqual(['a uid-a 10', 'b new 11', 'c uid-c 6']);
   });
@@ -210,7 +210,7 @@ describe('an own write', () => {
     await world.listed(9, object('a', 5));
     world.wrote(object('a', 11, 'new'));
     await world.event('DELETED', object('a', 10));
-    expect(world.told.slice(1)).toEqual(['deleted a uid-a', 'added a new 11']);
+    expect(world.messages.slice(1)).toEqual(['deleted a uid-a', 'added a new 11']);
   });
 });
 
@@ -229,7 +229,7 @@ describe('an own deletion', () => {
     await world.event('DELETED', object('a', 13));
     await world.event('ADDED', object('a', 14, 'new'));
     expect(world.held).toEqual(['a new 14']);
-    expect(world.told).toEqual(['added a uid-a 5', 'deleted a uid-a', 'added a new 14']);
+    expect(world.messages).toEqual(['added a uid-a 5', 'deleted a uid-a', 'added a new 14']);
   });
 
   it('leaves an object alone that has been created again under the name', async () => {

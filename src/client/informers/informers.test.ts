@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** An informer of the config maps of `default`, what it is told, and what it asks of the server. */
+/** An informer of the config maps of `default`, what it is messages, and what it asks of the server. */
 function follow(transport: Transport) {
   const clock = new VirtualClock();
   const watches: ClientResponse[] = [];
@@ -36,17 +36,17 @@ function follow(transport: Transport) {
   const informers = new Informers({ client, clock, log: silent });
   ends.push(() => informers.stop());
   const informer = informers.of(client.kind('v1', 'ConfigMap'), { namespace: 'default' });
-  const told: string[] = [];
+  const messages: string[] = [];
   informer.onChange((object, old) => {
     const what = old === undefined ? 'added' : object === undefined ? 'deleted' : 'changed';
-    told.push(`${what} ${(object ?? old)?.metadata.name}`);
+    messages.push(`${what} ${(object ?? old)?.metadata.name}`);
   });
-  /** Lets it try again, and returns what it has told so far. */
+  /** Lets it try again, and returns what it has messages so far. */
   const next = async () => {
     await clock.advance(60_000, () => informer.caughtUp());
-    return [...told];
+    return [...messages];
   };
-  return { clock, informer, informers, client, watches, told, next };
+  return { clock, informer, informers, client, watches, messages, next };
 }
 
 const names = (informer: Informer<UntypedObject>) =>
@@ -65,23 +65,23 @@ describe('an informer in process', () => {
     const followed = follow(inProcessTransport(server.handler, { subject }));
     return { server, store, clock, configMaps: server.client.kind('v1', 'ConfigMap'), followed };
   }
-  const made = (name: string) => ({ metadata: key(name) });
+  const objectNamed = (name: string) => ({ metadata: key(name) });
 
   it('lists again when the server cannot tell what has been missed, and tells of the difference', async () => {
     const { store, clock, configMaps, followed } = await open();
-    await configMaps.create(made('a'));
-    await configMaps.create(made('b'));
+    await configMaps.create(objectNamed('a'));
+    await configMaps.create(objectNamed('b'));
     expect(await followed.next()).toEqual(['added a', 'added b']);
     store.cut();
     await configMaps.delete(key('a'));
-    await configMaps.create(made('c'));
+    await configMaps.create(objectNamed('c'));
     await store.compact(await store.revision());
     // The server itself has to find out first, at its own pace.
     await expect
       .poll(() => {
         clock.set(clock.now() + 10_000);
         followed.clock.set(followed.clock.now() + 10_000);
-        return followed.told;
+        return followed.messages;
       })
       .toEqual(['added a', 'added b', 'deleted a', 'added c']);
     expect(names(followed.informer)).toEqual(['b', 'c']);
@@ -93,14 +93,14 @@ describe('an informer in process', () => {
     const kind = client.kind('v1', 'ConfigMap');
     const informer = informers.of(kind);
     await informer.synced;
-    const created = await kind.create({ ...made('a'), data: { n: '1' } });
+    const created = await kind.create({ ...objectNamed('a'), data: { n: '1' } });
     expect(informer.get('default', 'a')).toMatchObject({ data: { n: '1' } });
     created.metadata.labels = { changed: 'by-the-caller' };
     expect(informer.get('default', 'a')?.metadata).not.toHaveProperty('labels');
     expect(informer.get('default', 'a')?.metadata).not.toHaveProperty('managedFields');
     await kind.delete(created.metadata);
     expect(informer.get('default', 'a')).toBeUndefined();
-    await kind.create({ ...made('b'), data: { n: '1' } }, { dryRun: true });
+    await kind.create({ ...objectNamed('b'), data: { n: '1' } }, { dryRun: true });
     expect(informer.get('default', 'b')).toBeUndefined();
     await informer.caughtUp();
     expect(informer.size).toBe(0);
@@ -142,7 +142,7 @@ describe('an informer over sockets', () => {
     const { port, kubeconfig } = await server.listen();
     return { server, port, kubeconfig, configMaps: server.client.kind('v1', 'ConfigMap') };
   }
-  const made = (name: string) => ({ metadata: key(name) });
+  const objectNamed = (name: string) => ({ metadata: key(name) });
   const connect = (kubeconfig: string) => {
     const transport = kubeconfigTransport(kubeconfig);
     ends.push(() => transport.close());
@@ -152,13 +152,13 @@ describe('an informer over sockets', () => {
   it('goes on where it was when its connection is lost', async () => {
     const { server, kubeconfig, configMaps } = await listening({ dataDir: dataDir(), securePort: 0 });
     ends.push(() => server.close());
-    await configMaps.create(made('a'));
+    await configMaps.create(objectNamed('a'));
     const { watches, next } = connect(kubeconfig);
     expect(await next()).toEqual(['added a']);
     await expect.poll(() => watches.length).toBe(1);
     const lost = (watches[0]?.body as IncomingMessage | undefined)?.socket;
     lost?.destroy();
-    await configMaps.create(made('b'));
+    await configMaps.create(objectNamed('b'));
     await configMaps.delete(key('a'));
     await expect.poll(next).toEqual(['added a', 'added b', 'deleted a']);
   });
@@ -166,14 +166,14 @@ describe('an informer over sockets', () => {
   it('goes on where it was when the server has been restarted, and lists when its history is gone', async () => {
     const folder = dataDir();
     const first = await listening({ dataDir: folder, securePort: 0 });
-    await first.configMaps.create(made('a'));
+    await first.configMaps.create(objectNamed('a'));
     const { informer, next } = connect(first.kubeconfig);
     expect(await next()).toEqual(['added a']);
     await first.server.close();
 
     const again = { dataDir: folder, securePort: first.port };
     const second = await listening(again);
-    await second.configMaps.create(made('b'));
+    await second.configMaps.create(objectNamed('b'));
     await expect.poll(next).toEqual(['added a', 'added b']);
     await second.server.close();
 

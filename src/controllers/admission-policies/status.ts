@@ -71,8 +71,8 @@ async function typesFor(
   }
   return {
     kindOf: (group, version, resource) => {
-      const found = served.findResource(formatGroupVersion({ group, version }), resource);
-      return found && { group, version, kind: found.kind };
+      const servedResource = served.findResource(formatGroupVersion({ group, version }), resource);
+      return servedResource && { group, version, kind: servedResource.kind };
     },
     typeOf: (kind) => {
       const name = `${kind.group}/${kind.version}.${kind.kind}`;
@@ -86,15 +86,15 @@ async function typesFor(
 
 /** The group versions whose kinds a policy names. */
 function versionsOf({ paramKind, matchConstraints }: ValidatingAdmissionPolicySpec): Set<string> {
-  const found = new Set(paramKind?.apiVersion === undefined ? [] : [paramKind.apiVersion]);
+  const result = new Set(paramKind?.apiVersion === undefined ? [] : [paramKind.apiVersion]);
   for (const { apiGroups = [], apiVersions = [] } of matchConstraints?.resourceRules ?? []) {
     for (const group of apiGroups) {
       for (const version of apiVersions) {
-        if (group !== '*' && version !== '*') found.add(formatGroupVersion({ group, version }));
+        if (group !== '*' && version !== '*') result.add(formatGroupVersion({ group, version }));
       }
     }
   }
-  return found;
+  return result;
 }
 
 /** Groups of built-in kinds have no domain, or that of the server. */
@@ -113,12 +113,12 @@ function builtInType({ group, version, kind }: GroupVersionKind, names: Names): 
 /** The schemas of a group version, by the kinds that they are of; none where it is not served. */
 async function readSchemas(client: Client, apiVersion: string, names: Names): Promise<Map<string, JsonObject>> {
   const path = apiVersion.split('/').map(encodeURIComponent).join('/');
-  const found = new Map<string, JsonObject>();
+  const result = new Map<string, JsonObject>();
   let document: unknown;
   try {
     document = await readJson(await client.request({ method: 'GET', url: `/openapi/v3/apis/${path}`, headers: {} }));
   } catch (error) {
-    if (isStatus(error, 404)) return found;
+    if (isStatus(error, 404)) return result;
     throw error;
   }
   const { components } = document as { components?: { schemas?: { readonly [name: string]: JsonObject } } };
@@ -127,8 +127,8 @@ async function readSchemas(client: Client, apiVersion: string, names: Names): Pr
     for (const one of Array.isArray(kindsOf) ? kindsOf : []) {
       const { group, version, kind } = isJsonObject(one) ? one : {};
       if (typeof group !== 'string' || typeof version !== 'string' || typeof kind !== 'string') continue;
-      if (formatGroupVersion({ group, version }) === apiVersion) found.set(kind, schema);
+      if (formatGroupVersion({ group, version }) === apiVersion) result.set(kind, schema);
     }
   }
-  return found;
+  return result;
 }

@@ -105,8 +105,8 @@ async function reconcile(pass: Pass, memories: ReadonlyMap<string, Remembered>):
     await writeStatus(pass, counted(status?.desiredReplicas ?? 0));
     return;
   }
-  const done = `the HPA controller was able to update the target scale to ${replicas}`;
-  setCondition(conditions, 'AbleToScale', 'True', 'SucceededRescale', done, now);
+  const message = `the HPA controller was able to update the target scale to ${replicas}`;
+  setCondition(conditions, 'AbleToScale', 'True', 'SucceededRescale', message, now);
   events.record(autoscaler, 'Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`);
   remember(memory, autoscaler.spec?.behavior, current, replicas, now);
   await writeStatus(pass, counted(replicas, true));

@@ -101,8 +101,8 @@ function proposed(
   if (upWithUnready) for (const pod of unready) assume(pod, 0);
   const next = ratioOf(all);
   if (isWithin(tolerance, next) || (ratio < 1 && next > 1) || (ratio > 1 && next < 1)) return replicas;
-  const found = rounded(next * all.size);
-  return (next < 1 && found > replicas) || (next > 1 && found < replicas) ? replicas : found;
+  const desired = rounded(next * all.size);
+  return (next < 1 && desired > replicas) || (next > 1 && desired < replicas) ? replicas : desired;
 }
 
 const sumOf = (samples: Samples): number => [...samples.values()].reduce((sum, { value }) => sum + value, 0);
@@ -131,10 +131,10 @@ export function byUtilization(
   const groups = grouped(basis, samples, resource);
   const requests = new Map(basis.pods.map((pod) => [pod.metadata.name ?? '', requestOf(pod, resource, container)]));
   const measure = (all: Samples) => {
-    const known = new Map([...all].filter(([pod]) => requests.has(pod)));
-    const requested = [...known.keys()].reduce((sum, pod) => sum + (requests.get(pod) ?? 0), 0);
+    const measured = new Map([...all].filter(([pod]) => requests.has(pod)));
+    const requested = [...measured.keys()].reduce((sum, pod) => sum + (requests.get(pod) ?? 0), 0);
     if (requested === 0) throw new Error('no metrics returned matched known pods');
-    return { utilization: Math.trunc((sumOf(known) * 100) / requested), usage: averageOf(known) };
+    return { utilization: Math.trunc((sumOf(measured) * 100) / requested), usage: averageOf(measured) };
   };
   const assumed = (pod: string) => Math.trunc(((requests.get(pod) ?? 0) * Math.max(100, target)) / 100);
   const replicas = proposed(basis, groups, (all) => measure(all).utilization / target, assumed);

@@ -14,12 +14,12 @@ function metricsOf(answers: { readonly [url: string]: Json }, custom = 'v1beta2'
   const client = createClient({
     transport: async ({ url }) => {
       urls.push(decodeURIComponent(url));
-      const found = answers[decodeURIComponent(url)];
+      const actual = answers[decodeURIComponent(url)];
       return {
-        status: found === undefined ? 404 : 200,
+        status: actual === undefined ? 404 : 200,
         headers: {},
         body: (async function* () {
-          yield Buffer.from(found === undefined ? '404 page not found' : JSON.stringify(found));
+          yield Buffer.from(actual === undefined ? '404 page not found' : JSON.stringify(actual));
         })(),
       };
     },

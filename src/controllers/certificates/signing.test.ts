@@ -55,8 +55,8 @@ async function resultOf({
       .subresource(subresource)
       .update({ ...created, status });
   await cluster.settle();
-  const found = await client.kind(kinds.certificateSigningRequests).get({ name: created.metadata.name ?? '' });
-  const { certificate = '', conditions = [] } = found.status ?? {};
+  const actual = await client.kind(kinds.certificateSigningRequests).get({ name: created.metadata.name ?? '' });
+  const { certificate = '', conditions = [] } = actual.status ?? {};
   return {
     certificate: certificate === '' ? undefined : new X509Certificate(Buffer.from(certificate, 'base64')),
     conditions: conditions.map((condition) => ({

@@ -31,9 +31,11 @@ export const certificateSigner: Controller = {
   account: 'certificate-controller',
   start({ client, informers, names, settings, clock, queue }) {
     const { signingAuthority, signingMs } = settings;
-    const known = (Object.keys(signers) as SignerName[]).filter((signer) => signingAuthority(signer) !== undefined);
-    if (known.length === 0) return;
-    const bySigner = new Map(known.map((signer) => [`${names.labels}/${signer}`, signer]));
+    const configuredSigners = (Object.keys(signers) as SignerName[]).filter(
+      (signer) => signingAuthority(signer) !== undefined,
+    );
+    if (configuredSigners.length === 0) return;
+    const bySigner = new Map(configuredSigners.map((signer) => [`${names.labels}/${signer}`, signer]));
     const requests = informers.of(kinds.certificateSigningRequests);
     const work = queue('certificate', async (key) => {
       const request = requests.getByKey(key);

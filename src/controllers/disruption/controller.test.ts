@@ -146,12 +146,12 @@ describe('disruption-controller', () => {
     await makeReady(await podsOf());
     const [pod] = await podsOf();
     const name = pod?.metadata.name ?? '';
-    const found = await cluster.client.kind(kinds.podDisruptionBudgets).get({ namespace: 'default', name: 'kept' });
+    const actual = await cluster.client.kind(kinds.podDisruptionBudgets).get({ namespace: 'default', name: 'kept' });
     const disruptedPods = { [name]: '2026-01-01T00:00:00Z' };
     await cluster.client
       .kind(kinds.podDisruptionBudgets)
       .subresource('status')
-      .update({ ...found, status: { ...found.status, disruptedPods } });
+      .update({ ...actual, status: { ...actual.status, disruptedPods } });
     await cluster.settle();
     expect(await counts()).toEqual([1, 1, 2, 0]);
     await cluster.advance(121_000);

@@ -61,9 +61,9 @@ describe('endpoints-controller', () => {
     expect(await ips('web')).toEqual([['10.1.0.1', '10.1.0.2']]);
     await client.kind(kinds.pods).patch(at('a').metadata, 'merge', { metadata: { labels: { app: 'other' } } });
     await setStatus('b', { ips: ['10.1.0.2'], ready: false, since: '2026-01-01T00:00:07Z' });
-    const found = await endpointsOf('web');
-    expect(found?.subsets?.[0]?.notReadyAddresses?.map(({ ip }) => ip)).toEqual(['10.1.0.2']);
-    expect(found?.metadata.annotations).toEqual({
+    const endpoints = await endpointsOf('web');
+    expect(endpoints?.subsets?.[0]?.notReadyAddresses?.map(({ ip }) => ip)).toEqual(['10.1.0.2']);
+    expect(endpoints?.metadata.annotations).toEqual({
       'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:07Z',
     });
     await client.kind(kinds.pods).delete(at('b').metadata, { gracePeriodSeconds: 0 });
@@ -81,10 +81,10 @@ describe('endpoints-controller', () => {
     const spec = { selector: { app: 'other' }, ports: [{ port: 80, protocol: 'TCP', targetPort: 9000 }] };
     await client.kind(kinds.services).patch(at('web').metadata, 'merge', { metadata: { labels: { team: 'b' } }, spec });
     await cluster.settle();
-    const found = await endpointsOf('web');
+    const endpoints = await endpointsOf('web');
     expect(await ips('web')).toEqual([['10.1.0.2']]);
-    expect(found?.subsets?.[0]?.ports).toEqual([{ port: 9000, protocol: 'TCP' }]);
-    expect(found?.metadata.labels?.['team']).toBe('b');
+    expect(endpoints?.subsets?.[0]?.ports).toEqual([{ port: 9000, protocol: 'TCP' }]);
+    expect(endpoints?.metadata.labels?.['team']).toBe('b');
   });
 
   it('writes nothing when a change of a pod does not show, nor for other services', async () => {
@@ -161,10 +161,10 @@ describe('endpoints-controller', () => {
         .patch(at(`p${i}`).metadata, 'merge', { status: podStatus({ ips: [`10.1.0.${i}`] }) });
     }
     await cluster.settle();
-    const found = await endpointsOf('web');
-    expect(found?.metadata.annotations).toMatchObject({ 'endpoints.kubernetes.io/over-capacity': 'truncated' });
-    expect(found?.subsets).toHaveLength(40);
-    expect(found?.subsets?.flatMap(({ addresses }) => addresses ?? [])).toHaveLength(1000);
+    const endpoints = await endpointsOf('web');
+    expect(endpoints?.metadata.annotations).toMatchObject({ 'endpoints.kubernetes.io/over-capacity': 'truncated' });
+    expect(endpoints?.subsets).toHaveLength(40);
+    expect(endpoints?.subsets?.flatMap(({ addresses }) => addresses ?? [])).toHaveLength(1000);
     await client
       .kind(kinds.services)
       .patch(at('web').metadata, 'merge', { spec: { ports: [{ port: 80, targetPort: 'port0' }] } });

@@ -44,13 +44,14 @@ export const endpointsController: Controller = {
       if (changed !== undefined) work.add(keyOf(changed));
     });
     onServedPods(services, pods, (key) => work.add(key));
-    endpoints.onChange((found, old) => {
-      if (found === undefined && old !== undefined && services.getByKey(keyOf(old)) !== undefined) work.add(keyOf(old));
+    endpoints.onChange((object, old) => {
+      if (object === undefined && old !== undefined && services.getByKey(keyOf(old)) !== undefined)
+        work.add(keyOf(old));
     });
     // Endpoints of services that were deleted while no controller ran.
     void endpoints.synced.then(() => {
-      for (const found of endpoints.list()) {
-        if (found.metadata.annotations?.[keys.leader] === undefined) work.add(keyOf(found));
+      for (const object of endpoints.list()) {
+        if (object.metadata.annotations?.[keys.leader] === undefined) work.add(keyOf(object));
       }
     });
   },
@@ -82,7 +83,11 @@ async function write(
     ...(isHeadless(service) ? { [keys.headless]: '' } : {}),
     [keys.endpointsManagedBy]: account,
   };
-  const { [keys.overCapacity]: mark, [keys.triggerTime]: __, ...kept } = current?.metadata.annotations ?? {};
+  const {
+    [keys.overCapacity]: mark,
+    [keys.triggerTime]: __,
+    ...otherAnnotations
+  } = current?.metadata.annotations ?? {};
   const truncated = subsets === all ? undefined : 'truncated';
   if (
     current !== undefined &&
@@ -92,7 +97,7 @@ async function write(
   )
     return;
   const annotations = {
-    ...kept,
+    ...otherAnnotations,
     ...(time === undefined ? {} : { [keys.triggerTime]: time }),
     ...(truncated === undefined ? {} : { [keys.overCapacity]: truncated }),
   };

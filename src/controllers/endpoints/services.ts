@@ -15,9 +15,9 @@ const none: Entries = [];
 export function selectorOf({ spec }: Service): Entries {
   const { selector } = spec ?? {};
   if (!selector) return none;
-  const found = entries.get(selector) ?? Object.entries(selector);
-  entries.set(selector, found);
-  return found;
+  const pairs = entries.get(selector) ?? Object.entries(selector);
+  entries.set(selector, pairs);
+  return pairs;
 }
 
 /** The controllers write endpoints of this service: it has a selector, and does not stand for a name outside. */

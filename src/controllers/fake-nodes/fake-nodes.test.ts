@@ -86,17 +86,17 @@ describe('fake nodes', () => {
 
   it('report the status of a node that has lost it, and keep the capacity that it was given', async () => {
     await start(1);
-    const given = await node('fake-node-0');
+    const current = await node('fake-node-0');
     const status = { capacity: { cpu: '1', pods: '5' }, allocatable: { cpu: '1', pods: '4' } };
     await cluster.client
       .kind(kinds.nodes)
       .subresource('status')
-      .update({ ...given, status });
+      .update({ ...current, status });
     await cluster.settle();
     const reported = (await node('fake-node-0')).status;
     expect(reported).toMatchObject(status);
     expect(reported?.conditions?.at(-1)).toMatchObject({ type: 'Ready', status: 'True' });
-    expect(reported?.addresses).toEqual(given.status?.addresses);
+    expect(reported?.addresses).toEqual(current.status?.addresses);
   });
 
   it('stay away when they are deleted, and serve again when they are created', async () => {
@@ -587,7 +587,7 @@ describe('the fake scheduler', () => {
 
   it('binds many pods at a time, and counts each on its node before its binding is stored', async () => {
     const store = openMemoryStore({ clock: { now: () => 0, monotonic: () => 0, after: () => () => {} } });
-    const held = 40;
+    const podCount = 40;
     let arrived = 0;
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -596,14 +596,14 @@ describe('the fake scheduler', () => {
     const commit: Store['commit'] = async (guards, writes) => {
       const isBinding = writes.some(({ value }) => Buffer.from(value ?? []).includes('"nodeName":"fake-node-'));
       // A binding is stored only when all of the others wait for that too.
-      if (isBinding && ++arrived === held) release();
+      if (isBinding && ++arrived === podCount) release();
       if (isBinding) await released;
       return store.commit(guards, writes);
     };
     cluster = await testCluster([serviceAccountController, ...fakeNodeControllers({ count: 4, version: 'v1.2.3' })], {
       store: storeWith(store, { commit }),
     });
-    for (let i = 0; i < held; i++) await create(`p${i}`);
+    for (let i = 0; i < podCount; i++) await create(`p${i}`);
     await cluster.settle();
     const counts = new Map<unknown, number>();
     for (const name of Object.values(await nodesOf())) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -32,14 +32,14 @@ export async function selectedNodes(
   nodes: readonly NodeObject[],
   turns: Turns,
 ): Promise<ReadonlySet<NodeObject>> {
-  const found = new Set<NodeObject>();
+  const candidates = new Set<NodeObject>();
   const evaluation = new Evaluation(turns);
   for (const node of nodes) {
-    if (selectsNode(spec, node)) found.add(node);
+    if (selectsNode(spec, node)) candidates.add(node);
     const turn = evaluation.took(selectionCost(spec));
     if (turn !== undefined) await turn;
   }
-  return found;
+  return candidates;
 }
 
 /** The node with the fewest pods of those that can take the pod, by name among equals; or why there is none. */
@@ -50,15 +50,15 @@ export function choose(
   names: Names,
 ): Verdict {
   if (candidates.length === 0) return { message: 'no nodes available to schedule pods' };
-  const named = namedNodes(pod.spec ?? {});
-  if (named?.size === 0) return { message: refusal(pod, candidates.length, 'pod affinity terms conflict', 0) };
+  const nodeNames = namedNodes(pod.spec ?? {});
+  if (nodeNames?.size === 0) return { message: refusal(pod, candidates.length, 'pod affinity terms conflict', 0) };
   const check = filters(pod, neighbours, names);
   const rejections: Rejection[] = [];
   let best: { readonly name: string; readonly pods: number } | undefined;
   for (const candidate of candidates) {
     const { name = '' } = candidate.node.metadata;
     const rejection =
-      named?.has(name) === false ? final("node(s) didn't satisfy plugin(s) [NodeAffinity]") : check(candidate);
+      nodeNames?.has(name) === false ? final("node(s) didn't satisfy plugin(s) [NodeAffinity]") : check(candidate);
     if (rejection !== undefined) {
       rejections.push(rejection);
       continue;

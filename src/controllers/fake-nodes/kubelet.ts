@@ -55,16 +55,17 @@ function startNodes({ client, clock, informers, names, queue }: ControllerContex
 
   const renew = async (node: NodeObject): Promise<void> => {
     const { name = '', uid = '' } = node.metadata;
-    const held = leases.get(name);
-    if (held !== undefined && clock.now() < held.renewed + renewMs) return;
+    const renewal = leases.get(name);
+    if (renewal !== undefined && clock.now() < renewal.renewed + renewMs) return;
     leases.delete(name);
-    const found = held?.lease ?? (await client.kind(kinds.leases).find({ namespace: names.nodeLeaseNamespace, name }));
+    const currentLease =
+      renewal?.lease ?? (await client.kind(kinds.leases).find({ namespace: names.nodeLeaseNamespace, name }));
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid };
     const lease = {
-      metadata: { ...found?.metadata, namespace: names.nodeLeaseNamespace, name, ownerReferences: [owner] },
+      metadata: { ...currentLease?.metadata, namespace: names.nodeLeaseNamespace, name, ownerReferences: [owner] },
       spec: { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: formatMicroTime(clock.now()) },
     };
-    const written = await (found === undefined
+    const written = await (currentLease === undefined
       ? client.kind(kinds.leases).create(lease)
       : client.kind(kinds.leases).update(lease));
     leases.set(name, { lease: written, renewed: clock.now() });
@@ -74,8 +75,8 @@ function startNodes({ client, clock, informers, names, queue }: ControllerContex
     const now = clock.now();
     const { spec, status } = node;
     const conditions = nodeConditions(node, now);
-    const isSame = conditions.every(({ type, status: wanted }) =>
-      status?.conditions?.some((one) => one.type === type && one.status === wanted),
+    const isSame = conditions.every(({ type, status: expectedStatus }) =>
+      status?.conditions?.some((one) => one.type === type && one.status === expectedStatus),
     );
     const last = status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime;
     if (!isSame || !last || now >= parseTime(last) + reportMs) {

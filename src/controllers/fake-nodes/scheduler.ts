@@ -43,11 +43,11 @@ export const fakeScheduler: Controller = {
           waiting.delete(key);
           return;
         }
-        const known = nodes.list();
-        const selected = await selectedNodes(pod, known, context.turns);
+        const allNodes = nodes.list();
+        const selected = await selectedNodes(pod, allNodes, context.turns);
         // What has changed meanwhile is in the queue again.
         if (pods.getByKey(key) !== pod) return;
-        const candidates = known.map((node) => ({
+        const candidates = allNodes.map((node) => ({
           node,
           selected: selected.has(node),
           load: placements.loadOf(node.metadata.name ?? ''),
@@ -129,7 +129,7 @@ function neighboursOf({ informers }: ControllerContext, placements: Placements):
   const isGuarded = (pod: PodObject) => antiAffinityTerms(pod).length > 0 && takesPart(pod);
   const guarded = pods.indexBy('antiAffinity', (pod) => (isGuarded(pod) ? [''] : []));
   return {
-    podsIn: (wanted) => wanted.flatMap((namespace) => pods.list(namespace).map(placements.asPlaced).filter(takesPart)),
+    podsIn: (names) => names.flatMap((namespace) => pods.list(namespace).map(placements.asPlaced).filter(takesPart)),
     guarded: () => [...guarded.get(''), ...placements.assumed().filter(isGuarded)],
     namespaces: () => namespaces.list(),
     node: (name) => nodes.get('', name),

@@ -45,8 +45,8 @@ const release = (name: string) =>
 /** `-` gone, `x` being deleted, `+` there. */
 const states = async (...names: string[]) => {
   await cluster.settle();
-  const found = await Promise.all(names.map((name) => find(name)));
-  return found
+  const objects = await Promise.all(names.map((name) => find(name)));
+  return objects
     .map((object) => (object === undefined ? '-' : object.metadata.deletionTimestamp === undefined ? '+' : 'x'))
     .join('');
 };
@@ -182,8 +182,8 @@ describe('a deletion without a propagation policy', () => {
 
 describe('what happened while no collector ran', () => {
   it('is made good when one starts', async () => {
-    const [gone, orphaned, waiting] = [await create('gone'), await create('orphaned'), await create('waiting')];
-    await create('child', { owners: [refOf(gone)] });
+    const [deleted, orphaned, waiting] = [await create('gone'), await create('orphaned'), await create('waiting')];
+    await create('child', { owners: [refOf(deleted)] });
     await create('left', { owners: [refOf(orphaned)] });
     await create('blocking', { owners: [refOf(waiting, { blockOwnerDeletion: true })] });
     await cluster.restart(async () => {

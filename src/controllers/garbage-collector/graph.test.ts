@@ -21,17 +21,17 @@ const deleted = (...finalizers: string[]) => ({ deletionTimestamp: '2026-01-01T0
 
 /** A graph with what it asked for; `take` returns that, and forgets it. */
 function setUp() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const graph = new Graph({
-    attemptToDelete: (uid) => asked.push(`delete ${uid}`),
-    attemptToOrphan: (uid) => asked.push(`orphan ${uid}`),
-    reportInvalidNamespace: ({ uid }, owner) => asked.push(`report ${uid} ${owner.uid}`),
+    attemptToDelete: (uid) => requests.push(`delete ${uid}`),
+    attemptToOrphan: (uid) => requests.push(`orphan ${uid}`),
+    reportInvalidNamespace: ({ uid }, owner) => requests.push(`report ${uid} ${owner.uid}`),
   });
   return {
     graph,
     add: (metadata: ObjectMeta, resource = configMaps) => graph.apply(metadata, resource, true),
     remove: (metadata: ObjectMeta) => graph.remove(metadata, configMaps),
-    take: () => asked.splice(0),
+    take: () => requests.splice(0),
   };
 }
 

@@ -54,7 +54,7 @@ export class Graph {
   }
 
   /** Takes the state of an object. `told`: by the feed, which goes on to tell of it. */
-  apply(metadata: ObjectMeta, resource: ServedResource, told: boolean): void {
+  apply(metadata: ObjectMeta, resource: ServedResource, isReported: boolean): void {
     const { uid = '', ownerReferences: owners = [], deletionTimestamp, finalizers = [] } = metadata;
     const beingDeleted = deletionTimestamp !== undefined;
     const orphaning = beingDeleted && finalizers.includes(orphanFinalizer);
@@ -66,7 +66,7 @@ export class Graph {
       this.#nodes.set(uid, node);
     }
     this.#observe(node, identityOf(metadata, resource));
-    if (told) node.seen = this.#lists;
+    if (isReported) node.seen = this.#lists;
     node.beingDeleted = beingDeleted;
     const beginsToOrphan = orphaning && !node.orphaning;
     const beginsToDelete = deletingDependents && !node.deletingDependents;
@@ -189,10 +189,10 @@ export class Graph {
   /** Makes the node a dependent of the owner; false when its reference may be wrong. */
   #link(node: Node, uid: string, blocks: boolean, reports: boolean): boolean {
     const { namespace } = node.identity;
-    const known = this.#nodes.get(uid);
+    const existing = this.#nodes.get(uid);
     const refs = node.refsTo(uid);
     const [first] = refs;
-    if (known === undefined) {
+    if (existing === undefined) {
       if (first === undefined) return true;
       const owner = new Node(ownerIdentity(first, namespace));
       owner.setDependent(node, blocks);
@@ -200,9 +200,9 @@ export class Graph {
       this.#actions.attemptToDelete(uid);
       return refs.every((ref) => namesIdentity(ref, owner.identity));
     }
-    known.setDependent(node, blocks);
-    if (known.deletingDependents) this.#actions.attemptToDelete(node.identity.uid);
-    const { identity, observed } = known;
+    existing.setDependent(node, blocks);
+    if (existing.deletingDependents) this.#actions.attemptToDelete(node.identity.uid);
+    const { identity, observed } = existing;
     if (identity.namespace !== '' && identity.namespace !== namespace) {
       if (observed && reports) this.#report(node, uid);
       return false;
@@ -267,9 +267,9 @@ function partition(owner: Node, identity: Identity): { readonly matching: Node[]
   for (const dependent of owner.dependents) {
     const elsewhere = identity.namespace !== '' && identity.namespace !== dependent.identity.namespace;
     const refs = dependent.refsTo(identity.uid);
-    const named = elsewhere ? [] : refs.filter((ref) => namesIdentity(ref, identity));
-    if (named.length > 0) matching.push(dependent);
-    if (elsewhere || named.length < refs.length) others.push(dependent);
+    const matchingRefs = elsewhere ? [] : refs.filter((ref) => namesIdentity(ref, identity));
+    if (matchingRefs.length > 0) matching.push(dependent);
+    if (elsewhere || matchingRefs.length < refs.length) others.push(dependent);
   }
   return { matching, others };
 }

@@ -74,13 +74,13 @@ export const isNeeded = (node: Node): boolean =>
 
 /** The references by the uids of the owners. */
 function byOwner(refs: readonly OwnerReference[]): Map<string, OwnerReference[]> {
-  const found = new Map<string, OwnerReference[]>();
+  const references = new Map<string, OwnerReference[]>();
   for (const ref of refs) {
-    const same = found.get(ref.uid);
-    if (same === undefined) found.set(ref.uid, [ref]);
+    const same = references.get(ref.uid);
+    if (same === undefined) references.set(ref.uid, [ref]);
     else same.push(ref);
   }
-  return found;
+  return references;
 }
 
 /** By the uid of each owner, whether the object blocks its deletion in the foreground. */

@@ -108,8 +108,8 @@ export class Operations {
   /** The object has no owner with one of these uids any more, or is gone. */
   removeOwners(identity: Identity, uids: ReadonlySet<string>): Promise<void> {
     return this.#update(identity, ({ ownerReferences = [] }) => {
-      const left = ownerReferences.filter(({ uid }) => !uids.has(uid));
-      return left.length === ownerReferences.length ? undefined : { ownerReferences: orNull(left) };
+      const remaining = ownerReferences.filter(({ uid }) => !uids.has(uid));
+      return remaining.length === ownerReferences.length ? undefined : { ownerReferences: orNull(remaining) };
     });
   }
 

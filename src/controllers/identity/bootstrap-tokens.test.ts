@@ -32,10 +32,10 @@ describe('token-cleaner-controller', () => {
     ['expires later', () => timeIn(minute), true],
     ['expires in years', () => '9999-12-31T23:59:59Z', true],
     ['never expires', () => '', true],
-  ])('of a token that %s', async (_, expiration, kept) => {
+  ])('of a token that %s', async (_, expiration, isRetained) => {
     await start(tokenCleaner);
     await create('abc123', { expiration: expiration() });
-    expect(await exists('abc123')).toBe(kept);
+    expect(await exists('abc123')).toBe(isRetained);
     expect(cluster.logged).toEqual([]);
   });
 

@@ -74,13 +74,13 @@ export const bootstrapSigner: Controller = {
       const map = maps.getByKey(key);
       const kubeconfig = map?.data?.[kubeconfigKey];
       if (map === undefined || kubeconfig === undefined) return;
-      const held = Object.entries(map.data ?? {});
-      const others = held.filter(([entry]) => !entry.startsWith(signaturePrefix));
+      const entries = Object.entries(map.data ?? {});
+      const others = entries.filter(([entry]) => !entry.startsWith(signaturePrefix));
       const signatures = tokens
         .list()
         .filter((token) => maySign(token, clock.now()))
         .map((token) => signatureOf(token, kubeconfig));
-      const current = held.length - others.length === signatures.length;
+      const current = entries.length - others.length === signatures.length;
       if (current && signatures.every(([entry, signature]) => map.data?.[entry] === signature)) return;
       const data = Object.fromEntries([...others, ...signatures]);
       await client.kind(kinds.configMaps).update({ ...map, data });

@@ -50,11 +50,11 @@ export const legacyTokenCleaner: Controller = {
       const since = timeOfDay(map?.data?.['since'] ?? '');
       const now = clock.now();
       if (since === undefined || now < since + day + settings.legacyTokenMs) return;
-      const kept = now - settings.legacyTokenMs;
+      const threshold = now - settings.legacyTokenMs;
       const used = usedSecrets(pods);
       for (const secret of secrets.list()) {
-        if (!isUnused(secret, kept, names) || !isGenerated(secret) || used(secret)) continue;
-        await clean(secret, now, dayOf(kept)).catch((error: unknown) => {
+        if (!isUnused(secret, threshold, names) || !isGenerated(secret) || used(secret)) continue;
+        await clean(secret, now, dayOf(threshold)).catch((error: unknown) => {
           const { namespace, name } = secret.metadata;
           log.error('the secret of an unused token cannot be marked or deleted', { namespace, name, error });
         });

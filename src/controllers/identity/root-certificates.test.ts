@@ -13,8 +13,8 @@ const start = async (certificates = () => 'the certificates') => {
   return cluster.client;
 };
 const published = async (namespace: string) => {
-  const found = await cluster.client.kind(kinds.configMaps).find({ namespace, name });
-  return found && { data: found.data, binaryData: found.binaryData, annotations: found.metadata.annotations };
+  const actual = await cluster.client.kind(kinds.configMaps).find({ namespace, name });
+  return actual && { data: actual.data, binaryData: actual.binaryData, annotations: actual.metadata.annotations };
 };
 const text =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';

@@ -15,8 +15,8 @@ export const rootCertificatePublisher: Controller = {
     const maps = informers.of(kinds.configMaps, { fieldSelector: `metadata.name=${name}` });
     const annotation = `${names.labels}/description`;
     const work = queue('root_ca_cert_publisher', async (namespace) => {
-      const found = namespaces.get('', namespace);
-      if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+      const namespaceObject = namespaces.get('', namespace);
+      if (namespaceObject === undefined || namespaceObject.metadata.deletionTimestamp !== undefined) return;
       const data = { 'ca.crt': settings.rootCertificates() ?? '' };
       const map = maps.get(namespace, name);
       const { annotations = {} } = map?.metadata ?? {};
@@ -59,9 +59,10 @@ const description = ({ server, product }: Names): string =>
   `Contains a CA bundle that can be used to verify the ${server} when using internal endpoints such as the internal service IP or ${product}.default.svc. No other usage is guaranteed across distributions of ${product.charAt(0).toUpperCase()}${product.slice(1)} clusters.`;
 
 const isExactly = (
-  held: { readonly [key: string]: string } | undefined,
+  annotations: { readonly [key: string]: string } | undefined,
   data: { readonly 'ca.crt': string },
-): boolean => held !== undefined && Object.keys(held).length === 1 && held['ca.crt'] === data['ca.crt'];
+): boolean =>
+  annotations !== undefined && Object.keys(annotations).length === 1 && annotations['ca.crt'] === data['ca.crt'];
 
 /** @throws the error, unless it says that the namespace does not exist or takes no new objects */
 function ignoreGoneNamespace(error: unknown): void {

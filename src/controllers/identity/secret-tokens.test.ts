@@ -31,10 +31,10 @@ async function start(listed: readonly string[] = []) {
     const type = 'kubernetes.io/service-account-token';
     await client.kind(kinds.secrets).create({ metadata: { namespace, name: 'tok', annotations }, type, data: encoded });
     await cluster.settle();
-    const found = await client.kind(kinds.secrets).find({ namespace, name: 'tok' });
-    if (found === undefined) return undefined;
-    const texts = Object.entries(found.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]);
-    return { annotations: found.metadata.annotations, data: Object.fromEntries(texts) as typeof data };
+    const actual = await client.kind(kinds.secrets).find({ namespace, name: 'tok' });
+    if (actual === undefined) return undefined;
+    const texts = Object.entries(actual.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]);
+    return { annotations: actual.metadata.annotations, data: Object.fromEntries(texts) as typeof data };
   };
   const renew = (text: string) => {
     certificates = text;
@@ -63,9 +63,9 @@ describe('serviceaccount-token-controller', () => {
     ['adds the namespace', { ...complete, namespace: '' }, complete, 0],
     ['keeps another namespace', { ...complete, namespace: 'custom' }, { ...complete, namespace: 'custom' }, 0],
     ['keeps other keys', { ...complete, token: '', more: 'x' }, { ...complete, token: 'signed', more: 'x' }, 1],
-  ])('%s', async (_, given, expected, tokens) => {
+  ])('%s', async (_, data, expected, tokens) => {
     const { create, signed, uid } = await start();
-    expect(await create({ [nameKey]: 'robot', [uidKey]: uid }, given)).toMatchObject({ data: expected });
+    expect(await create({ [nameKey]: 'robot', [uidKey]: uid }, data)).toMatchObject({ data: expected });
     expect(signed).toHaveLength(tokens);
   });
 

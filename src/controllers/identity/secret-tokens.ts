@@ -35,8 +35,10 @@ export const secretTokenController: Controller = {
       if (secret === undefined) return;
       const { namespace = '', name: secretName = '', annotations } = secret.metadata;
       const name = accountNameOf(secret);
-      const held = accounts.get(namespace, name);
-      const account = isOf(secret, held) ? held : await client.kind(kinds.serviceAccounts).find({ namespace, name });
+      const cached = accounts.get(namespace, name);
+      const account = isOf(secret, cached)
+        ? cached
+        : await client.kind(kinds.serviceAccounts).find({ namespace, name });
       if (account === undefined || !isOf(secret, account)) {
         await client.kind(kinds.secrets).delete(secret.metadata).catch(ignoreGone);
         return;
@@ -63,9 +65,9 @@ export const secretTokenController: Controller = {
       const { namespace, name: rest } = splitKey(key);
       const { namespace: name, name: secret } = splitKey(rest);
       const account = await client.kind(kinds.serviceAccounts).find({ namespace, name });
-      const left = account?.secrets?.filter((listed) => listed.name !== secret) ?? [];
-      if (account === undefined || left.length === (account.secrets?.length ?? 0)) return;
-      await client.kind(kinds.serviceAccounts).update({ ...account, secrets: left });
+      const remaining = account?.secrets?.filter((listed) => listed.name !== secret) ?? [];
+      if (account === undefined || remaining.length === (account.secrets?.length ?? 0)) return;
+      await client.kind(kinds.serviceAccounts).update({ ...account, secrets: remaining });
     });
 
     const changed = (secret: ObjectOf<typeof Secret>) => {

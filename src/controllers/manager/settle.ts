@@ -23,7 +23,7 @@ export async function settle(controllers: RunningControllers): Promise<void> {
   try {
     for (let quiet = 0; ; ) {
       for (let turn = 0; turn < turnsPerRound; turn++) await nextTurn();
-      await progress.made();
+      await progress.check();
       quiet = controllers.isIdle() ? quiet + 1 : 0;
       if (quiet < quietRounds) continue;
       await controllers.informers.caughtUp();
@@ -47,7 +47,7 @@ class Progress {
   }
 
   /** Looks at what a round has done. @throws Error when there is no end to it */
-  async made(): Promise<void> {
+  async check(): Promise<void> {
     const { ended, restless, running } = this.#reconciles;
     if (ended !== this.#ended || running.length === 0) {
       this.#ended = ended;

@@ -7,7 +7,7 @@ import type { MetadataFeed } from './feed.ts';
 
 /** A controller that notes what the feed tells. */
 function recorder() {
-  const told: string[] = [];
+  const messages: string[] = [];
   let feed: MetadataFeed | undefined;
   const controller: Controller = {
     name: 'recorder',
@@ -17,14 +17,14 @@ function recorder() {
       metadata.subscribe({
         changed: (type, object, { resource }) => {
           expect(Object.keys(object)).not.toContain('managedFields');
-          told.push(`${type} ${resource} ${object.name} ${(object.finalizers ?? []).join()}`.trimEnd());
+          messages.push(`${type} ${resource} ${object.name} ${(object.finalizers ?? []).join()}`.trimEnd());
         },
-        listed: ({ resource }) => told.push(`listed ${resource}`),
-        dropped: ({ resource }) => told.push(`dropped ${resource}`),
+        listed: ({ resource }) => messages.push(`listed ${resource}`),
+        dropped: ({ resource }) => messages.push(`dropped ${resource}`),
       });
     },
   };
-  return { controller, told, feed: () => feed };
+  return { controller, messages, feed: () => feed };
 }
 
 const definitions: Kind = {
@@ -51,22 +51,22 @@ const nests: Kind = { apiVersion: 'gc.example.com/v1', kind: 'Nest', resource: '
 
 describe('the metadata feed', () => {
   it('tells of the objects of every resource but events, in one version of each', async () => {
-    const { controller, told, feed } = recorder();
+    const { controller, messages, feed } = recorder();
     const cluster = await testCluster([controller]);
     try {
-      const listed = told.filter((line) => line.startsWith('listed ')).map((line) => line.slice(7));
+      const listed = messages.filter((line) => line.startsWith('listed ')).map((line) => line.slice(7));
       expect(new Set(listed).size).toBe(listed.length);
       expect(listed).toEqual(
         expect.arrayContaining(['configmaps', 'deployments', 'clusterroles', 'namespaces', 'leases']),
       );
       expect(listed).not.toContain('events');
       expect(listed).not.toContain('componentstatuses');
-      expect(told).toContain('ADDED namespaces kube-system');
+      expect(messages).toContain('ADDED namespaces kube-system');
       const { find } = feed()?.served ?? {};
       expect(find?.('autoscaling/v1', 'HorizontalPodAutoscaler')?.resource).toBe('horizontalpodautoscalers');
       expect(find?.('autoscaling/v0', 'HorizontalPodAutoscaler')).toBeUndefined();
 
-      told.length = 0;
+      messages.length = 0;
       const metadata = { namespace: 'default', name: 'one', finalizers: ['example.com/hold'] };
       await cluster.client.kind(kinds.configMaps).create({ metadata });
       await cluster.settle();
@@ -74,7 +74,7 @@ describe('the metadata feed', () => {
       await cluster.settle();
       await cluster.client.kind(kinds.configMaps).delete(metadata);
       await cluster.settle();
-      expect(told).toEqual([
+      expect(messages).toEqual([
         'ADDED configmaps one example.com/hold',
         'MODIFIED configmaps one',
         'DELETED configmaps one',
@@ -85,9 +85,9 @@ describe('the metadata feed', () => {
   });
 
   it('follows custom types as they come, change their versions and go', async () => {
-    const { controller, told } = recorder();
+    const { controller, messages } = recorder();
     const cluster = await testCluster([controller]);
-    const ofNests = () => told.splice(0).filter((line) => line.includes(' nests') && !line.includes('nests.'));
+    const ofNests = () => messages.splice(0).filter((line) => line.includes(' nests') && !line.includes('nests.'));
     try {
       const { client } = cluster;
       await client.kind(definitions).create(definition);

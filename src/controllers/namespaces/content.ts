@@ -31,20 +31,20 @@ export class Content {
     namespace: string,
     deletedAt: string,
     resources: readonly ServedResource[],
-    found: Found,
+    findings: Found,
   ): Promise<number> {
     let estimate = 0;
     for (const resource of resources) {
       try {
-        estimate = Math.max(estimate, await this.#deleteAll(namespace, deletedAt, resource, found));
+        estimate = Math.max(estimate, await this.#deleteAll(namespace, deletedAt, resource, findings));
       } catch (error) {
-        found.failures.push(error instanceof Error ? error.message : String(error));
+        findings.failures.push(error instanceof Error ? error.message : String(error));
       }
     }
     return estimate;
   }
 
-  async #deleteAll(namespace: string, deletedAt: string, resource: ServedResource, found: Found): Promise<number> {
+  async #deleteAll(namespace: string, deletedAt: string, resource: ServedResource, findings: Found): Promise<number> {
     const grace = isPods(resource) ? await this.#gracePeriod(namespace, deletedAt) : 0;
     if (!(await this.#deleteCollection(namespace, resource))) await this.#deleteEach(namespace, resource);
     const finalizers = new Map<string, number>();
@@ -54,8 +54,8 @@ export class Content {
       for (const name of metadata.finalizers ?? []) finalizers.set(name, (finalizers.get(name) ?? 0) + 1);
     });
     if (remaining === 0) return 0;
-    found.remaining.set(resource, remaining);
-    for (const [name, count] of finalizers) found.finalizers.set(name, (found.finalizers.get(name) ?? 0) + count);
+    findings.remaining.set(resource, remaining);
+    for (const [name, count] of finalizers) findings.finalizers.set(name, (findings.finalizers.get(name) ?? 0) + count);
     if (grace > 0) return grace;
     if (finalizers.size > 0) return finalizerSeconds;
     const { group, apiVersion } = resource;
@@ -96,9 +96,9 @@ export class Content {
 
   async #deleteEach(namespace: string, resource: ServedResource): Promise<void> {
     const { client, names } = this.#options;
-    const found: string[] = [];
-    await this.#forEach(namespace, resource, ({ metadata: { name = '' } }) => found.push(name));
-    for (const name of found) {
+    const objectNames: string[] = [];
+    await this.#forEach(namespace, resource, ({ metadata: { name = '' } }) => objectNames.push(name));
+    for (const name of objectNames) {
       try {
         await client.delete({ ...placeOf(resource, names, namespace), name }, { propagationPolicy: 'Background' });
       } catch (error) {

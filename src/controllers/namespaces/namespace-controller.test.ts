@@ -179,7 +179,7 @@ describe('conditionsAfter', () => {
   const jobs = { ...pods, group: 'batch', apiVersion: 'batch/v1', kind: 'Job', resource: 'jobs' };
 
   it('lists what is left and what failed in the order of the text', () => {
-    const found = {
+    const content = {
       discoveryFailure: 'no',
       failures: ['two', 'one'],
       remaining: new Map([
@@ -191,7 +191,7 @@ describe('conditionsAfter', () => {
         ['a', 1],
       ]),
     };
-    expect(conditionsAfter([], found, now)?.map(({ status, message }) => `${status} ${message}`)).toEqual([
+    expect(conditionsAfter([], content, now)?.map(({ status, message }) => `${status} ${message}`)).toEqual([
       'True no',
       'False All legacy kube types successfully parsed',
       'True Failed to delete all resource types, 2 remaining: one, two',

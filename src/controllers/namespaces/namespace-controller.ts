@@ -30,13 +30,16 @@ export const namespaceController: Controller = {
       const terminating = read.status?.phase === 'Terminating';
       const namespace = terminating ? read : await setStatus(client, read, { phase: 'Terminating' });
       if ((namespace.spec?.finalizers ?? []).length === 0) return undefined;
-      const { found, estimate } = await empty(content, feed, name, deletedAt);
-      const conditions = conditionsAfter(namespace.status?.conditions ?? [], found, clock.now());
-      const told = conditions === undefined ? namespace : await setStatus(client, namespace, { conditions });
-      const failures = [...(found.discoveryFailure === undefined ? [] : [found.discoveryFailure]), ...found.failures];
+      const { remainingContent, estimate } = await empty(content, feed, name, deletedAt);
+      const conditions = conditionsAfter(namespace.status?.conditions ?? [], remainingContent, clock.now());
+      const updated = conditions === undefined ? namespace : await setStatus(client, namespace, { conditions });
+      const failures = [
+        ...(remainingContent.discoveryFailure === undefined ? [] : [remainingContent.discoveryFailure]),
+        ...remainingContent.failures,
+      ];
       if (failures.length > 0) throw new Error(failures.join(', '));
       if (estimate > 0) return { requeueAfterMs: (Math.floor(estimate / 2) + 1) * 1000 };
-      await finalize(client, told, names);
+      await finalize(client, updated, names);
       return undefined;
     };
     const work = queue(
@@ -65,20 +68,23 @@ async function empty(
   feed: MetadataFeed,
   namespace: string,
   deletedAt: string,
-): Promise<{ readonly found: Found; readonly estimate: number }> {
-  const found = foundNothing();
+): Promise<{ readonly remainingContent: Found; readonly estimate: number }> {
+  const remainingContent = foundNothing();
   try {
     const { preferred, stale } = await feed.discover();
-    if (stale.length > 0) found.discoveryFailure = staleText(stale);
+    if (stale.length > 0) remainingContent.discoveryFailure = staleText(stale);
     const resources = preferred.filter(({ namespaced, verbs }) => namespaced && verbs.includes('delete'));
-    const pods = await content.delete(namespace, deletedAt, resources.filter(isPods), found);
+    const pods = await content.delete(namespace, deletedAt, resources.filter(isPods), remainingContent);
     // What pods use is there until they are gone.
-    if (found.remaining.size > 0) return { found, estimate: pods };
+    if (remainingContent.remaining.size > 0) return { remainingContent, estimate: pods };
     const others = resources.filter((resource) => !isPods(resource));
-    return { found, estimate: Math.max(pods, await content.delete(namespace, deletedAt, others, found)) };
+    return {
+      remainingContent,
+      estimate: Math.max(pods, await content.delete(namespace, deletedAt, others, remainingContent)),
+    };
   } catch (error) {
-    found.discoveryFailure = error instanceof Error ? error.message : String(error);
-    return { found, estimate: 0 };
+    remainingContent.discoveryFailure = error instanceof Error ? error.message : String(error);
+    return { remainingContent, estimate: 0 };
   }
 }
 

@@ -133,8 +133,8 @@ it('changes the taints of a node that others change at the same time', async () 
   expect(await taints('one')).toEqual(['mine:NoSchedule', 'own:NoExecute']);
   await cluster.client.kind(kinds.nodes).delete(at('one').metadata);
   await addNode('one');
-  const gone = changeTaints({ client: cluster.client, now: 0 }, seen, () => ({ add: [own] }));
-  await expect(gone).rejects.toMatchObject({ code: 409 });
+  const change = changeTaints({ client: cluster.client, now: 0 }, seen, () => ({ add: [own] }));
+  await expect(change).rejects.toMatchObject({ code: 409 });
   expect(await taints('one')).toEqual([]);
 });
 

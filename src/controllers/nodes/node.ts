@@ -51,10 +51,10 @@ export async function changeTaints(
     const { add = [], remove = [] } = changeFor(node);
     const missing = add.filter((taint) => !hasTaint(node, taint));
     if (missing.length === 0 && !remove.some((taint) => hasTaint(node, taint))) return node;
-    const kept = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));
+    const remainingTaints = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));
     const added = missing.map(({ key = '', effect = '' }) => ({ key, effect, timeAdded: formatTime(now) }));
     const { name = '', uid = '', resourceVersion = '' } = node.metadata;
-    const patch = { metadata: { uid, resourceVersion }, spec: { taints: [...kept, ...added] as never } };
+    const patch = { metadata: { uid, resourceVersion }, spec: { taints: [...remainingTaints, ...added] as never } };
     try {
       return await client.kind(kinds.nodes).patch(node.metadata, 'strategic', patch);
     } catch (error) {

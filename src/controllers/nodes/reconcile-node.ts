@@ -9,7 +9,7 @@ export const reconcileTaints = (
   at: { readonly client: Client; readonly now: number },
   names: Names,
   node: NodeObject,
-): Promise<NodeObject> => changeTaints(at, node, (found) => taintsFor(found, names));
+): Promise<NodeObject> => changeTaints(at, node, (current) => taintsFor(current, names));
 
 function taintsFor(node: NodeObject, names: Names): TaintChange {
   const keys = taintKeys(names);

@@ -90,8 +90,8 @@ export const taintEvictionController: Controller = {
       if (pod !== undefined) schedule(key, pod);
       const eviction = evictions.get(key);
       if (eviction === undefined || eviction.state === 'done') return undefined;
-      const left = eviction.due - clock.now();
-      if (left > 0) return { requeueAfterMs: left };
+      const remainingMs = eviction.due - clock.now();
+      if (remainingMs > 0) return { requeueAfterMs: remainingMs };
       await evict(key, eviction);
       return undefined;
     });

@@ -97,12 +97,12 @@ describe('resourcequota-controller', () => {
 
   it('corrects a usage that is wrong at the next full count', async () => {
     await start({ configmaps: '5' });
-    const found = await cluster.client.kind(kinds.resourceQuotas).get({ namespace: 'default', name: 'q' });
+    const actual = await cluster.client.kind(kinds.resourceQuotas).get({ namespace: 'default', name: 'q' });
     const wrong = { hard: { configmaps: '5' }, used: { configmaps: '4' } };
     await cluster.client
       .kind(kinds.resourceQuotas)
       .subresource('status')
-      .update({ ...found, status: wrong });
+      .update({ ...actual, status: wrong });
     await cluster.settle();
     expect(await used()).toEqual({ configmaps: '4' });
     await cluster.advance(300_000);

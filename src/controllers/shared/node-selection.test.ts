@@ -10,7 +10,7 @@ const required = (...terms: { matchExpressions?: Requirement[]; matchFields?: Re
 });
 const labelled = (key: string, operator: string, ...values: string[]) =>
   required({ matchExpressions: [{ key, operator, values }] });
-const named = (operator: string, ...values: string[]) => ({ key: 'metadata.name', operator, values });
+const nameRequirement = (operator: string, ...values: string[]) => ({ key: 'metadata.name', operator, values });
 
 describe('the nodes that a pod selects', () => {
   it.each<[string, PodSpec, boolean]>([
@@ -33,11 +33,14 @@ describe('the nodes that a pod selects', () => {
     ['Lt, of a label that is no number', labelled('zone', 'Lt', '10'), false],
     ['a term without requirements', required({}), false],
     ['no term', required(), false],
-    ['its name', required({ matchFields: [named('In', 'one')] }), true],
-    ['another name', required({ matchFields: [named('NotIn', 'one')] }), false],
+    ['its name', required({ matchFields: [nameRequirement('In', 'one')] }), true],
+    ['another name', required({ matchFields: [nameRequirement('NotIn', 'one')] }), false],
     [
       'one of two terms',
-      required({ matchFields: [named('In', 'two')] }, { matchExpressions: [{ key: 'zone', operator: 'Exists' }] }),
+      required(
+        { matchFields: [nameRequirement('In', 'two')] },
+        { matchExpressions: [{ key: 'zone', operator: 'Exists' }] },
+      ),
       true,
     ],
   ])('by %s', (_, spec, selected) => {
@@ -47,12 +50,16 @@ describe('the nodes that a pod selects', () => {
   it('are named when every term names some', () => {
     expect(namedNodes({})).toBeUndefined();
     expect(namedNodes(labelled('zone', 'Exists'))).toBeUndefined();
-    expect(namedNodes(required({ matchFields: [named('In', 'one')] }, { matchFields: [named('In', 'two')] }))).toEqual(
-      new Set(['one', 'two']),
-    );
-    const both = { matchFields: [named('In', 'one', 'two'), named('In', 'two')] };
+    expect(
+      namedNodes(
+        required({ matchFields: [nameRequirement('In', 'one')] }, { matchFields: [nameRequirement('In', 'two')] }),
+      ),
+    ).toEqual(new Set(['one', 'two']));
+    const both = { matchFields: [nameRequirement('In', 'one', 'two'), nameRequirement('In', 'two')] };
     expect(namedNodes(required(both))).toEqual(new Set(['two']));
-    expect(namedNodes(required({ matchFields: [named('In', 'one'), named('In', 'two')] }))).toEqual(new Set());
+    expect(namedNodes(required({ matchFields: [nameRequirement('In', 'one'), nameRequirement('In', 'two')] }))).toEqual(
+      new Set(),
+    );
     expect(namedNodes(required(both, {}))).toBeUndefined();
   });
 });

@@ -33,18 +33,18 @@ const selections = new WeakMap<PodSpec, NodeSelection>();
 
 /** Read once for each spec. */
 function selectionOf(spec: PodSpec): NodeSelection {
-  let found = selections.get(spec);
-  if (found === undefined) {
+  let selection = selections.get(spec);
+  if (selection === undefined) {
     const labels = Object.entries(spec.nodeSelector ?? {});
     const terms = requiredTerms(spec);
     const inTerms = (terms ?? []).map(({ matchExpressions = [], matchFields = [] }) =>
       [...matchExpressions, ...matchFields].reduce((sum, { values = [] }) => sum + 1 + values.length, 1),
     );
     const cost = inTerms.reduce((sum, requirements) => sum + requirements, 1 + labels.length);
-    found = { labels, terms, cost };
-    selections.set(spec, found);
+    selection = { labels, terms, cost };
+    selections.set(spec, selection);
   }
-  return found;
+  return selection;
 }
 
 /** How many requirements of the pod a node is compared with at most. */

@@ -34,8 +34,8 @@ export const orphansIn = (namespace: string): string => `orphans in ${namespace}
 export function findController<T extends Named>(informer: Informer<T>, object: Named): T | undefined {
   const reference = controllerOf(object);
   if (reference === undefined || reference.kind !== informer.kind.kind) return undefined;
-  const found = informer.get(object.metadata.namespace ?? '', reference.name);
-  return found?.metadata.uid === reference.uid ? found : undefined;
+  const controller = informer.get(object.metadata.namespace ?? '', reference.name);
+  return controller?.metadata.uid === reference.uid ? controller : undefined;
 }
 
 export interface Claimant<O extends Named> {

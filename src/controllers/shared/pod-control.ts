@@ -81,8 +81,8 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
  * batch with a failure. So calls that all fail for the same reason are few. Throws the first failure.
  */
 export async function slowStart(count: number, call: (i: number) => Promise<unknown>): Promise<void> {
-  for (let made = 0, batch = 1; made < count; made += batch, batch = Math.min(2 * batch, count - made)) {
-    const first = made;
+  for (let created = 0, batch = 1; created < count; created += batch, batch = Math.min(2 * batch, count - created)) {
+    const first = created;
     const calls = await Promise.allSettled(
       Array.from({ length: Math.min(batch, count - first) }, (_, i) => call(first + i)),
     );

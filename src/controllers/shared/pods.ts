@@ -43,8 +43,8 @@ export function untilAvailable(pods: readonly Pod[], minReadySeconds: number, no
   let soonest: number | undefined;
   for (const pod of pods) {
     const since = readySince(pod);
-    const left = since === undefined ? 0 : since + minReadySeconds * 1000 - now;
-    if (left > 0 && (soonest === undefined || left < soonest)) soonest = left;
+    const remainingMs = since === undefined ? 0 : since + minReadySeconds * 1000 - now;
+    if (remainingMs > 0 && (soonest === undefined || remainingMs < soonest)) soonest = remainingMs;
   }
   return soonest;
 }

@@ -27,8 +27,10 @@ export type ScaleObject = ApiObject & {
 
 /** The path of the scale; undefined when the kind is not served. */
 export function scalePlace(served: ServedResources, { apiVersion, kind, namespace, name }: ScaleTarget) {
-  const found = resourceOf(served, apiVersion, kind);
-  return found && { apiVersion: found.apiVersion, resource: found.resource, namespace, name, subresource: 'scale' };
+  const resource = resourceOf(served, apiVersion, kind);
+  return (
+    resource && { apiVersion: resource.apiVersion, resource: resource.resource, namespace, name, subresource: 'scale' }
+  );
 }
 
 /** The scale of an object; undefined when the object, its kind, or the scale of the kind does not exist. */

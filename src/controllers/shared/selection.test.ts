@@ -52,50 +52,50 @@ describe('objects that a selector selects', () => {
 describe('owners that select a changed object', () => {
   function setUp(requirements: number) {
     const owners = ['x', 'y', 'z'].map((name) => ({ ...object(name), selector: without(requirements) }));
-    const left: Steps<void>[] = [];
-    const found: string[] = [];
+    const remainingSteps: Steps<void>[] = [];
+    const selectedNames: string[] = [];
     const changed = findSelecting<(typeof owners)[number]>(
       {
         background: (steps) => {
-          if (steps.next().done !== true) left.push(steps);
+          if (steps.next().done !== true) remainingSteps.push(steps);
         },
       },
       {
         owners: { list: () => owners } as unknown as Informer<(typeof owners)[number]>,
         selectorOf: ({ selector }): LabelSelector => selectorIn(selector),
-        found: (owner) => found.push(owner.metadata.name ?? ''),
+        onMatch: (owner) => selectedNames.push(owner.metadata.name ?? ''),
       },
     );
-    return { changed, left, found };
+    return { changed, remainingSteps, selectedNames };
   }
 
   it('are found at once when their selectors are small', () => {
-    const { changed, left, found } = setUp(10);
+    const { changed, remainingSteps, selectedNames } = setUp(10);
     changed(object('pod'));
-    expect(found).toEqual(['x', 'y', 'z']);
+    expect(selectedNames).toEqual(['x', 'y', 'z']);
     changed(object('pod', { k0: '' }));
-    expect(found).toHaveLength(3);
-    expect(left).toEqual([]);
+    expect(selectedNames).toHaveLength(3);
+    expect(remainingSteps).toEqual([]);
   });
 
   it('are found one at a time when their selectors are large', async () => {
-    const { changed, left, found } = setUp(10_000);
+    const { changed, remainingSteps, selectedNames } = setUp(10_000);
     changed(object('pod'));
-    expect(found).toEqual(['x']);
+    expect(selectedNames).toEqual(['x']);
     const turns = new EveryStep();
-    for (const steps of left) await inTurns(steps, turns);
-    expect(found).toEqual(['x', 'y', 'z']);
+    for (const steps of remainingSteps) await inTurns(steps, turns);
+    expect(selectedNames).toEqual(['x', 'y', 'z']);
     expect(turns.count).toBe(3);
   });
 
   it('are found for the first and the last of several states that come meanwhile', async () => {
-    const { changed, left, found } = setUp(10_000);
+    const { changed, remainingSteps, selectedNames } = setUp(10_000);
     changed(object('other', { k0: '' }));
     changed(object('pod'));
     changed(object('pod', { k0: '' }), object('pod'));
     changed(object('pod', { k1: '' }), object('pod', { k0: '' }));
-    expect(left).toHaveLength(1);
-    for (const steps of left) await inTurns(steps, new EveryStep());
-    expect(found).toEqual(['x', 'y', 'z']);
+    expect(remainingSteps).toHaveLength(1);
+    for (const steps of remainingSteps) await inTurns(steps, new EveryStep());
+    expect(selectedNames).toEqual(['x', 'y', 'z']);
   });
 });

@@ -27,8 +27,8 @@ export const selectorOfLabels = (labels: Labels = {}): LabelSelector =>
   compiledOnce(labels, () => selectorFromObject({ matchLabels: labels }));
 
 function compiledOnce(declared: object, compile: () => LabelSelector): LabelSelector {
-  const found = compiled.get(declared);
-  if (found !== undefined) return found;
+  const cachedSelector = compiled.get(declared);
+  if (cachedSelector !== undefined) return cachedSelector;
   const selector = compile();
   compiled.set(declared, selector);
   return selector;
@@ -63,14 +63,14 @@ export async function selected<T extends Named>(
   selector: LabelSelector,
   turns: Turns,
 ): Promise<T[]> {
-  const found: T[] = [];
+  const matches: T[] = [];
   const evaluation = new Evaluation(turns);
   for (const object of objects) {
-    if (selector.matches(object.metadata.labels)) found.push(object);
+    if (selector.matches(object.metadata.labels)) matches.push(object);
     const turn = evaluation.evaluated(selector);
     if (turn !== undefined) await turn;
   }
-  return found;
+  return matches;
 }
 
 /** Whether the selector selects any of the objects. */
@@ -88,13 +88,13 @@ export interface Selecting<O extends Named> {
   readonly owners: Informer<O>;
   readonly selectorOf: (owner: O) => LabelSelector;
   /** Called with each owner in the namespace of an object that selects it, as it is or was. */
-  readonly found: (owner: O) => void;
+  readonly onMatch: (owner: O) => void;
 }
 
 /** Finds the owners that select objects which have changed: few requirements at once, many in turns. */
 export function findSelecting<O extends Named>(
   { background }: Pick<ControllerContext, 'background'>,
-  { owners, selectorOf, found }: Selecting<O>,
+  { owners, selectorOf, onMatch }: Selecting<O>,
 ): (...states: readonly Named[]) => void {
   /** The states of objects to look at: as they were when they were last looked at, and as they are. */
   const changed = new Map<string, readonly Named[]>();
@@ -105,7 +105,7 @@ export function findSelecting<O extends Named>(
       changed.delete(key);
       for (const owner of owners.list(states[0]?.metadata.namespace)) {
         const selector = selectorOf(owner);
-        if (states.some(({ metadata }) => selector.matches(metadata.labels))) found(owner);
+        if (states.some(({ metadata }) => selector.matches(metadata.labels))) onMatch(owner);
         requirements += costOf(selector) * states.length;
         if (requirements < requirementsInStep) continue;
         requirements = 0;

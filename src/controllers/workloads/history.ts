@@ -24,8 +24,8 @@ export async function revisionsOf<O extends Named>(
 ): Promise<Revision[]> {
   const { uid = '', namespace = '' } = owner.metadata;
   const candidates = [...byOwner.get(uid), ...byOwner.get(orphansIn(namespace))];
-  const found = await claim({ client, names, turns, kind, owner, selector }, kinds.controllerRevisions, candidates);
-  return found.sort(byNumber);
+  const revisions = await claim({ client, names, turns, kind, owner, selector }, kinds.controllerRevisions, candidates);
+  return revisions.sort(byNumber);
 }
 
 /** Lower numbers first, of the same number older ones. */
@@ -66,10 +66,10 @@ export async function createRevision<O extends Named>(
   { client, names }: ControllerContext,
   kind: Kind<O>,
   owner: O,
-  { data, revision, labels, annotations, hashLabel, ...wanted }: NewRevision,
+  { data, revision, labels, annotations, hashLabel, ...counter }: NewRevision,
 ): Promise<{ readonly revision: Revision; readonly collisionCount: number }> {
   const { name: prefix = '', namespace = '' } = owner.metadata;
-  for (let collisionCount = wanted.collisionCount; ; collisionCount++) {
+  for (let collisionCount = counter.collisionCount; ; collisionCount++) {
     const hash = templateHash(data, collisionCount);
     const name = `${prefix.slice(0, 223)}-${hash}`;
     const metadata = {

@@ -64,18 +64,18 @@ export const podGarbageCollector: Controller = {
         all.map(({ spec }) => spec?.nodeName ?? '').filter((name) => name !== '' && nodes.get('', name) === undefined),
       );
       for (const name of missing.keys()) if (!absent.has(name)) missing.delete(name);
-      const gone = new Set<string>();
+      const deletedNodes = new Set<string>();
       for (const name of absent) {
         const since = missing.get(name) ?? clock.now();
         missing.set(name, since);
         if (clock.now() - since < quarantineMs) continue;
-        if ((await client.kind(kinds.nodes).find({ name })) === undefined) gone.add(name);
+        if ((await client.kind(kinds.nodes).find({ name })) === undefined) deletedNodes.add(name);
       }
-      return gone;
+      return deletedNodes;
     };
-    const removeAll = async (found: readonly Pod[], isOrphan = false) => {
-      for (let i = 0; i < found.length; i += parallel) {
-        await Promise.all(found.slice(i, i + parallel).map((pod) => remove(pod, isOrphan)));
+    const removeAll = async (candidates: readonly Pod[], isOrphan = false) => {
+      for (let i = 0; i < candidates.length; i += parallel) {
+        await Promise.all(candidates.slice(i, i + parallel).map((pod) => remove(pod, isOrphan)));
       }
     };
 
@@ -88,9 +88,9 @@ export const podGarbageCollector: Controller = {
         await removeAll(ended.slice(0, Math.max(0, ended.length - threshold)));
       }
       await removeAll(deleting.filter(isOutOfService));
-      const gone = await goneNodes(all);
+      const deletedNodes = await goneNodes(all);
       await removeAll(
-        all.filter(({ spec }) => gone.has(spec?.nodeName ?? '')),
+        all.filter(({ spec }) => deletedNodes.has(spec?.nodeName ?? '')),
         true,
       );
       await removeAll(deleting.filter(({ spec }) => (spec?.nodeName ?? '') === ''));

@@ -93,7 +93,7 @@ export function keepReplicas<T extends ReplicaOwner>(context: ControllerContext,
   });
   owners.onChange((owner, old) => queue.add(keyOf(owner ?? (old as T))));
   const { selectorOf } = of;
-  const select = findSelecting(context, { owners, selectorOf, found: (owner) => queue.add(keyOf(owner)) });
+  const select = findSelecting(context, { owners, selectorOf, onMatch: (owner) => queue.add(keyOf(owner)) });
   pods.onChange((pod, old) => {
     for (const state of [old, pod]) {
       const owner = state && findController(owners, state);

@@ -25,19 +25,19 @@ export const ttlAfterFinishedController: Controller = {
   account: 'ttl-after-finished-controller',
   start({ client, clock, informers, queue }) {
     const jobs = informers.of(kinds.jobs);
-    const left = (job: Job | undefined) => {
+    const remainingMs = (job: Job | undefined) => {
       const expiry = job && expiryOf(job);
       return expiry === undefined ? undefined : expiry - clock.now();
     };
     const work = queue('ttl_jobs_to_delete', async (key) => {
       const job = jobs.getByKey(key);
-      const ms = left(job);
+      const ms = remainingMs(job);
       if (job === undefined || ms === undefined) return undefined;
       if (ms > 0) return { requeueAfterMs: ms };
       const { namespace = '', name = '' } = job.metadata;
       // The time to live may have been extended a moment ago.
       const live = await client.kind(kinds.jobs).find({ namespace, name });
-      const liveMs = left(live);
+      const liveMs = remainingMs(live);
       if (live === undefined || liveMs === undefined) return undefined;
       if (liveMs > 0) return { requeueAfterMs: liveMs };
       try {

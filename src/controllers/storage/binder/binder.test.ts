@@ -201,13 +201,16 @@ describe('persistentvolume-binder-controller: binding', () => {
     ['of another class', { storageClassName: 'other' }, {}, 'storageClassName does not match'],
     ['of another volume mode', { volumeMode: 'Block' }, {}, 'incompatible volumeMode'],
     ['without an access mode', { accessModes: ['ReadOnlyMany'] }, {}, 'incompatible accessMode'],
-  ])('does not bind a claim to the volume that it names if it is %s, and says why', async (_, spec, wanted, reason) => {
-    await addVolume('disk', spec);
-    await addClaim('data', { volumeName: 'disk', ...wanted });
-    expect(await phases()).toEqual({ disk: 'Available', data: 'Pending' });
-    const message = `Cannot bind to requested volume "disk": ${reason}`;
-    expect(await recorded()).toEqual([['data', 'Warning', 'VolumeMismatch', message]]);
-  });
+  ])(
+    'does not bind a claim to the volume that it names if it is %s, and says why',
+    async (_, spec, expected, reason) => {
+      await addVolume('disk', spec);
+      await addClaim('data', { volumeName: 'disk', ...expected });
+      expect(await phases()).toEqual({ disk: 'Available', data: 'Pending' });
+      const message = `Cannot bind to requested volume "disk": ${reason}`;
+      expect(await recorded()).toEqual([['data', 'Warning', 'VolumeMismatch', message]]);
+    },
+  );
 
   it('waits for the volume that a claim names, and says when it is that of another claim', async () => {
     await addClaim('late', { volumeName: 'disk' });
@@ -417,7 +420,7 @@ describe('persistentvolume-binder-controller: what is lost and released', () => 
   it.each([
     ['the controller', { [bound]: 'yes' }, undefined],
     ['its author', undefined, { namespace: 'default', name: 'data' }],
-  ])('frees a volume that %s bound to a claim with another volume', async (_, annotations, left) => {
+  ])('frees a volume that %s bound to a claim with another volume', async (_, annotations, remainingClaim) => {
     await boundPair();
     const { uid = '' } = (await claim('data')).metadata;
     await addVolume(
@@ -427,7 +430,7 @@ describe('persistentvolume-binder-controller: what is lost and released', () => 
     );
     expect(await phases()).toEqual({ disk: 'Bound', data: 'Bound', spare: 'Available' });
     const { metadata, spec } = await volume('spare');
-    expect(spec?.claimRef).toEqual(left);
+    expect(spec?.claimRef).toEqual(remainingClaim);
     expect(metadata.annotations).toBeUndefined();
   });
 });

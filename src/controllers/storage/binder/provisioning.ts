@@ -27,9 +27,9 @@ function builtIn({ names }: Binder, provisioner: string): string | undefined {
 export async function provision(binder: Binder, claim: Claim, className: string): Promise<void> {
   const { classes, events, names } = binder;
   const fail = (message: string) => events.record(claim, 'Warning', 'ProvisioningFailed', message);
-  const found = classes.get('', className);
-  if (found === undefined) return fail(`storageclass.storage.${names.domain} "${className}" not found`);
-  const { provisioner = '' } = found;
+  const storageClass = classes.get('', className);
+  if (storageClass === undefined) return fail(`storageclass.storage.${names.domain} "${className}" not found`);
+  const { provisioner = '' } = storageClass;
   const name = builtIn(binder, provisioner);
   const driver = name === undefined ? undefined : successors.get(name);
   if (name === 'nfs') return fail('no provisionable volume plugin matched');

@@ -41,9 +41,9 @@ export async function syncVolume(binder: Binder, volume: PersistentVolume): Prom
 /** The claim that the volume is bound to, by its uid; undefined when it is gone, in the store too. */
 async function claimOf({ claims, client }: Binder, volume: PersistentVolume): Promise<Claim | undefined> {
   const { namespace = '', name = '', uid } = volume.spec?.claimRef ?? {};
-  const held = claims.get(namespace, name);
-  if (held?.metadata.uid === uid) return held;
-  if (held === undefined && ['Released', 'Failed'].includes(volume.status?.phase ?? '')) return undefined;
+  const cached = claims.get(namespace, name);
+  if (cached?.metadata.uid === uid) return cached;
+  if (cached === undefined && ['Released', 'Failed'].includes(volume.status?.phase ?? '')) return undefined;
   const live = await client.kind(kinds.persistentVolumeClaims).find({ namespace, name });
   return live?.metadata.uid === uid ? live : undefined;
 }

@@ -132,10 +132,10 @@ describe('cronjob-controller', () => {
       ],
     ],
     ['Replace', [2], 1, ['Normal', 'SuccessfulDelete', `Deleted job ${nameAt(step)}`]],
-  ])('a job that still runs: %s', async (concurrencyPolicy, left, active, event) => {
+  ])('a job that still runs: %s', async (concurrencyPolicy, remaining, active, event) => {
     await start({ concurrencyPolicy });
     await cluster.advance(2 * step + minute);
-    expect(await names()).toEqual(left.map((at) => nameAt(at * step)));
+    expect(await names()).toEqual(remaining.map((at) => nameAt(at * step)));
     expect((await status())?.active).toHaveLength(active);
     if (event !== undefined) expect(await events()).toContainEqual(event);
   });

@@ -89,10 +89,10 @@ async function reconcile(
 async function followJobs({ context, cronJob, status }: Pass, jobs: readonly Job[]): Promise<void> {
   const { client, events } = context;
   const { namespace = '', name = '' } = cronJob.metadata;
-  const known = new Set<string | undefined>();
+  const activeUids = new Set<string | undefined>();
   for (const job of jobs) {
     const { uid } = job.metadata;
-    known.add(uid);
+    activeUids.add(uid);
     const isActive = status.active?.some((one) => one.uid === uid) === true;
     if (!isFinished(job)) {
       if (isActive) continue;
@@ -115,7 +115,7 @@ async function followJobs({ context, cronJob, status }: Pass, jobs: readonly Job
     }
   }
   for (const { uid, name: job = '' } of status.active ?? []) {
-    if (known.has(uid) || (await client.kind(kinds.jobs).find({ namespace, name: job })) !== undefined) continue;
+    if (activeUids.has(uid) || (await client.kind(kinds.jobs).find({ namespace, name: job })) !== undefined) continue;
     events.record(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${job}`);
     status.active = (status.active ?? []).filter((one) => one.uid !== uid);
   }
@@ -134,29 +134,29 @@ async function startJob(pass: Pass): Promise<number | undefined> {
     return undefined;
   }
   const { last: time, missed } = due;
-  const left = () => untilNext({ ...cronJob, status }, schedule, now);
-  if (time === undefined) return left();
+  const untilNextRun = () => untilNext({ ...cronJob, status }, schedule, now);
+  if (time === undefined) return untilNextRun();
   if (missed > manyMissed) {
     const text = 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
     warn('TooManyMissedTimes', text);
   }
   const { startingDeadlineSeconds: deadline, concurrencyPolicy } = cronJob.spec ?? {};
   if (deadline !== undefined && time + deadline * 1000 < now) {
-    const shown = new Date(time).toUTCString().replace('GMT', '+0000');
-    warn('MissSchedule', `Missed scheduled time to start a job: ${shown}`);
-    return left();
+    const formattedTime = new Date(time).toUTCString().replace('GMT', '+0000');
+    warn('MissSchedule', `Missed scheduled time to start a job: ${formattedTime}`);
+    return untilNextRun();
   }
   const name = jobNameAt(cronJob, time);
   const active = status.active ?? [];
-  if (active.some((job) => job.name === name) || status.lastScheduleTime === formatTime(time)) return left();
+  if (active.some((job) => job.name === name) || status.lastScheduleTime === formatTime(time)) return untilNextRun();
   if (concurrencyPolicy === 'Forbid' && active.length > 0) {
     const text = 'Not starting job because prior execution is running and concurrency policy is Forbid';
     events.record(cronJob, 'Normal', 'JobAlreadyActive', text);
-    return left();
+    return untilNextRun();
   }
   if (concurrencyPolicy === 'Replace') await replaceActive(pass);
   await createJob(pass, time);
-  return left();
+  return untilNextRun();
 }
 
 /** The schedule, unless the cron job starts no jobs, or cannot: that is recorded. */

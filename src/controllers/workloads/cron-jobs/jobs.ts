@@ -26,14 +26,14 @@ export const jobNameAt = ({ metadata }: CronJob, time: number): string =>
 /** Creates the job of a time (ms), and adds it to the active ones. One that is there already is added, if it is its own. */
 export async function createJob({ context, cronJob, status }: Pass, time: number): Promise<void> {
   const { client, events, names } = context;
-  const wanted = jobAt(context, cronJob, time);
+  const desired = jobAt(context, cronJob, time);
   let job: Job;
   try {
-    job = await client.kind(kinds.jobs).create(wanted);
+    job = await client.kind(kinds.jobs).create(desired);
     events.record(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
   } catch (error) {
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
-      const { namespace = '', name = '' } = wanted.metadata;
+      const { namespace = '', name = '' } = desired.metadata;
       job = await client.kind(kinds.jobs).get({ namespace, name });
       const isOwn = controllerOf(job)?.uid === cronJob.metadata.uid;
       if (!isOwn || status.active?.some(({ uid }) => uid === job.metadata.uid) === true) return;

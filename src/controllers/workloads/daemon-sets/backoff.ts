@@ -11,8 +11,8 @@ export class Backoff {
   /** 0: it may be done now, which is remembered; otherwise how long it has to wait (ms). */
   next(key: string, now: number): number {
     const last = this.#keys.get(key);
-    const left = last === undefined ? 0 : last.since + last.delay - now;
-    if (left > 0) return left;
+    const remainingMs = last === undefined ? 0 : last.since + last.delay - now;
+    if (remainingMs > 0) return remainingMs;
     // What has been quiet for long begins anew.
     const isFresh = last === undefined || now - last.since > 2 * lastMs;
     this.#keys.delete(key);

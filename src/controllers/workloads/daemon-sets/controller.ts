@@ -50,8 +50,8 @@ export const daemonSetController: Controller = {
       return reconcile(context, set, nodes.list(), podsByOwner, revisions, backoff);
     });
     sets.onChange((set, old) => queue.add(keyOf(set ?? (old as DaemonSet))));
-    const found = (set: DaemonSet) => queue.add(keyOf(set));
-    const select = findSelecting(context, { owners: sets, selectorOf, found });
+    const enqueue = (set: DaemonSet) => queue.add(keyOf(set));
+    const select = findSelecting(context, { owners: sets, selectorOf, onMatch: enqueue });
     pods.onChange((pod, old) => {
       for (const state of [old, pod]) {
         const set = state && findController(sets, state);
@@ -62,8 +62,8 @@ export const daemonSetController: Controller = {
     nodes.onChange((node, old) => {
       if (!nodeChanged(node, old)) return;
       const state = node ?? (old as NodeObject);
-      const there = podsOfNode.get(state.metadata.name ?? '');
-      const owners = new Set(there.map((pod) => controllerOf(pod)?.uid));
+      const podsOnNode = podsOfNode.get(state.metadata.name ?? '');
+      const owners = new Set(podsOnNode.map((pod) => controllerOf(pod)?.uid));
       context.background(
         eachSet(sets.list(), state, (set) => {
           const { shouldRun, mayStay } = fitOf(context.names, set, state);

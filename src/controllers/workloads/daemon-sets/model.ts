@@ -97,8 +97,8 @@ export function isUpdated(set: DaemonSet, hash: string, { metadata }: Pod): bool
 /** The node of the pod, or that which its affinity names. */
 export function nodeOf({ spec = {} }: Pod): string | undefined {
   if ((spec.nodeName ?? '') !== '') return spec.nodeName;
-  const named = namedNodes(spec);
-  return named?.size === 1 ? [...named][0] : undefined;
+  const nodeNames = namedNodes(spec);
+  return nodeNames?.size === 1 ? [...nodeNames][0] : undefined;
 }
 
 /** Those with a node first, then older ones, then by name. */
@@ -119,6 +119,6 @@ export const maxSurge = (set: DaemonSet, desired: number): number =>
 /** How many pods may be unavailable in an update; it must be able to go on. */
 export function maxUnavailable(set: DaemonSet, desired: number): number {
   const { rollingUpdate } = set.spec?.updateStrategy ?? {};
-  const found = isRolling(set) ? scaledValue(rollingUpdate?.maxUnavailable, desired, 'up') : 0;
-  return desired > 0 && found === 0 && maxSurge(set, desired) === 0 ? 1 : found;
+  const limit = isRolling(set) ? scaledValue(rollingUpdate?.maxUnavailable, desired, 'up') : 0;
+  return desired > 0 && limit === 0 && maxSurge(set, desired) === 0 ? 1 : limit;
 }

@@ -51,9 +51,9 @@ export function maxUnavailable(deployment: Deployment): number {
   const replicas = replicasOf(deployment);
   if (!isRolling(deployment) || replicas === 0) return 0;
   const { maxUnavailable: unavailable } = deployment.spec?.strategy?.rollingUpdate ?? {};
-  const found = scaledValue(unavailable, replicas, 'down');
+  const limit = scaledValue(unavailable, replicas, 'down');
   // A rollout must be able to go on.
-  return Math.min(found === 0 && maxSurge(deployment) === 0 ? 1 : found, replicas);
+  return Math.min(limit === 0 && maxSurge(deployment) === 0 ? 1 : limit, replicas);
 }
 
 const unlimited = 2 ** 31 - 1;

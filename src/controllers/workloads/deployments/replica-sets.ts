@@ -92,12 +92,13 @@ function annotationsOf(
     next[key] = value;
     changed = true;
   }
-  const held = revisionOf(set as ReplicaSet, names.revision);
-  if (held === undefined) return undefined;
-  if (held < Number(revision)) {
+  const currentRevision = revisionOf(set as ReplicaSet, names.revision);
+  if (currentRevision === undefined) return undefined;
+  if (currentRevision < Number(revision)) {
     next[names.revision] = revision;
     changed = true;
-    if (before[names.revision] !== undefined) next[names.history] = historyWith(before[names.history], String(held));
+    if (before[names.revision] !== undefined)
+      next[names.history] = historyWith(before[names.history], String(currentRevision));
   }
   return changed ? next : undefined;
 }
@@ -122,15 +123,15 @@ export function replicaAnnotations({ context, deployment }: Sync): { [key: strin
 
 async function createCurrent(sync: Sync, old: readonly ReplicaSet[], revision: string): Promise<ReplicaSet> {
   const { context, deployment } = sync;
-  const wanted = newReplicaSet(sync, old, revision);
-  const { name = '' } = wanted.metadata;
+  const desired = newReplicaSet(sync, old, revision);
+  const { name = '' } = desired.metadata;
   let created: ReplicaSet;
   try {
-    created = await context.client.kind(kinds.replicaSets).create(wanted);
+    created = await context.client.kind(kinds.replicaSets).create(desired);
   } catch (error) {
-    return failedCreation(sync, wanted, error);
+    return failedCreation(sync, desired, error);
   }
-  const replicas = replicasOf(wanted);
+  const replicas = replicasOf(desired);
   if (replicas > 0) {
     context.events.record(
       deployment,

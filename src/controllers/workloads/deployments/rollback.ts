@@ -15,18 +15,18 @@ export async function rollBack(sync: Sync, all: readonly ReplicaSet[], target: n
   const sets = allOf(await syncRevision(sync, all, true));
   const warn = (reason: string, message: string) => context.events.record(deployment, 'Warning', reason, message);
   const revision = target === 0 ? lastRevision(sets, annotation) : target;
-  const found = sets.find((set) => revisionOf(set, annotation) === revision);
+  const targetSet = sets.find((set) => revisionOf(set, annotation) === revision);
   if (revision === 0) warn('DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
-  else if (found === undefined) {
+  else if (targetSet === undefined) {
     warn('DeploymentRollbackRevisionNotFound', 'Unable to find the revision to rollback to.');
-  } else if (sameTemplate(deployment.spec?.template, found.spec?.template)) {
+  } else if (sameTemplate(deployment.spec?.template, targetSet.spec?.template)) {
     const { name } = deployment.metadata;
     warn(
       'DeploymentRollbackTemplateUnchanged',
       `The rollback revision contains the same template as current deployment "${name}"`,
     );
   } else {
-    await context.client.kind(kinds.deployments).update(rolledBack(sync, found));
+    await context.client.kind(kinds.deployments).update(rolledBack(sync, targetSet));
     const message = `Rolled back deployment "${deployment.metadata.name}" to revision ${revision}`;
     context.events.record(deployment, 'Normal', 'DeploymentRollback', message);
     return;

@@ -89,8 +89,8 @@ function proportions(sync: Sync, sets: readonly ReplicaSet[], toAdd: number): Ma
   const sizes = new Map<ReplicaSet, number>();
   let added = 0;
   for (const set of sets) {
-    const left = toAdd - added;
-    const share = left === 0 ? 0 : Math[toAdd > 0 ? 'min' : 'max'](fractionOf(sync, set), left);
+    const remaining = toAdd - added;
+    const share = remaining === 0 ? 0 : Math[toAdd > 0 ? 'min' : 'max'](fractionOf(sync, set), remaining);
     sizes.set(set, replicasOf(set) + share);
     added += share;
   }

@@ -140,9 +140,9 @@ function setProgress(
     // Its update time says when the rollout last progressed.
     status.conditions = withoutCondition(status.conditions, 'Progressing');
     set('True', 'ReplicaSetUpdated', 'is progressing.');
-    const made = conditionOf(status, 'Progressing');
-    if (condition?.status === 'True' && made !== undefined && condition.lastTransitionTime !== undefined) {
-      made.lastTransitionTime = condition.lastTransitionTime;
+    const progressing = conditionOf(status, 'Progressing');
+    if (condition?.status === 'True' && progressing !== undefined && condition.lastTransitionTime !== undefined) {
+      progressing.lastTransitionTime = condition.lastTransitionTime;
     }
   } else if (hasTimedOut(deployment, status, now)) {
     set('False', 'ProgressDeadlineExceeded', 'has timed out progressing.');

@@ -47,11 +47,11 @@ export function newPass(context: ControllerContext, job: Job, pods: readonly Pod
   const active = pods.filter(isActive);
   const { succeeded = [], failed = [] } = status?.uncountedTerminatedPods ?? {};
   const uncounted = { succeeded: new Set(succeeded), failed: new Set(failed) };
-  const ended = (known: ReadonlySet<string>, holds: (pod: Pod) => boolean) =>
+  const ended = (countedUids: ReadonlySet<string>, holds: (pod: Pod) => boolean) =>
     pods.filter(
       (pod) =>
         hasFinalizer(pod, names) &&
-        !known.has(pod.metadata.uid ?? '') &&
+        !countedUids.has(pod.metadata.uid ?? '') &&
         (!isIndexed(job) || validIndexOf(pod, job, names) !== undefined) &&
         holds(pod),
     );
@@ -88,12 +88,12 @@ export function newCondition(
 }
 
 /** The conditions with this one. One that is false is not added, only changed. */
-export function ensureCondition(conditions: JobStatus['conditions'], wanted: Condition): Condition[] | undefined {
-  const { type, status, reason, message } = wanted;
+export function ensureCondition(conditions: JobStatus['conditions'], desired: Condition): Condition[] | undefined {
+  const { type, status, reason, message } = desired;
   const before = conditions?.find((condition) => condition.type === type);
-  if (before === undefined) return status === 'False' ? conditions : [...(conditions ?? []), wanted];
+  if (before === undefined) return status === 'False' ? conditions : [...(conditions ?? []), desired];
   if (before.status === status && before.reason === reason && before.message === message) return conditions;
-  return conditions?.map((condition) => (condition.type === type ? wanted : condition));
+  return conditions?.map((condition) => (condition.type === type ? desired : condition));
 }
 
 /**

@@ -76,17 +76,20 @@ const uidOf = ({ metadata: { uid = '' } }: Pod): string => uid;
 /** The status with the uncounted pods that have no finalizer any more counted; the same one when there are none. */
 function countRemoved(status: JobStatus, waiting: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
-  const left = {
+  const stillUncounted = {
     succeeded: succeeded.filter((uid) => waiting.has(uid)),
     failed: failed.filter((uid) => waiting.has(uid)),
   };
-  const gone = { succeeded: succeeded.length - left.succeeded.length, failed: failed.length - left.failed.length };
-  if (gone.succeeded + gone.failed === 0) return status;
+  const counted = {
+    succeeded: succeeded.length - stillUncounted.succeeded.length,
+    failed: failed.length - stillUncounted.failed.length,
+  };
+  if (counted.succeeded + counted.failed === 0) return status;
   return {
     ...status,
-    ...(gone.succeeded === 0 ? {} : { succeeded: (status.succeeded ?? 0) + gone.succeeded }),
-    ...(gone.failed === 0 ? {} : { failed: (status.failed ?? 0) + gone.failed }),
-    uncountedTerminatedPods: uncounted(left.succeeded, left.failed),
+    ...(counted.succeeded === 0 ? {} : { succeeded: (status.succeeded ?? 0) + counted.succeeded }),
+    ...(counted.failed === 0 ? {} : { failed: (status.failed ?? 0) + counted.failed }),
+    uncountedTerminatedPods: uncounted(stillUncounted.succeeded, stillUncounted.failed),
   };
 }
 
@@ -135,8 +138,8 @@ function listEnded(pass: Pass, status: JobStatus, end: Condition | undefined): L
 function hasEnded({ context: { names }, job, indexes }: Pass, pod: Pod, end: Condition | undefined): boolean {
   if (job.metadata.deletionTimestamp !== undefined || end !== undefined || isSucceeded(pod)) return true;
   const index = indexOf(pod, names);
-  const kept = index === undefined ? undefined : indexes?.toReplace.get(index);
-  return isFailed(pod, job) && (kept === undefined || uidOf(kept) !== uidOf(pod));
+  const retained = index === undefined ? undefined : indexes?.toReplace.get(index);
+  return isFailed(pod, job) && (retained === undefined || uidOf(retained) !== uidOf(pod));
 }
 
 /** When the job fails, all of its pods do. */

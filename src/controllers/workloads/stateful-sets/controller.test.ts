@@ -223,11 +223,11 @@ describe('a rolling update', () => {
     await start({ replicas: 0, revisionHistoryLimit: 1 });
     for (const version of ['2', '3', '2']) await change({ template: template(version) });
     const revisions = (await cluster.client.kind(kinds.controllerRevisions).list({ namespace: 'default' })).items;
-    const kept = revisions.map(({ revision, data }) => [
+    const savedRevisions = revisions.map(({ revision, data }) => [
       revision,
       (data as { spec: { template: { metadata: { annotations: object } } } }).spec.template.metadata.annotations,
     ]);
-    expect(new Map(kept as [number, object][])).toEqual(
+    expect(new Map(savedRevisions as [number, object][])).toEqual(
       new Map([
         [3, { version: '3' }],
         [4, { version: '2' }],

@@ -44,8 +44,8 @@ export const statefulSetController: Controller = {
       return reconcile(context, set, revisions, own);
     });
     sets.onChange((set, old) => queue.add(keyOf(set ?? (old as StatefulSet))));
-    const found = (set: StatefulSet) => queue.add(keyOf(set));
-    const select = findSelecting(context, { owners: sets, selectorOf, found });
+    const enqueue = (set: StatefulSet) => queue.add(keyOf(set));
+    const select = findSelecting(context, { owners: sets, selectorOf, onMatch: enqueue });
     pods.onChange((pod, old) => {
       for (const state of [old, pod]) {
         const set = state && findController(sets, state);
@@ -74,7 +74,7 @@ async function reconcile(
       failure = error;
     });
   }
-  const all = [...pods.wanted, ...pods.condemned];
+  const all = [...pods.replicas, ...pods.condemned];
   const status = await writeStatus(pass, { ...countsOf(pass, all), collisionCount });
   const live = new Set([current.metadata.name, update.metadata.name, ...own.map(revisionOf)]);
   const limit = set.spec?.revisionHistoryLimit ?? 10;
@@ -114,8 +114,8 @@ async function syncRevisions(
     const labels = template.metadata?.labels ?? {};
     const annotations = set.metadata.annotations ?? {};
     const hashLabel = `controller.${context.names.labels}/hash`;
-    const wanted = { data, revision: next, labels, annotations, hashLabel, collisionCount };
-    const created = await createRevision(context, kinds.statefulSets, set, wanted);
+    const desiredRevision = { data, revision: next, labels, annotations, hashLabel, collisionCount };
+    const created = await createRevision(context, kinds.statefulSets, set, desiredRevision);
     ({ revision: update, collisionCount } = created);
   }
   const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;

@@ -72,9 +72,11 @@ export function acceptNames(
     return before[field];
   };
   const acceptShortNames = (): readonly string[] => {
-    const taken = requested.shortNames.filter((name) => !before.shortNames.includes(name) && isUsed('resource', name));
-    if (taken.length === 0) return requested.shortNames;
-    conflict('ShortNamesConflict', aggregateMessages(taken.map(inUse)));
+    const usedNames = requested.shortNames.filter(
+      (name) => !before.shortNames.includes(name) && isUsed('resource', name),
+    );
+    if (usedNames.length === 0) return requested.shortNames;
+    conflict('ShortNamesConflict', aggregateMessages(usedNames.map(inUse)));
     return before.shortNames;
   };
   const accepted = {

@@ -77,10 +77,10 @@ function escaped(cursor: Cursor): string {
   const char = cursor.source[cursor.at++] ?? '';
   const rest = cursor.source.slice(cursor.at, cursor.at + 12);
   const take = (pattern: RegExp): string => {
-    const [found] = pattern.exec(rest) ?? [];
-    if (found === undefined) throw new Untranslatable();
-    cursor.at += found.length;
-    return found;
+    const [token] = pattern.exec(rest) ?? [];
+    if (token === undefined) throw new Untranslatable();
+    cursor.at += token.length;
+    return token;
   };
   if (/[dDwWsSpP]/.test(char)) cursor.afterClass = true;
   if (char === 's') return cursor.inClass ? whitespace : `[${whitespace}]`;

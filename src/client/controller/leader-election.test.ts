@@ -45,7 +45,11 @@ class World {
     });
     const log = (text: string) => void this.logged.push(`${identity}: ${text}`);
     const election: LeaderElection = new LeaderElection({
-      ...{ client, lease, clock: this.clock, settings, identity },
+      client,
+      lease,
+      clock: this.clock,
+      settings,
+      identity,
       random: { uuid: () => '', integer: () => 0 },
       log: { info: () => {}, warn: log, error: () => {} },
       lead: () => {
@@ -296,7 +300,11 @@ describe('requests of the election', () => {
     const hangs = { resolve: () => new Promise(() => {}) };
     const silent = new Proxy({} as Client, { get: () => hangs.resolve });
     const election = new LeaderElection({
-      ...{ client: silent, lease, clock: world.clock, settings, identity: 'a' },
+      client: silent,
+      lease,
+      clock: world.clock,
+      settings,
+      identity: 'a',
       random: { uuid: () => '', integer: () => 0 },
       log: { info: () => {}, warn: () => {}, error: () => {} },
       lead: () => ({ stop: () => Promise.resolve(void messages.push('stopped')) }),

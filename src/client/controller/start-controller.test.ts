@@ -77,7 +77,11 @@ describe('a controller', () => {
     let next: (() => Promise<{ requeueAfterMs: number } | undefined>) | undefined;
     started(
       startController({
-        ...{ client, kind: budgets, clock, owns: [configMaps], log: silent },
+        client,
+        kind: budgets,
+        clock,
+        owns: [configMaps],
+        log: silent,
         predicates: [predicates.generationChanged, predicates.labelsMatch('app=web')],
         reconcile: async (_, { object }) => {
           seen.push(object?.spec?.minAvailable);
@@ -131,7 +135,11 @@ describe('a controller', () => {
     const kind = own.kind<ConfigMap>('v1', 'ConfigMap');
     started(
       startController({
-        ...{ client: own, kind, clock, selection: { namespace: 'default' }, predicates: [predicates.notOwn] },
+        client: own,
+        kind,
+        clock,
+        selection: { namespace: 'default' },
+        predicates: [predicates.notOwn],
         reconcile: async (_, { object }) => {
           seen.push(object?.data?.['colour']);
           if (object !== undefined) await kind.patch(key, 'merge', { data: { count: String(seen.length) } });
@@ -152,7 +160,10 @@ describe('a controller', () => {
     const seen: string[] = [];
     const controller = started(
       startController({
-        ...{ client, kind: configMaps, clock, selection: { namespace: 'default' } },
+        client,
+        kind: configMaps,
+        clock,
+        selection: { namespace: 'default' },
         reconcile: async ({ namespace, name }, { object }) => {
           seen.push(`${namespace}/${name} ${object?.data?.['colour'] ?? (object === undefined ? 'gone' : 'none')}`);
         },
@@ -174,7 +185,11 @@ describe('a controller', () => {
     const began = clock.now();
     started(
       startController({
-        ...{ client, kind: configMaps, clock, log: silent, selection: { namespace: 'default' } },
+        client,
+        kind: configMaps,
+        clock,
+        log: silent,
+        selection: { namespace: 'default' },
         firstBackoffMs: 1_000,
         reconcile: async () => {
           seen.push(clock.now() - began);
@@ -193,7 +208,10 @@ describe('a controller', () => {
     const seen: string[] = [];
     const controller = started(
       startController({
-        ...{ client, kind: configMaps, clock, selection: { labelSelector: 'site' } },
+        client,
+        kind: configMaps,
+        clock,
+        selection: { labelSelector: 'site' },
         owns: [secrets],
         watches: [
           {
@@ -244,7 +262,10 @@ describe('a controller', () => {
     const finalizer = 'example.com/clean';
     const controller = started(
       startController({
-        ...{ client, kind: configMaps, clock, selection: { namespace: 'default' } },
+        client,
+        kind: configMaps,
+        clock,
+        selection: { namespace: 'default' },
         reconcile: async ({ name }, { object }) => {
           if (object === undefined) return;
           const { finalizers = [], deletionTimestamp } = object.metadata;
@@ -274,7 +295,10 @@ describe('a controller', () => {
     const start = (identity: string) =>
       started(
         startController({
-          ...{ client, kind: configMaps, clock, selection: { namespace: 'default' } },
+          client,
+          kind: configMaps,
+          clock,
+          selection: { namespace: 'default' },
           leaderElection: { namespace: 'default', name: 'painter', identity },
           reconcile: async ({ name }) => {
             seen.push(`${identity} ${name}`);
@@ -297,7 +321,12 @@ describe('a controller', () => {
     let reconciled = 0;
     started(
       startController({
-        ...{ client, kind: configMaps, clock, name: 'painter', selection: { namespace: 'default' }, resyncMs: 600_000 },
+        client,
+        kind: configMaps,
+        clock,
+        name: 'painter',
+        selection: { namespace: 'default' },
+        resyncMs: 600_000,
         reconcile: async (_, { object, events }) => {
           reconciled++;
           if (object !== undefined) events.record(object, 'Normal', 'Painted', 'it is green');

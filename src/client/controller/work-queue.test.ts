@@ -9,7 +9,10 @@ function makeQueue(reconcile: Reconcile, workers = 5) {
   const counts = { added: 0, started: 0, ended: 0, retried: 0 };
   const count = (what: keyof typeof counts) => () => void counts[what]++;
   const queue = new WorkQueue({
-    ...{ name: 'q', reconcile, workers, clock },
+    name: 'q',
+    reconcile,
+    workers,
+    clock,
     log: { info: () => {}, warn: (text) => void logged.push(text), error: () => {} },
     observe: () => ({
       added: count('added'),

@@ -47,7 +47,8 @@ class World {
       },
     };
     this.informers = new Informers({
-      ...{ client: client as unknown as Client, clock: this.clock },
+      client: client as unknown as Client,
+      clock: this.clock,
       log: { info: () => {}, warn: () => {}, error: (text) => void this.logged.push(text) },
     });
     this.informer = this.informers.of(configMaps);

@@ -77,8 +77,12 @@ async function run(name: string, cpu: string) {
 }
 async function use(name: string, cpu: string) {
   const metrics = {
-    ...{ apiVersion: metricsVersion, kind: 'PodMetrics', metadata: { namespace: 'default', name, labels } },
-    ...{ timestamp: '2026-01-01T00:00:00Z', window: '30s', containers: [{ name: 'c', usage: { cpu } }] },
+    apiVersion: metricsVersion,
+    kind: 'PodMetrics',
+    metadata: { namespace: 'default', name, labels },
+    timestamp: '2026-01-01T00:00:00Z',
+    window: '30s',
+    containers: [{ name: 'c', usage: { cpu } }],
   };
   await cluster.client.apply({ ...metricsPlace, name }, metrics, { fieldManager: 'test', force: true });
 }

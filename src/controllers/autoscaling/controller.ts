@@ -240,7 +240,8 @@ async function siteOf({ context, autoscaler, now }: Pass, scale: ScaleObject, se
     replicas: scale.spec?.replicas ?? 0,
     current: scale.status?.replicas ?? 0,
     tolerance: toleranceOf(context, autoscaler),
-    ...{ pods, now },
+    pods,
+    now,
   };
   return { metrics: { client, names, served: await metadata.discover(), namespace }, basis, selector };
 }

@@ -168,7 +168,9 @@ function backingOff({ pod, events }: Turn, before: Status, backoff: number): Sta
   const { namespace = '', name = '', uid = '' } = pod.metadata;
   const podText = `${name}_${namespace}(${uid})`;
   events.push({
-    ...{ type: 'Warning', reason: 'BackOff', fieldPath: `spec.containers{${before.name ?? ''}}` },
+    type: 'Warning',
+    reason: 'BackOff',
+    fieldPath: `spec.containers{${before.name ?? ''}}`,
     message: `Back-off restarting failed container ${before.name ?? ''} in pod ${podText}`,
   });
   const { terminated } = before.state ?? {};

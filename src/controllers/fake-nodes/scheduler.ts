@@ -68,7 +68,10 @@ export const fakeScheduler: Controller = {
         if (old?.reason === 'Unschedulable' && old.message === verdict.message) return;
         events.record(pod, 'Warning', 'FailedScheduling', verdict.message);
         const condition = {
-          ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: verdict.message },
+          type: 'PodScheduled',
+          status: 'False',
+          reason: 'Unschedulable',
+          message: verdict.message,
           lastProbeTime: null,
           lastTransitionTime: old?.status === 'False' ? (old.lastTransitionTime ?? null) : formatTime(clock.now()),
         };
@@ -113,7 +116,9 @@ async function bind({ client, events }: ControllerContext, pod: PodObject, node:
   await client.create(
     { apiVersion: 'v1', resource: 'pods', namespace, name, subresource: 'binding' },
     {
-      ...{ apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name, uid } },
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { namespace, name, uid },
       target: { kind: 'Node', name: node },
     },
   );

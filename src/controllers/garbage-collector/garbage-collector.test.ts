@@ -292,21 +292,26 @@ describe('custom objects', () => {
     namespaced: false,
   };
   const definition = {
-    ...{ apiVersion: definitions.apiVersion, kind: definitions.kind, metadata: { name: 'nests.gc.example.com' } },
+    apiVersion: definitions.apiVersion,
+    kind: definitions.kind,
+    metadata: { name: 'nests.gc.example.com' },
     spec: {
       group: 'gc.example.com',
       names: { plural: 'nests', singular: 'nest', kind: 'Nest', listKind: 'NestList' },
       scope: 'Namespaced',
       versions: [
         {
-          ...{ name: 'v1', served: true, storage: true },
+          name: 'v1',
+          served: true,
+          storage: true,
           schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
         },
       ],
     },
   };
   const nest = (name: string, owners: OwnerReference[] = []): ApiObject => ({
-    ...{ apiVersion: nests.apiVersion, kind: 'Nest' },
+    apiVersion: nests.apiVersion,
+    kind: 'Nest',
     metadata: { namespace: 'default', name, ownerReferences: owners },
   });
 

@@ -4,17 +4,27 @@ import type { ServedResource } from '../metadata/discovery.ts';
 import { Graph } from './graph.ts';
 
 const configMaps: ServedResource = {
-  ...{ group: '', apiVersion: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true, verbs: [] },
+  group: '',
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespaced: true,
+  verbs: [],
 };
 const nests: ServedResource = { ...configMaps, group: 'example.com', apiVersion: 'example.com/v1', kind: 'Nest' };
 
 const object = (uid: string, owners: OwnerReference[] = [], more: ObjectMeta = {}): ObjectMeta => ({
-  ...{ namespace: 'ns', name: `name-${uid}`, uid },
+  namespace: 'ns',
+  name: `name-${uid}`,
+  uid,
   ...(owners.length === 0 ? {} : { ownerReferences: owners }),
   ...more,
 });
 const ref = (uid: string, more: { blockOwnerDeletion?: boolean; name?: string; kind?: string } = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap', name: `name-${uid}`, uid },
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name: `name-${uid}`,
+  uid,
   ...more,
 });
 const deleted = (...finalizers: string[]) => ({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers });

@@ -12,7 +12,9 @@ export async function bindUsers(client: Client, controllers: readonly Controller
   for (const { name, user } of controllers) {
     if (user?.clusterRole === undefined) continue;
     const binding = {
-      ...{ apiVersion: place.apiVersion, kind: 'ClusterRoleBinding', metadata: { name: `system:${name}` } },
+      apiVersion: place.apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: `system:${name}` },
       roleRef: { apiGroup: group, kind: 'ClusterRole', name: user.clusterRole },
       subjects: [{ apiGroup: group, kind: 'User', name: user.name }],
     };

@@ -39,7 +39,9 @@ const version = (name: string, more: { served: boolean; storage: boolean }) => (
   schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
 });
 const definition = {
-  ...{ apiVersion: definitions.apiVersion, kind: definitions.kind, metadata: { name: 'nests.gc.example.com' } },
+  apiVersion: definitions.apiVersion,
+  kind: definitions.kind,
+  metadata: { name: 'nests.gc.example.com' },
   spec: {
     group: 'gc.example.com',
     names: { plural: 'nests', singular: 'nest', kind: 'Nest', listKind: 'NestList' },

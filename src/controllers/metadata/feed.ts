@@ -190,7 +190,10 @@ export class MetadataFeed {
     };
     const running = reflect(
       {
-        ...{ client, clock, log, signal },
+        client,
+        clock,
+        log,
+        signal,
         name: resource.resource,
         place: async () => placeOf(resource, names),
         accept: metadataOnly(names),

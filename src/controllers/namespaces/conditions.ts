@@ -17,7 +17,10 @@ export interface Found {
 }
 
 export const foundNothing = (): Found => ({
-  ...{ discoveryFailure: undefined, failures: [], remaining: new Map(), finalizers: new Map() },
+  discoveryFailure: undefined,
+  failures: [],
+  remaining: new Map(),
+  finalizers: new Map(),
 });
 
 interface ConditionType {

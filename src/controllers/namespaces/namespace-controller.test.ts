@@ -124,19 +124,25 @@ describe('namespace-controller', () => {
 
   it('deletes custom objects', async () => {
     const definitions: Kind = {
-      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
-      ...{ resource: 'customresourcedefinitions', namespaced: false },
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      resource: 'customresourcedefinitions',
+      namespaced: false,
     };
     const nests: Kind = { apiVersion: 'gc.example.com/v1', kind: 'Nest', resource: 'nests', namespaced: true };
     await cluster.client.kind(definitions).create({
-      ...{ apiVersion: definitions.apiVersion, kind: definitions.kind, metadata: { name: 'nests.gc.example.com' } },
+      apiVersion: definitions.apiVersion,
+      kind: definitions.kind,
+      metadata: { name: 'nests.gc.example.com' },
       spec: {
         group: 'gc.example.com',
         names: { plural: 'nests', singular: 'nest', kind: 'Nest', listKind: 'NestList' },
         scope: 'Namespaced',
         versions: [
           {
-            ...{ name: 'v1', served: true, storage: true },
+            name: 'v1',
+            served: true,
+            storage: true,
             schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
           },
         ],
@@ -174,7 +180,12 @@ describe('namespace-controller', () => {
 describe('conditionsAfter', () => {
   const now = Date.UTC(2026, 0, 1);
   const pods = {
-    ...{ group: '', apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespaced: true, verbs: [] },
+    group: '',
+    apiVersion: 'v1',
+    kind: 'Pod',
+    resource: 'pods',
+    namespaced: true,
+    verbs: [],
   };
   const jobs = { ...pods, group: 'batch', apiVersion: 'batch/v1', kind: 'Job', resource: 'jobs' };
 

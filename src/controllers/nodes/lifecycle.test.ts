@@ -25,7 +25,12 @@ const addNode = (name: string, metadata: NodeObject['metadata'] = {}, spec: Node
 const report = (name: string, conditions: { [type: string]: string }) => {
   const lastHeartbeatTime = formatTime(cluster.clock.now());
   const list = Object.entries(conditions).map(([type, status]) => ({
-    ...{ type, status, reason: 'Said', message: 'so', lastHeartbeatTime, lastTransitionTime: lastHeartbeatTime },
+    type,
+    status,
+    reason: 'Said',
+    message: 'so',
+    lastHeartbeatTime,
+    lastTransitionTime: lastHeartbeatTime,
   }));
   return cluster.client
     .kind(kinds.nodes)
@@ -51,7 +56,8 @@ const recorded = async () => {
 };
 async function addPod(name: string, nodeName: string, ready = 'True') {
   const spec = {
-    ...{ automountServiceAccountToken: false, ...(nodeName === '' ? {} : { nodeName }) },
+    automountServiceAccountToken: false,
+    ...(nodeName === '' ? {} : { nodeName }),
     containers: [{ name: 'c', image: 'example.com/app:1' }],
   };
   const pod = await cluster.client.kind(kinds.pods).create({ metadata: { namespace: 'default', name }, spec });
@@ -157,10 +163,16 @@ describe('node-lifecycle-controller: health', () => {
     await live(10, ['friend']);
     const status = 'Unknown';
     expect(await conditions('new')).toEqual({
-      ...{ Ready: status, MemoryPressure: status, DiskPressure: status, PIDPressure: status },
+      Ready: status,
+      MemoryPressure: status,
+      DiskPressure: status,
+      PIDPressure: status,
     });
     expect((await node('new')).status?.conditions?.[0]).toEqual({
-      ...{ type: 'Ready', status, reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' },
+      type: 'Ready',
+      status,
+      reason: 'NodeStatusNeverUpdated',
+      message: 'Kubelet never posted node status.',
       lastHeartbeatTime: '2026-01-01T00:00:00Z',
       lastTransitionTime: '2026-01-01T00:01:05Z',
     });
@@ -177,8 +189,11 @@ describe('node-lifecycle-controller: health', () => {
     expect(await conditions('one')).toMatchObject({ Ready: 'True' });
     await live(10, ['friend']);
     expect((await node('one')).status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
-      ...{ status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' },
-      ...{ lastHeartbeatTime: '2026-01-01T00:00:00Z', lastTransitionTime: '2026-01-01T00:01:00Z' },
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+      lastHeartbeatTime: '2026-01-01T00:00:00Z',
+      lastTransitionTime: '2026-01-01T00:01:00Z',
     });
     expect(await conditions('one')).toMatchObject({
       MemoryPressure: 'Unknown',

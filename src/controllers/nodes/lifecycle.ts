@@ -22,7 +22,14 @@ export const nodeLifecycleController: Controller = {
     const pods = informers.of(kinds.pods);
     const evictor = new Evictor({ client, clock, names, nodes });
     const monitor = new NodeMonitor({
-      ...{ client, clock, events, log, names, nodes, leases, evictor },
+      client,
+      clock,
+      events,
+      log,
+      names,
+      nodes,
+      leases,
+      evictor,
       podsOf: byNode(pods),
     });
     const nodeWork = queue('node_lifecycle_controller', async (key) => {

@@ -21,7 +21,9 @@ type Tolerations = NonNullable<NonNullable<Pod['spec']>['tolerations']>;
 const out: NodeTaint = { key: 'out', effect: 'NoExecute' };
 const off: NodeTaint = { key: 'off', value: 'now', effect: 'NoExecute' };
 const tolerate = (key: string, tolerationSeconds?: number): Tolerations[number] => ({
-  ...{ key, operator: 'Exists', effect: 'NoExecute' },
+  key,
+  operator: 'Exists',
+  effect: 'NoExecute',
   ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
 });
 const addNode = async (...taints: NodeTaint[]) => {
@@ -34,7 +36,8 @@ const addPod = (name: string, tolerations: Tolerations = [], nodeName = 'node') 
   cluster.client.kind(kinds.pods).create({
     metadata: { namespace: 'default', name, finalizers: ['example.com/hold'] },
     spec: {
-      ...{ automountServiceAccountToken: false, tolerations },
+      automountServiceAccountToken: false,
+      tolerations,
       containers: [{ name: 'c', image: 'example.com/app:1' }],
       ...(nodeName === '' ? {} : { nodeName }),
     },
@@ -101,7 +104,9 @@ describe('taint-eviction-controller', () => {
     const { status } = await cluster.client.kind(kinds.pods).get({ namespace: 'default', name: 'sitting' });
     expect(status?.conditions).toMatchObject([
       {
-        ...{ type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'DeletionByTaintManager',
         message: 'Taint manager: deleting due to NoExecute taint',
         lastTransitionTime: '2026-01-01T00:00:00Z',
       },

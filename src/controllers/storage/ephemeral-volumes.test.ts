@@ -60,8 +60,12 @@ describe('ephemeral-volume-controller', () => {
         annotations: { 'example.com/note': 'kept' },
         ownerReferences: [
           {
-            ...{ apiVersion: 'v1', kind: 'Pod', name: 'box', uid: pod.metadata.uid },
-            ...{ controller: true, blockOwnerDeletion: true },
+            apiVersion: 'v1',
+            kind: 'Pod',
+            name: 'box',
+            uid: pod.metadata.uid,
+            controller: true,
+            blockOwnerDeletion: true,
           },
         ],
       },

@@ -29,7 +29,9 @@ export const ephemeralVolumeController: Controller = {
       }
       const { labels, annotations } = template.metadata ?? {};
       const metadata = {
-        ...{ namespace, name, ownerReferences: [controllerReference(kinds.pods, pod, names)] },
+        namespace,
+        name,
+        ownerReferences: [controllerReference(kinds.pods, pod, names)],
         ...(labels === undefined ? {} : { labels }),
         ...(annotations === undefined ? {} : { annotations }),
       };

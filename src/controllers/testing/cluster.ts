@@ -65,7 +65,10 @@ export async function testCluster(
   await bindUsers(server.client, controllers, names);
   const start = () =>
     startControllers({
-      ...{ controllers, names, clock, log },
+      controllers,
+      names,
+      clock,
+      log,
       settings: { ...defaultSettings, ...settings },
       random: { uuid: () => crypto.randomUUID(), integer: (below) => Math.floor(Math.random() * below) },
       reader: as(`system:${componentName}`, []),

@@ -73,7 +73,9 @@ export async function createRevision<O extends Named>(
     const hash = templateHash(data, collisionCount);
     const name = `${prefix.slice(0, 223)}-${hash}`;
     const metadata = {
-      ...{ namespace, name, annotations },
+      namespace,
+      name,
+      annotations,
       labels: { ...labels, [hashLabel]: hash },
       ownerReferences: [controllerReference(kind, owner, names)],
     };

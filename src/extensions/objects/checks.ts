@@ -12,18 +12,18 @@ const tooManyChecks = new TooManyChecks('too many values are compared with schem
 
 /** What one validation compares: at most so many values, and some of them in each step. */
 export class Checks {
-  #left: number;
+  #remaining: number;
   readonly #pace = new Pace();
   #due = false;
 
   constructor(limit: number) {
-    this.#left = limit;
+    this.#remaining = limit;
   }
 
   /** Counts the comparison of a value with a schema. Throws when there are too many. */
   count(checks = 1): void {
-    this.#left -= checks;
-    if (this.#left < 0) throw tooManyChecks;
+    this.#remaining -= checks;
+    if (this.#remaining < 0) throw tooManyChecks;
     if (this.#pace.over(checks)) this.#due = true;
   }
 

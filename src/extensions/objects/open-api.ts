@@ -55,9 +55,11 @@ function reduce(schema: JsonObject, structural: Structural): void {
   const { required } = schema;
   if (!Array.isArray(required)) return;
   const valuesAreNullable = typeof values === 'object' && values.nullable;
-  const left = valuesAreNullable ? [] : required.filter((name) => properties.get(name as string)?.nullable !== true);
-  if (left.length === 0) delete schema['required'];
-  else schema['required'] = left;
+  const requiredNames = valuesAreNullable
+    ? []
+    : required.filter((name) => properties.get(name as string)?.nullable !== true);
+  if (requiredNames.length === 0) delete schema['required'];
+  else schema['required'] = requiredNames;
 }
 
 function addTypeFields(schema: JsonObject, dialect: Dialect, names: Names): void {

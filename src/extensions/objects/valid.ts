@@ -15,8 +15,8 @@ const longText = 4_096;
 
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */
 export function* isValid(schema: ValueSchema, value: Json, checks: Checks): Steps<boolean> {
-  const known = isScalarValid(schema, value, checks);
-  if (known !== undefined) return known;
+  const scalarResult = isScalarValid(schema, value, checks);
+  if (scalarResult !== undefined) return scalarResult;
   checks.count();
   if (checks.due) yield;
   if (value === null && !isNullValid(schema)) return false;

@@ -86,8 +86,8 @@ interface Place {
 function* isUnchanged({ path, correlation, nearest }: Place): Steps<boolean> {
   // Both were converted to the same type before they were compared.
   if (path === 'apiVersion' || path === 'kind') return false;
-  const known = correlation ?? nearest;
-  return known !== undefined && (yield* known.isUnchanged());
+  const knownCorrelation = correlation ?? nearest;
+  return knownCorrelation !== undefined && (yield* knownCorrelation.isUnchanged());
 }
 
 const childPath = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);

@@ -26,7 +26,7 @@ type Definition = ObjectOf<typeof CustomResourceDefinition>;
 export function* validateSchemaRules(
   definition: Definition,
   old: Definition | undefined,
-  found: readonly FieldError[],
+  ruleErrors: readonly FieldError[],
   names: Names,
 ): Steps<FieldError[]> {
   const errors: FieldError[][] = [];
@@ -39,7 +39,7 @@ export function* validateSchemaRules(
     const path = `${at}.openAPIV3Schema`;
     if (yield* isNonStructural(schema)) continue;
     if ((yield* fieldErrorsInSteps(validateStructural(schema, path, names))).length > 0) continue;
-    const invalid = found.map(({ field }) => field).filter((field) => isWithin(field, path));
+    const invalid = ruleErrors.map(({ field }) => field).filter((field) => isWithin(field, path));
     if (invalid.some((field) => /\.(?:pattern|default(?:[.[].*)?)$/.test(field))) continue;
     const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));
     stored ??= yield* storedIn(before.values(), names);

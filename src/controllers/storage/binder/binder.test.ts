@@ -28,7 +28,9 @@ const addVolume = (name: string, spec: VolumeSpec = {}, metadata: PersistentVolu
   cluster.client.kind(kinds.persistentVolumes).create({
     metadata: { ...metadata, name },
     spec: {
-      ...{ capacity: { storage: '5Gi' }, accessModes: ['ReadWriteOnce'], storageClassName: 'class' },
+      capacity: { storage: '5Gi' },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'class',
       ...(spec.nfs || spec.csi ? {} : { hostPath: { path: '/data' } }),
       ...spec,
     },
@@ -94,7 +96,11 @@ describe('persistentvolume-binder-controller: binding', () => {
     const { spec, metadata: ofVolume } = await volume('disk');
     expect(ofVolume.annotations).toEqual({ [bound]: 'yes' });
     expect(spec?.claimRef).toEqual({
-      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      namespace,
+      name,
+      uid,
       resourceVersion: metadata.resourceVersion,
     });
     expect(await recorded()).toEqual([]);

@@ -24,7 +24,11 @@ export const volumeBinderController: Controller = {
     const claims = informers.of(kinds.persistentVolumeClaims);
     const volumes = informers.of(kinds.persistentVolumes);
     const binder: Binder = {
-      ...{ client, events, names, claims, volumes },
+      client,
+      events,
+      names,
+      claims,
+      volumes,
       classes: informers.of(kinds.storageClasses),
       available: volumes.indexBy('available by class', (volume) =>
         volume.status?.phase === 'Available' ? [storageClassOf(volume, names)] : [],

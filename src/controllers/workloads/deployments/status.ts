@@ -30,9 +30,12 @@ export function setDeploymentCondition(
   const time = formatTime(now);
   const since = before?.status === value ? before.lastTransitionTime : time;
   const condition = {
-    ...{ type, status: value, lastUpdateTime: time },
+    type,
+    status: value,
+    lastUpdateTime: time,
     ...(since === undefined ? {} : { lastTransitionTime: since }),
-    ...{ reason, message },
+    reason,
+    message,
   };
   status.conditions = [...withoutCondition(status.conditions, type), condition];
 }

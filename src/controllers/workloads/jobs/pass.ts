@@ -60,7 +60,13 @@ export function newPass(context: ControllerContext, job: Job, pods: readonly Pod
   const countedFailed = newFailed.filter((pod) => isCounted(spec?.podFailurePolicy, pod));
   const indexes = isIndexed(job) ? indexesOf(names, job, pods, active) : undefined;
   return {
-    ...{ context, job, pods, active, uncounted, indexes, now },
+    context,
+    job,
+    pods,
+    active,
+    uncounted,
+    indexes,
+    now,
     succeeded:
       indexes === undefined
         ? (status?.succeeded ?? 0) + newSucceeded.length + uncounted.succeeded.size

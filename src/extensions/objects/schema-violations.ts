@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, type Json } from '../../meta/index.ts';
 
 /** What is wrong with a value, by its path below the validated value. */
-export type Fault =
+export type SchemaViolation =
   | { readonly kind: 'required'; readonly path: string }
   | { readonly kind: 'notSupported'; readonly path: string; readonly value: Json; readonly values: readonly Json[] }
   | { readonly kind: 'tooLong'; readonly path: string; readonly max: number }
@@ -16,79 +16,79 @@ export type Fault =
   /** Reported at the validated value, without a value of its own. */
   | { readonly kind: 'whole'; readonly why: string };
 
-/** How many faults of one value are kept: as many errors as a Status reports. */
-const MAX_FAULTS = 1_000;
+/** How many violations of one value are kept: as many errors as a Status reports. */
+const MAX_VIOLATIONS = 1_000;
 
 /** The outcome of the validation of one value. */
 export class Outcome {
-  readonly #faults: Fault[] = [];
+  readonly #violations: SchemaViolation[] = [];
   /** The number of checks that passed, by which the best of several schemas is chosen. */
   matches = 0;
 
   get isValid(): boolean {
-    return this.#faults.length === 0;
+    return this.#violations.length === 0;
   }
 
-  /** No further faults are kept. */
+  /** No further violations are kept. */
   get isFull(): boolean {
-    return this.#faults.length >= MAX_FAULTS;
+    return this.#violations.length >= MAX_VIOLATIONS;
   }
 
   /** Each once. */
-  get faults(): Iterable<Fault> {
+  get violations(): Iterable<SchemaViolation> {
     const ids = new Map<unknown, number>();
-    const found = new Map<string, Fault>();
-    for (const fault of this.#faults) {
-      // Values and enumerations are the same objects in equal faults: their text may be long.
-      const key = Object.values(fault).map((part: unknown) => {
+    const unique = new Map<string, SchemaViolation>();
+    for (const violation of this.#violations) {
+      // Values and enumerations are the same objects in equal violations: their text may be long.
+      const key = Object.values(violation).map((part: unknown) => {
         if (typeof part !== 'object' || part === null) return String(part);
         if (!ids.has(part)) ids.set(part, ids.size);
         return ids.get(part);
       });
-      found.set(JSON.stringify(key), fault);
+      unique.set(JSON.stringify(key), violation);
     }
-    return found.values();
+    return unique.values();
   }
 
-  add(fault: Fault): void {
-    if (!this.isFull) this.#faults.push(fault);
+  add(violation: SchemaViolation): void {
+    if (!this.isFull) this.#violations.push(violation);
   }
 
   merge(other: Outcome): void {
-    for (const fault of other.#faults) this.add(fault);
+    for (const violation of other.#violations) this.add(violation);
     this.matches += other.matches;
   }
 
-  /** The faults no longer count. */
+  /** The violations no longer count. */
   forgive(): void {
-    this.#faults.length = 0;
+    this.#violations.length = 0;
   }
 }
 
 const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-/** The field error of a fault; `base` is the path of the validated value, empty for a whole object. */
-export function errorOf(fault: Fault, base: string): FieldError {
+/** The field error of a violation; `base` is the path of the validated value, empty for a whole object. */
+export function errorOf(violation: SchemaViolation, base: string): FieldError {
   const root = base === '' ? '<nil>' : base;
-  if (fault.kind === 'whole') return fieldError.invalid(root, '', fault.why);
-  const below = fault.path.replace(/^\./, '');
+  if (violation.kind === 'whole') return fieldError.invalid(root, '', violation.why);
+  const below = violation.path.replace(/^\./, '');
   const field = below === '' ? root : base === '' ? below : `${base}.${below}`;
-  switch (fault.kind) {
+  switch (violation.kind) {
     case 'required':
       return fieldError.required(field);
     case 'notSupported':
       return fieldError.notSupported(
         field,
-        fault.value,
-        fault.values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value, plain))),
+        violation.value,
+        violation.values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value, plain))),
       );
     case 'tooLong':
-      return fieldError.tooLong(field, fault.max);
+      return fieldError.tooLong(field, violation.max);
     case 'tooMany':
-      return fieldError.tooMany(field, fault.actual, fault.max);
+      return fieldError.tooMany(field, violation.actual, violation.max);
     case 'type':
-      return fieldError.typeInvalid(field, fault.value, fault.why);
+      return fieldError.typeInvalid(field, violation.value, violation.why);
     default:
-      return fieldError.invalid(field, fault.value, fault.why);
+      return fieldError.invalid(field, violation.value, violation.why);
   }
 }

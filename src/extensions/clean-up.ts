@@ -22,7 +22,7 @@ export function beginCleanUp(definition: Definition, { names, now }: StrategyCon
   setCondition(definition, terminating('True', 'InstanceDeletionPending', message), now);
 }
 
-/** Whether the objects of a definition are to be deleted. */
+/** Whether the objects of a definition must be deleted. */
 export const needsCleanUp = ({ metadata }: Definition, names: Names): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanUpFinalizer(names)) === true;
 
@@ -30,7 +30,7 @@ export interface CleanUpOptions {
   readonly registry: Registry;
   readonly names: Names;
   readonly clock: Clock;
-  /** Resolves after the time (ms), and at once when the work is to stop. */
+  /** Resolves after `ms`, or at once when the clean-up stops. */
   readonly pause: (ms: number) => Promise<void>;
   readonly stopped: () => boolean;
 }
@@ -83,7 +83,7 @@ export async function cleanUp(options: CleanUpOptions, { metadata, spec }: Defin
   await removeFinalizer(options, name, uid);
 }
 
-/** Resolves when no object is left, or when the work is to stop. */
+/** Resolves when no object remains, or when the clean-up stops. */
 async function deleteObjects(
   { registry, clock, pause, stopped }: CleanUpOptions,
   resource: Resource,

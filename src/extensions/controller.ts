@@ -62,7 +62,7 @@ export class CustomResources {
   readonly #definitions = new Map<string, Known>();
   /** The definition that has a name in a group. */
   readonly #claims = new Map<string, string>();
-  /** Definitions whose status is to be written. */
+  /** Definitions whose status needs to be written. */
   readonly #stale = new Set<string>();
   /** Running clean-ups by uid. */
   readonly #cleanUps = new Map<string, Promise<void>>();
@@ -110,7 +110,7 @@ export class CustomResources {
     const object = received as Definition;
     const same = entry?.object.metadata.uid === object.metadata.uid ? entry : undefined;
     if (entry !== undefined && same === undefined) this.#tell(name, undefined);
-    // The generation tells whether the spec, which may be large, has changed.
+    // The generation shows whether the spec, which may be large, has changed.
     const { spec, metadata: { generation } = {} } = same?.object ?? {};
     if (spec !== undefined && generation === object.metadata.generation) object.spec = spec;
     const next = same ?? { object, accepted: noNames, claimed: [], naming: noNaming, served: undefined };

@@ -28,7 +28,7 @@ export const acceptedForm = (names: DefinitionNames): OwnNames => ({
   ...(names.categories.length === 0 ? {} : { categories: [...names.categories] }),
 });
 
-/** Names by which clients find resources; names of kinds are apart from them. */
+/** Names that identify resources to clients; names of kinds are a separate set. */
 export type NameUse = 'resource' | 'kind';
 
 /** The names that a definition claims, with their use. Empty ones are not claimed. */

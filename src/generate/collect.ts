@@ -52,7 +52,7 @@ class Collector {
   /** Defines the components that were referred to. Returns the names of the kinds. */
   collect(): string[] {
     const kinds: string[] = [];
-    // Components that are referred to meanwhile are behind.
+    // Components that are referenced during the loop are appended.
     for (const component of this.#queue) {
       const name = this.#names.get(component) as string;
       const kind = this.#kinds.get(component);
@@ -62,7 +62,7 @@ class Collector {
     return kinds;
   }
 
-  /** A reference to the type of a component; the schema itself where that is no object with fields. */
+  /** A reference to the type of a component; the schema itself unless the component is an object with fields. */
   refer(component: string): JsonSchema {
     const name = this.#names.get(component);
     if (name === undefined) return this.#schema(this.#sources.components.get(component) ?? {}, undefined);
@@ -116,7 +116,7 @@ class Collector {
     return { ...out, ...this.#combined(source, extension) };
   }
 
-  /** Schemas that a value fulfils beside its own. */
+  /** Schemas that a value satisfies in addition to its own. */
   #combined(source: JsonObject, extension: string): JsonSchema {
     const out: Mutable = {};
     for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {

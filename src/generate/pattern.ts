@@ -3,7 +3,7 @@ interface Cursor {
   readonly source: string;
   at: number;
   inClass: boolean;
-  /** The token before was a class such as `\w`, behind which `-` is no range. */
+  /** Whether the previous token was a class such as `\w`, after which `-` does not form a range. */
   afterClass: boolean;
 }
 

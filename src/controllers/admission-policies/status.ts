@@ -103,7 +103,7 @@ function isBuiltIn(apiVersion: string, { domain }: Names): boolean {
   return !group.includes('.') || group.endsWith(`.${domain}`);
 }
 
-/** Undefined: it is no built-in kind. */
+/** Undefined for a kind that is not built in. */
 function builtInType({ group, version, kind }: GroupVersionKind, names: Names): StructSchema | undefined {
   if (!isBuiltIn(formatGroupVersion({ group, version }), names)) return undefined;
   const [first = ''] = group.split('.');

@@ -24,7 +24,7 @@ export interface Range {
   readonly now: number;
 }
 
-/** How many replicas there are to be, with the conditions that say why. */
+/** The desired number of replicas, with the conditions that explain it. */
 export interface Decision {
   readonly replicas: number;
   readonly able: Reason;

@@ -49,7 +49,7 @@ export const horizontalPodAutoscalerController: Controller = {
       try {
         await reconcile({ context, autoscaler, memory, conditions, now: clock.now() }, memories);
       } catch (error) {
-        log.warn('an autoscaler could not be reconciled', { key, error });
+        log.warn('failed to reconcile an autoscaler', { key, error });
       }
       // Failures are reported in the status: none is a reason to try again sooner.
       return { requeueAfterMs: syncMs };
@@ -123,7 +123,7 @@ interface Decided {
   readonly metrics: MetricStatus[];
 }
 
-/** How many replicas there are to be. */
+/** The desired number of replicas. */
 async function decide(pass: Pass, scale: ScaleObject, memories: ReadonlyMap<string, Remembered>): Promise<Decided> {
   const { autoscaler, memory, conditions, now } = pass;
   const { minReplicas: least = 1, maxReplicas: most = 1, behavior } = autoscaler.spec ?? {};

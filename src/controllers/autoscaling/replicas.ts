@@ -83,7 +83,7 @@ function isStartingUp(pod: Pod, { time, window }: Sample, now: number): boolean 
 
 /**
  * The replicas for an average usage of each pod. Pods that are not ready count as idle where that means fewer replicas;
- * pods without a sample count as idle when there is to be more of them, and as `assumed` when there is to be less.
+ * pods without a sample count as idle when scaling up, and as `assumed` when scaling down.
  */
 function proposed(
   basis: Basis,

@@ -94,7 +94,7 @@ async function reconcile(
   }
 }
 
-/** The pods that are to be evicted and are not yet deleted, with the times of their evictions. */
+/** The evicted pods that are not deleted yet, with the times of their evictions. */
 function disruptedPods(
   { events }: ControllerContext,
   budget: Budget,

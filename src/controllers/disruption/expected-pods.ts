@@ -10,7 +10,7 @@ import type { ControllerContext } from '../types.ts';
 
 export type Budget = BudgetSchema & Named;
 
-/** How many pods there should be, and how many of them have to be healthy. */
+/** The expected number of pods, and how many of them must be healthy. */
 export interface ExpectedPods {
   readonly expected: number;
   readonly desiredHealthy: number;

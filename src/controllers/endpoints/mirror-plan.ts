@@ -24,7 +24,7 @@ export const mirroredAddresses = 1000;
 
 interface MirrorPlan {
   readonly changes: SliceChanges;
-  /** Addresses that are no IP addresses. */
+  /** The number of addresses that are not IP addresses. */
   readonly invalid: number;
   /** Addresses that are left out for any reason. */
   readonly skipped: number;

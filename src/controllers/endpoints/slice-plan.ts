@@ -129,7 +129,7 @@ function endpointOf(service: Service, pod: Pod, family: string, zone: string): E
   };
 }
 
-/** The labels of the service, and those by which slices are found. */
+/** The labels of the service, and those that identify its slices. */
 function sliceLabels({ service, names }: PlanInput): { [key: string]: string } {
   const keys = endpointKeys(names);
   const { [keys.headless]: _, ...labels } = service.metadata.labels ?? {};
@@ -193,7 +193,7 @@ function pack(
 
 const sizeOf = ({ endpoints }: Slice): number => endpoints?.length ?? 0;
 
-/** The wanted endpoints that the slice has, which are no longer wanted elsewhere. */
+/** The desired endpoints that the slice has; removes them from `desired`. */
 function keep(slice: Slice, desired: Map<string, Endpoint>): { endpoints: Endpoint[]; changed: boolean } {
   const endpoints: Endpoint[] = [];
   let changed = false;

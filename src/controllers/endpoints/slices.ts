@@ -31,7 +31,7 @@ export const slicesByService = (slices: Informer<Slice>, names: Names, manager: 
     return key === undefined ? [] : [key];
   });
 
-/** Calls `add` with the service of each slice of the manager that changes, also when it is no longer one of them. */
+/** Calls `add` with the service of each changed slice that belongs, or belonged before, to the manager. */
 export function onSlices(slices: Informer<Slice>, names: Names, manager: string, add: (service: string) => void): void {
   slices.onChange((slice, old) => {
     const now = slice && serviceOf(slice, names, manager);

@@ -68,7 +68,7 @@ type Members = Map<string, Member>;
 const addressKey = ({ ip, targetRef }: Address): string => `${ip} ${targetRef?.uid ?? ''}`;
 
 /**
- * The subsets in their canonical form: each port with the same addresses is in the same one, an address is there once,
+ * The subsets in their canonical form: each port with the same addresses is in the same subset, an address occurs once,
  * and not ready if it is anywhere.
  */
 export function repack(subsets: readonly Subset[]): Subset[] {

@@ -9,7 +9,7 @@ export type ZoneCounts = ReadonlyMap<string, number>;
 /** How much more than its share an endpoint may have to serve. */
 const overload = 0.2;
 
-/** The endpoints that a zone needs at least whose share are so many. */
+/** The minimum number of endpoints for a zone with this share. */
 export const zoneMinimum = (share: number): number => Math.ceil(share / (1 + overload));
 
 interface ZoneAllocation {
@@ -60,7 +60,7 @@ export function allocateZones(
   return counts.size === 0 ? { failure: 'No hints allocated for zones' } : { zones, counts };
 }
 
-/** How many of so many endpoints each zone should have; a text why that cannot be. */
+/** The number of endpoints for each zone, or a text that says why they cannot be distributed. */
 function allocationsOf(shares: ZoneShares | undefined, total: number): Map<string, ZoneAllocation> | string {
   if (shares === undefined) {
     return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes';

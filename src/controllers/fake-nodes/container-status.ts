@@ -32,7 +32,7 @@ export class Turn {
     this.behaviour = behaviour;
   }
 
-  /** Whether the time has come; if not, the turn is to be repeated then. */
+  /** Whether the time has come; if not, the step is repeated then. */
   isDue(time: number): boolean {
     if (time <= this.now) return true;
     this.wakeMs = Math.min(this.wakeMs, time - this.now);

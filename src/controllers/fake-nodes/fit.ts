@@ -119,7 +119,7 @@ function filters(
   };
 }
 
-/** The resources of which the node has too little left. */
+/** The resources that the node lacks. */
 function lacks(requests: readonly [string, Quantity][], node: NodeObject, load: NodeLoad): Rejection | undefined {
   const allocatable = parseResourceList(node.status?.allocatable);
   const reasons: string[] = [];

@@ -1,4 +1,4 @@
-/** Which nodes a pod may run on by the pods that are there: required affinity and anti-affinity. */
+/** Which nodes a pod may run on given the pods on them: required affinity and anti-affinity. */
 import { type Json, selectorFromObject } from '../../meta/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import type { Namespace, PodAffinityTerm } from '../../types/core-v1.ts';

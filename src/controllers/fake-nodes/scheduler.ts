@@ -45,7 +45,7 @@ export const fakeScheduler: Controller = {
         }
         const allNodes = nodes.list();
         const selected = await selectedNodes(pod, allNodes, context.turns);
-        // What has changed meanwhile is in the queue again.
+        // A pod that has changed since is in the queue again.
         if (pods.getByKey(key) !== pod) return;
         const candidates = allNodes.map((node) => ({
           node,

@@ -159,7 +159,7 @@ export class Collector {
       else this.#graph.apply(unblocked, this.#operations.resourceOf(identity), false);
       return;
     }
-    // A finalizer that says what is to become of the dependents is kept.
+    // A finalizer that decides about the dependents determines the policy.
     const blockedPolicy = finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background';
     const policy = finalizers.includes(orphanFinalizer) ? 'Orphan' : blockedPolicy;
     await this.#delete(identity, live, foreground ? 'Foreground' : policy);

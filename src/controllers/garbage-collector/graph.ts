@@ -13,9 +13,9 @@ import { blockedOwners, isNeeded, Node } from './node.ts';
 
 /** What the graph asks for; objects are named by uid. */
 export interface GraphActions {
-  /** The object, or its absence, is to be looked at: its owners may be absent, or its dependents deleted. */
+  /** Checks an object or its absence: its owners may be absent, or its dependents need to be deleted. */
   readonly attemptToDelete: (uid: string) => void;
-  /** The dependents of the object are to be orphaned. */
+  /** Orphans the dependents of the object. */
   readonly attemptToOrphan: (uid: string) => void;
   /** The object has an owner in another namespace, or, at cluster scope, in a namespace. */
   readonly reportInvalidNamespace: (node: Identity, owner: OwnerReference) => void;
@@ -53,7 +53,7 @@ export class Graph {
     return this.#nodes.size;
   }
 
-  /** Takes the state of an object. `told`: by the feed, which goes on to tell of it. */
+  /** Stores the state of an object. `isReported`: it comes from the feed, which also reports later changes. */
   apply(metadata: ObjectMeta, resource: ServedResource, isReported: boolean): void {
     const { uid = '', ownerReferences: owners = [], deletionTimestamp, finalizers = [] } = metadata;
     const beingDeleted = deletionTimestamp !== undefined;
@@ -121,7 +121,7 @@ export class Graph {
     this.#listing.set(keyOf(resource), ++this.#lists);
   }
 
-  /** The list is complete: whether objects exist that were not in it has to be confirmed. */
+  /** Handles the end of a list: objects that were not in it need to be confirmed. */
   listed(resource: ServedResource): void {
     const began = this.#listing.get(keyOf(resource)) ?? 0;
     for (const node of this.#nodes.values()) {

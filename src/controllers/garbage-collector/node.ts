@@ -9,7 +9,7 @@ const manyOwners = 16;
 /** An object with owners or dependents. */
 export class Node {
   identity: Identity;
-  /** Seen as it is in the API; otherwise only its dependents say that there is such an owner. */
+  /** Whether the object was read from the API; otherwise only its dependents name it as their owner. */
   observed = false;
   #owners: readonly OwnerReference[] = [];
   /** The references to owners by uid, once they have been asked for. */
@@ -20,7 +20,7 @@ export class Node {
   deletingDependents = false;
   /** It is being deleted, after its dependents have been orphaned. */
   orphaning = false;
-  /** When the feed told of it last: the number of the latest list that had begun. */
+  /** The number of the latest list that had begun when the feed last reported the object. */
   seen = 0;
   /** How many dependents block a deletion in the foreground. */
   blocking = 0;

@@ -18,7 +18,7 @@ const tokensOf = (informers: Informers, { systemNamespace, labels }: Names): Inf
 
 const dataOf = ({ data = {} }: TokenSecret, key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
 
-/** How long the token will still be valid (ms); at most 0 when it has expired or its expiration is no time. */
+/** The remaining validity of the token (ms); 0 or less when it has expired or its expiration is invalid. */
 function lifeOf(token: TokenSecret, now: number): number {
   const expiration = dataOf(token, 'expiration');
   if (expiration === '') return Number.POSITIVE_INFINITY;

@@ -9,7 +9,7 @@ import type { Controller } from '../types.ts';
 type TokenSecret = ObjectOf<typeof Secret>;
 
 const day = 86_400_000;
-/** The config map in the system namespace that tells since when the last use of tokens is recorded. */
+/** The config map in the system namespace that states since when the last use of tokens is recorded. */
 export const trackingMap = 'kube-apiserver-legacy-service-account-token-tracking';
 
 /**
@@ -71,7 +71,7 @@ function timeOfDay(text: string): number | undefined {
   return !Number.isNaN(time) && dayOf(time) === text ? time : undefined;
 }
 
-/** Whether a token was neither created nor used since a time. A last use that is no day is not known. */
+/** Whether a token was neither created nor used since a time. An invalid date of the last use does not count. */
 function isUnused({ metadata }: TokenSecret, since: number, { labels: prefix }: Names): boolean {
   const { creationTimestamp = '', deletionTimestamp, labels = {} } = metadata;
   if (deletionTimestamp !== undefined || Date.parse(creationTimestamp) >= since) return false;

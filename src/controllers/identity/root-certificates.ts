@@ -2,7 +2,7 @@ import { isStatus, type Names, StatusError } from '../../meta/index.ts';
 import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 
-/** Publishes the certificates by which pods verify the server in a config map of every namespace that is not being deleted. */
+/** Publishes the certificates with which pods verify the server, in a config map of every namespace not being deleted. */
 export const rootCertificatePublisher: Controller = {
   name: 'root-ca-certificate-publisher-controller',
   formerNames: ['root-ca-cert-publisher'],
@@ -45,7 +45,7 @@ export const rootCertificatePublisher: Controller = {
 /** How often the certificates are looked at again (ms). */
 const reloadMs = 60_000;
 
-/** Runs a task whenever the certificates by which pods verify the server have changed. */
+/** Runs a task whenever the certificates with which pods verify the server change. */
 export function onNewCertificates({ every, settings }: ControllerContext, task: () => void): void {
   let last = settings.rootCertificates();
   every(reloadMs, () => {

@@ -46,7 +46,7 @@ class Progress {
     this.#reconciles = reconciles;
   }
 
-  /** Looks at what a round has done. @throws Error when there is no end to it */
+  /** Checks the progress of a round. @throws Error when the work does not end */
   async check(): Promise<void> {
     const { ended, restless, running } = this.#reconciles;
     if (ended !== this.#ended || running.length === 0) {

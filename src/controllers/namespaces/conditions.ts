@@ -45,7 +45,7 @@ const conditionTypes: readonly ConditionType[] = [
     message: ({ discoveryFailure }) => discoveryFailure,
   },
   {
-    // Aggregated discovery has groups and versions apart, so that none has to be parsed.
+    // Aggregated discovery lists groups and versions separately, so that nothing needs parsing.
     type: 'NamespaceDeletionGroupVersionParsingFailure',
     fine: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],
     reason: 'GroupVersionParsingFailed',

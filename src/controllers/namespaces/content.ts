@@ -24,7 +24,7 @@ export class Content {
   }
 
   /**
-   * Deletes the objects of the resources, and adds to `found` what remains. Resolves to the seconds after which the rest
+   * Deletes the objects of the resources, and adds what remains to `findings`. Resolves to the seconds after which the rest
    * may be gone, 0 when nothing remains that is waited for.
    */
   async delete(

@@ -75,7 +75,7 @@ async function empty(
     if (stale.length > 0) remainingContent.discoveryFailure = staleText(stale);
     const resources = preferred.filter(({ namespaced, verbs }) => namespaced && verbs.includes('delete'));
     const pods = await content.delete(namespace, deletedAt, resources.filter(isPods), remainingContent);
-    // What pods use is there until they are gone.
+    // Objects that pods use remain until the pods are deleted.
     if (remainingContent.remaining.size > 0) return { remainingContent, estimate: pods };
     const others = resources.filter((resource) => !isPods(resource));
     return {

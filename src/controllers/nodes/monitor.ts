@@ -78,7 +78,7 @@ export class NodeMonitor {
     }
   }
 
-  /** An error about one node is no reason to leave the others alone: the next round tries again. */
+  /** An error with one node does not stop the others; the next round retries it. */
   async #try(node: NodeObject, task: () => Promise<void>): Promise<void> {
     try {
       await task();

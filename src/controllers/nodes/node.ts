@@ -5,7 +5,7 @@ import * as kinds from '../shared/kinds.ts';
 import type { NodeObject, NodeTaint } from '../shared/node-selection.ts';
 
 export type NodeCondition = NonNullable<NonNullable<NodeObject['status']>['conditions']>[number];
-/** The key and the effect, by which taints are told apart. */
+/** The key and the effect, which identify a taint. */
 export type TaintName = Pick<NodeTaint, 'key' | 'effect'>;
 
 export const nodeCondition = ({ status }: NodeObject, type: string): NodeCondition | undefined =>
@@ -32,7 +32,7 @@ export const hasTaint = (node: NodeObject, taint: TaintName): boolean =>
 /** How often taints are written after conflicts. */
 const attempts = 5;
 
-/** Taints that a node is to have, and taints that it is not to have. */
+/** Taints to add to a node and to remove from it. */
 export interface TaintChange {
   readonly add?: readonly TaintName[];
   readonly remove?: readonly TaintName[];

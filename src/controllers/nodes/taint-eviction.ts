@@ -9,7 +9,7 @@ import { taintsOf } from './node.ts';
 
 interface Eviction {
   readonly uid: string;
-  /** When the pod is to be deleted (ms). */
+  /** When to delete the pod (ms). */
   readonly due: number;
   state: 'scheduled' | 'begun' | 'done';
 }
@@ -74,7 +74,7 @@ export const taintEvictionController: Controller = {
         .subresource('status')
         .patch(pod.metadata, 'strategic', { metadata: { uid }, status: { conditions } });
     };
-    /** Decides when the pod is to be deleted, from the taints of its node. One that is gone changes nothing. */
+    /** Decides from the taints of its node when to delete the pod. */
     const schedule = (key: string, pod: Pod) => {
       const node = nodes.get('', pod.spec?.nodeName ?? '');
       if (node === undefined) return;

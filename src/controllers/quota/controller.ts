@@ -9,7 +9,7 @@ import { limitedResources, type Quota, usageOf } from './usage.ts';
 
 /** How often the usage of all quotas is counted again (ms). */
 const resyncMs = 300_000;
-/** When it is counted again after it has changed: a write that was admitted meanwhile may not have been stored (ms). */
+/** The delay before a changed quota is counted again (ms): a write admitted in between may not be stored yet. */
 const verifyMs = 5_000;
 /** How long changes of objects are gathered (ms). */
 const gatherMs = 100;

@@ -84,7 +84,7 @@ export async function claim<T extends Named, O extends Named>(
   return claimed;
 }
 
-/** Whether the owner is there, in the store, and not being deleted. */
+/** Whether the owner exists in the store and is not being deleted. */
 async function isAlive(
   client: Client,
   kind: KindPlace,

@@ -54,7 +54,7 @@ export async function createPod({ client, events, names }: Context, owner: PodOw
   }
 }
 
-/** Deletes a pod of the owner, and records it. One that is gone is no error. */
+/** Deletes a pod of the owner and records an event. Ignores a pod that no longer exists. */
 export async function deletePod({ client, events, names }: Context, owner: PodOwner, pod: Pod): Promise<void> {
   const subject = { ...owner.object, apiVersion: apiVersionOf(owner.kind, names), kind: owner.kind.kind };
   const name = pod.metadata.name ?? '';

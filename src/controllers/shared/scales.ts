@@ -6,7 +6,7 @@ import { resourceOf, type ServedResources } from '../metadata/discovery.ts';
 export interface Scale {
   readonly uid: string;
   readonly replicas: number;
-  /** The replicas that there are. */
+  /** The current number of replicas. */
   readonly current: number;
   /** Of the pods, as text. */
   readonly selector: string;

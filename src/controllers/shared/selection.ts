@@ -48,7 +48,7 @@ export class Evaluation {
     return this.took(costOf(selector));
   }
 
-  /** The same after the evaluation of so many requirements. */
+  /** The same after the evaluation of this many requirements. */
   took(requirements: number): Promise<void> | undefined {
     this.#requirements += requirements;
     if (this.#requirements < requirementsInStep) return undefined;

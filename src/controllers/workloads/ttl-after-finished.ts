@@ -7,7 +7,7 @@ import type { Controller } from '../types.ts';
 
 type Job = JobSchema & Named;
 
-/** When a finished job is to be deleted (ms); undefined while it is not finished, and where it is kept. */
+/** When to delete a finished job (ms); undefined for an unfinished job and for one without a time to live. */
 function expiryOf({ metadata, spec, status }: Job): number | undefined {
   const { ttlSecondsAfterFinished: seconds } = spec ?? {};
   const finished = status?.conditions?.find(

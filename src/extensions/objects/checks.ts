@@ -4,13 +4,13 @@ import { Pace, type Steps } from '../../meta/index.ts';
 export const maxChecks = 4_000_000;
 /** The same for the explanation why a value is not valid, which takes several times as long for each. */
 export const maxExplained = 500_000;
-/** A text of so many characters counts as one more value. */
+/** A text counts as one more value for each of this many characters. */
 const charactersPerCheck = 64;
 
 class TooManyChecks extends Error {}
 const tooManyChecks = new TooManyChecks('too many values are compared with schemas');
 
-/** What one validation compares: at most so many values, and some of them in each step. */
+/** The limit on comparisons of one validation, spent in steps. */
 export class Checks {
   #remaining: number;
   readonly #pace = new Pace();

@@ -63,7 +63,7 @@ export interface Walk {
   room: number;
 }
 
-/** The defaults that are to be set take more than the walk has room for. */
+/** The defaults to set exceed the remaining budget of the walk. */
 export class DefaultsTooLarge extends Error {}
 const defaultsTooLarge = new DefaultsTooLarge('the defaults take too much');
 
@@ -102,7 +102,7 @@ type Keeps = 'declared' | 'items' | 'all';
 
 export type ReadNormalForm = (schema: Structural, keeps?: Keeps) => NormalForm;
 
-/** Reads normal forms, each once. Defaults for which there is no room left within remain as they are declared. */
+/** Reads each normal form once. Defaults that exceed the budget for nested defaults remain as declared. */
 export function normalForms(names: Names): ReadNormalForm {
   const cache = { declared: new Map(), items: new Map(), all: new Map() } satisfies {
     [keeps in Keeps]: Map<Structural, NormalForm>;

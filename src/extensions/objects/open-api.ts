@@ -27,7 +27,7 @@ function* publish(structural: Structural, publisher: Publisher): Steps<JsonObjec
   if (pace.over()) yield;
   const { properties, items, additionalProperties: values, embeddedResource, preserveUnknownFields } = structural;
   const { properties: _, items: __, additionalProperties: ___, ...schema } = structural.schema;
-  // Version 2 has no nullable values, and clients refuse unknown fields beside declared ones.
+  // Version 2 has no nullable values, and clients reject unknown fields next to declared ones.
   const nullable = dialect === 'v2' && structural.nullable;
   const unknown = dialect === 'v2' && preserveUnknownFields;
   if (dialect === 'v2') reduce(schema, structural);

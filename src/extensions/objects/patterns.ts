@@ -62,7 +62,7 @@ function* patternsOf(schema: JsonObject, path: string): Steps<Place[]> {
   return places;
 }
 
-/** Why a pattern is no regular expression; undefined where it is one. */
+/** Why a pattern is not a regular expression; undefined for a valid one. */
 function problemOf(pattern: string): string | undefined {
   try {
     compileRegex(pattern);

@@ -61,7 +61,7 @@ function readable<T>(field: Nested<T>): T | undefined {
   return field.value;
 }
 
-/** What is wrong with the fields that the `scale` subresource shows. */
+/** The errors of the spec fields that the `scale` subresource exposes. */
 export function validateScaleSpec(object: JsonObject, { specReplicasPath = '' }: ScalePaths): FieldError[] {
   return validateReplicas(object, specReplicasPath);
 }

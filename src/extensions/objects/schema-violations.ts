@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, type Json } from '../../meta/index.ts';
 
-/** What is wrong with a value, by its path below the validated value. */
+/** A violation of the schema, with its path below the validated value. */
 export type SchemaViolation =
   | { readonly kind: 'required'; readonly path: string }
   | { readonly kind: 'notSupported'; readonly path: string; readonly value: Json; readonly values: readonly Json[] }
@@ -16,25 +16,25 @@ export type SchemaViolation =
   /** Reported at the validated value, without a value of its own. */
   | { readonly kind: 'whole'; readonly why: string };
 
-/** How many violations of one value are kept: as many errors as a Status reports. */
+/** Maximum number of recorded violations of one value: as many errors as a Status reports. */
 const MAX_VIOLATIONS = 1_000;
 
 /** The outcome of the validation of one value. */
 export class Outcome {
   readonly #violations: SchemaViolation[] = [];
-  /** The number of checks that passed, by which the best of several schemas is chosen. */
+  /** The number of passed checks, which selects the best of several schemas. */
   matches = 0;
 
   get isValid(): boolean {
     return this.#violations.length === 0;
   }
 
-  /** No further violations are kept. */
+  /** Whether the maximum is reached; further violations are dropped. */
   get isFull(): boolean {
     return this.#violations.length >= MAX_VIOLATIONS;
   }
 
-  /** Each once. */
+  /** The distinct violations. */
   get violations(): Iterable<SchemaViolation> {
     const ids = new Map<unknown, number>();
     const unique = new Map<string, SchemaViolation>();
@@ -59,7 +59,7 @@ export class Outcome {
     this.matches += other.matches;
   }
 
-  /** The violations no longer count. */
+  /** Drops all violations. */
   forgive(): void {
     this.#violations.length = 0;
   }

@@ -214,7 +214,7 @@ function* fulfils({ allOf, anyOf, oneOf, not }: ValueSchema, value: Json, checks
   return not === undefined || !(yield* isValid(not, value, checks));
 }
 
-/** How many of the schemas a value is valid by; at most so many. */
+/** The number of schemas that the value satisfies, counted up to a maximum. */
 function* countValid(schemas: readonly ValueSchema[], value: Json, checks: Checks, most: number): Steps<number> {
   let count = 0;
   for (const schema of schemas) {

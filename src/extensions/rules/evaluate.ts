@@ -24,7 +24,7 @@ const maxCallCost = 1_000_000;
 export const maxObjectCost = 10_000_000;
 /** What evaluations may cost until other work gets a turn: a millisecond or so. */
 const maxTurnCost = 20_000;
-/** What any evaluation takes beside its cost. */
+/** The fixed time of any evaluation, in addition to its cost. */
 const callCost = 50;
 /** Of the result of a messageExpression, in bytes. */
 const maxMessage = 5 * 1024;
@@ -76,7 +76,7 @@ export function rulesNotChecked(errors: readonly FieldError[]): FieldError[] {
 interface Place {
   readonly path: string;
   readonly value: Json;
-  /** Undefined: there is no old value. */
+  /** Undefined without an old value. */
   readonly correlation: Correlation | undefined;
   /** Of the nearest value around it that has an old value. */
   readonly nearest: Correlation | undefined;

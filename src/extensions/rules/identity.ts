@@ -1,7 +1,7 @@
 import { emptyStructural, type Structural } from '../structural.ts';
 
 const text: Structural = { ...emptyStructural, type: 'string', schema: { type: 'string' } };
-/** Names of objects have at most so many characters, which bounds the cost of rules about them. */
+/** Maximum length of the name of an object (characters), which bounds the cost of rules about it. */
 const maxName = 253;
 
 /** Text of at most `most` characters, or of what the schema declares where that is less. */

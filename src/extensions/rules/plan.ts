@@ -128,7 +128,7 @@ function* compile(structural: Structural, isResource: boolean): Steps<PlannedNod
   return { read: binding.read, rules, size };
 }
 
-/** A rule on values of which nothing is known. */
+/** A rule on values without a known type. */
 const unusable = (rule: Rule): PlannedRule => ({
   rule,
   program: undefined,

@@ -19,7 +19,7 @@ import { isNonStructural, validateStructural } from './structural-schema.validat
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
 /**
- * Validates the rules of schemas that are valid themselves: `found` are the errors of all other validation. On an update,
+ * Validates the rules of schemas that are valid themselves: `errors` are those of all other validation. On an update,
  * those of schemas that did not change remain as they are, and stored expressions may use what newer servers have
  * written them with.
  */

@@ -100,7 +100,7 @@ function validateTimes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldE
   const startChanged = start !== old.startTime;
   const endChanged = end !== old.completionTime;
   const completeChanged = complete !== has(old, 'Complete');
-  // A job that is resumed starts anew.
+  // A resumed job starts again.
   const resumed =
     has(old, 'Suspended') &&
     (status.conditions ?? []).some((condition) => condition.type === 'Suspended' && condition.status === 'False');

@@ -75,7 +75,7 @@ function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string,
   return errors;
 }
 
-/** Validates a `fieldRef`; `shown` are the field paths supported here, in alphabetical order. */
+/** Validates a `fieldRef`; `values` are the field paths supported here, in alphabetical order. */
 export function validateFieldRef(
   { apiVersion = '', fieldPath = '' }: Infer<typeof ObjectFieldSelector>,
   values: readonly string[],

@@ -121,7 +121,7 @@ function profilesWarnings(subject: Subject, { name = '', securityContext }: Cont
   return warnings;
 }
 
-/** Deprecated and removed volume sources; `shown` is the field name in the warning where it differs. */
+/** Deprecated and removed volume sources; `field` is the field name in the warning where it differs. */
 export const deprecatedSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],

@@ -74,7 +74,7 @@ export function validateRestartAlways({ spec }: PodTemplateSpec, path: string, k
   return errors;
 }
 
-/** The errors of a whole object once more: some kinds report them from validation and from update validation. */
+/** The errors of a whole object a second time: some kinds report them from validation and from update validation. */
 export const validateAgain = (object: object, schema: StructSchema, own: FieldError[], names: Names): FieldError[] => [
   ...validate(object as ApiObject, compile(schema, names)),
   ...own,

@@ -1,4 +1,4 @@
-/** Claims are bound to volumes, or told why they are not. */
+/** Binds claims to volumes, or records why that is impossible. */
 import { keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
 import { classAnnotation, storageClassOf } from '../../../types/storage-class.ts';

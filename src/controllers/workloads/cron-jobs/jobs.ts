@@ -23,7 +23,7 @@ export interface Pass {
 export const jobNameAt = ({ metadata }: CronJob, time: number): string =>
   `${metadata.name}-${Math.floor(time / 60_000)}`;
 
-/** Creates the job of a time (ms), and adds it to the active ones. One that is there already is added, if it is its own. */
+/** Creates the job of a scheduled time (ms) and adds it to the active ones. Adds an existing job if the cron job controls it. */
 export async function createJob({ context, cronJob, status }: Pass, time: number): Promise<void> {
   const { client, events, names } = context;
   const desired = jobAt(context, cronJob, time);

@@ -13,7 +13,7 @@ export class Backoff {
     const last = this.#keys.get(key);
     const remainingMs = last === undefined ? 0 : last.since + last.delay - now;
     if (remainingMs > 0) return remainingMs;
-    // What has been quiet for long begins anew.
+    // Resets the delay after a long time without failures.
     const isFresh = last === undefined || now - last.since > 2 * lastMs;
     this.#keys.delete(key);
     this.#keys.set(key, { delay: isFresh ? firstMs : Math.min(2 * last.delay, lastMs), since: now });

@@ -29,7 +29,7 @@ function tolerationsOf({ labels }: Names, { tolerations = [], hostNetwork }: Pod
   return [...tolerations, ...added.filter((toleration) => !isGiven(toleration))];
 }
 
-/** Whether the set wants a pod on the node, and whether a pod that is there may stay. */
+/** Whether the set runs a pod on the node, and whether an existing pod may remain. */
 export interface Fit {
   readonly shouldRun: boolean;
   readonly mayStay: boolean;

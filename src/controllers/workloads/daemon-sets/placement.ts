@@ -175,7 +175,7 @@ function replaceInPlace(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>, d
   return { create: [], remove: [...remove, ...candidates.slice(0, room)] };
 }
 
-/** New pods are created beside old ones, as many as may surge; old ones go when theirs is available. */
+/** Creates up to `maxSurge` new pods next to old ones, and deletes old pods whose successor is available. */
 function replaceBySurge(
   pass: Pass,
   pods: ReadonlyMap<string, readonly Pod[]>,

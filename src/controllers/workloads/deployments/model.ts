@@ -75,7 +75,7 @@ export function byAge(a: Named, b: Named): number {
   return (createdAt(a) ?? 0) - (createdAt(b) ?? 0) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 }
 
-/** The revision of a replica set; 0 without one, undefined when it is no number. */
+/** The revision of a replica set; 0 without one, undefined when it is not a number. */
 export function revisionOf({ metadata }: ReplicaSet, annotation: string): number | undefined {
   const text = metadata.annotations?.[annotation];
   if (text === undefined) return 0;

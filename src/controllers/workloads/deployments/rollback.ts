@@ -2,7 +2,7 @@ import * as kinds from '../../shared/kinds.ts';
 import { allOf, annotationsFor, type ReplicaSet, revisionOf, type Sync, sameTemplate, withoutHash } from './model.ts';
 import { isOwn, syncRevision } from './replica-sets.ts';
 
-/** The revision to which the deployment is to be rolled back, by an annotation; 0: the last one. */
+/** The revision to roll back to, from an annotation; 0 means the previous one. */
 export function rollbackTarget({ context, deployment }: Sync): number | undefined {
   const text = deployment.metadata.annotations?.[annotationsFor(context.names).rollback] ?? '';
   return /^[+-]?[0-9]{1,18}$/.test(text) ? Number(text) : undefined;

@@ -98,7 +98,7 @@ export async function syncStatus(sync: Sync, sets: ReplicaSets): Promise<void> {
   await writeIfChanged(sync, calculateStatus(sync, sets));
 }
 
-/** How long until a rollout that does not progress has to be looked at again (ms); undefined: not before a change. */
+/** The delay until the progress of the rollout is checked again (ms); undefined when only a change matters. */
 export async function syncRolloutStatus(sync: Sync, sets: ReplicaSets): Promise<number | undefined> {
   const { deployment } = sync;
   const now = sync.context.clock.now();

@@ -94,7 +94,7 @@ function failuresOf(pod: Pod, names: Names): { readonly counted: number; readonl
 const failuresKey = ({ labels }: Names): string => `batch.${labels}/job-index-failure-count`;
 const ignoredFailuresKey = ({ labels }: Names): string => `batch.${labels}/job-index-ignored-failure-count`;
 
-/** The indexes of which pods are to be created, at most `count`, and how long until there is one (ms) when there is none. */
+/** The indexes for which to create pods, at most `count`; if there are none, the time until the next one (ms). */
 export function indexesToCreate(
   names: Names,
   job: Job,

@@ -87,7 +87,7 @@ function failureOf(results: readonly PromiseSettledResult<unknown>[]): Managed {
   return failed === undefined ? {} : { failure: { error: failed.reason } };
 }
 
-/** The end of the pod is not waited for any more. A pod that is gone is no error. */
+/** Removes the finalizer of the pod. Ignores a pod that no longer exists. */
 export async function removeFinalizer({ context: { client, names } }: Pick<Pass, 'context'>, pod: Pod): Promise<void> {
   if (!hasFinalizer(pod, names)) return;
   const { uid = '' } = pod.metadata;

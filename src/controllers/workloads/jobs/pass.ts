@@ -103,7 +103,7 @@ export function ensureCondition(conditions: JobStatus['conditions'], desired: Co
 }
 
 /**
- * Why the job is to end: `SuccessCriteriaMet` or `FailureTarget`, or `Failed` where the status has the latter; undefined
+ * Returns the condition for which the job ends: `SuccessCriteriaMet` or `FailureTarget`, or `Failed` where the status has the latter; undefined
  * while it is not.
  */
 export function endOf(pass: Pass): Condition | undefined {

@@ -24,7 +24,7 @@ const maxUncounted = 500;
 
 /**
  * Counts the pods that have ended, and ends the job. In this order, so that no pod is counted twice or lost when the
- * process dies in between: the status lists the pods as uncounted, with why the job is to end; their finalizers are
+ * process dies in between: the status lists the pods as uncounted, with the reason for which the job ends; their finalizers are
  * removed; the status counts them, and says that the job has ended. `written` is called after the first of these.
  */
 export async function track(
@@ -100,7 +100,7 @@ const uncounted = (succeeded: readonly string[], failed: readonly string[]) => (
 
 interface Listed {
   readonly status: JobStatus;
-  /** The pods whose finalizer is to be removed. */
+  /** The pods that lose their finalizer. */
   readonly ended: readonly Pod[];
   /** More pods have ended than one reconcile counts. */
   readonly limited: boolean;
@@ -158,7 +158,7 @@ function withIndexes(status: JobStatus, { indexes }: Pass, completed: Iterable<n
   };
 }
 
-/** The status with the condition that says why the job is to end. */
+/** Returns the status with the condition for which the job ends. */
 function announced(status: JobStatus, end: Condition): JobStatus {
   if (end.type === 'Failed' || conditionOf(status, end.type)?.status === 'True') return status;
   return { ...status, conditions: [...(status.conditions ?? []), end] };

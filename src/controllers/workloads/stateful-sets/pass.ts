@@ -78,7 +78,7 @@ export function countsOf(pass: Pass, pods: readonly Pod[]) {
 
 /**
  * One step towards the declared pods: creates, repairs and deletes, in the order of ordinals unless the policy is
- * `Parallel`, and replaces pods of another revision when all are there. The entries of `replicas` are replaced by what was created.
+ * `Parallel`, and replaces pods of another revision once all exist. Replaces entries of `replicas` with the created pods.
  */
 export async function stepForward(pass: Pass, pods: Pods): Promise<void> {
   const { replicas, condemned } = pods;
@@ -162,7 +162,7 @@ async function createPod({ context, set }: Pass, pod: Pod): Promise<Pod> {
     record();
     return created;
   } catch (error) {
-    // Another pod of the name is there, or was a moment ago.
+    // Another pod has this name, or had it a moment ago.
     if (!isStatus(error, 409)) record(error);
     throw error;
   }

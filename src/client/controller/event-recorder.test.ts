@@ -49,7 +49,7 @@ function recorder() {
 }
 
 describe('events', () => {
-  it('are written in their order, and counted up when they repeat', async () => {
+  it('are written in order, and repetitions increase the count', async () => {
     const { events, writes, settle } = recorder();
     events.record(subject('a'), 'Normal', 'Done', 'one');
     events.record(subject('a'), 'Normal', 'Done', 'two');
@@ -60,7 +60,7 @@ describe('events', () => {
     expect(writes).toEqual(['create one 1', 'create two 1', 'patch one 2', 'create one 1', 'patch one 3']);
   });
 
-  it('are created anew when they have expired', async () => {
+  it('are created again after they have expired', async () => {
     const { events, writes, settle, state } = recorder();
     events.record(subject('a'), 'Normal', 'Done', 'one');
     await settle();
@@ -73,7 +73,7 @@ describe('events', () => {
     expect(writes).toEqual(['create one 1', 'create other 1']);
   });
 
-  it('have a bounded rate for each subject', async () => {
+  it('have a limited rate for each subject', async () => {
     const { events, writes, clock, settle } = recorder();
     const record = (name: string, count: number) => {
       for (let i = 0; i < count; i++) events.record(subject(name), 'Normal', 'Done', `${name}${i}`);
@@ -88,7 +88,7 @@ describe('events', () => {
     expect(writes.length).toBe(27);
   });
 
-  it('tell of failures, but not of a namespace that is being deleted', async () => {
+  it('log failures, except for a namespace being deleted', async () => {
     const { events, settle, logged, state } = recorder();
     state.failure = new StatusError(403, 'Forbidden', 'it is being terminated');
     events.record(subject('a'), 'Normal', 'Done', 'one');
@@ -100,7 +100,7 @@ describe('events', () => {
     expect(logged).toEqual(['failed to write an event']);
   });
 
-  it('that wait are dropped when the recorder stops', async () => {
+  it('are dropped while waiting when the recorder stops', async () => {
     const { events, writes } = recorder();
     events.record(subject('a'), 'Normal', 'Done', 'one');
     events.record(subject('a'), 'Normal', 'Done', 'two');

@@ -116,7 +116,7 @@ describe('leader election', () => {
     expect(world.logged).toEqual([]);
   });
 
-  it('tells of the leader with an event', async () => {
+  it('records an event for the new leader', async () => {
     world = await new World().open();
     world.start('a');
     await world.advance(0);
@@ -133,7 +133,7 @@ describe('leader election', () => {
     ]);
   });
 
-  it('hands the lease over at once when the leader stops, after what it ran', async () => {
+  it('releases the lease at once when the leader stops, after its term has ended', async () => {
     world = await new World().open();
     const a = world.start('a');
     await world.advance(0);
@@ -146,7 +146,7 @@ describe('leader election', () => {
     expect(await world.spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  it('hands the lease over when it is released, not at the next attempt', async () => {
+  it('acquires a released lease at once, not at the next attempt', async () => {
     world = await new World().open();
     const a = world.start('a');
     await world.advance(0);
@@ -157,7 +157,7 @@ describe('leader election', () => {
     expect(world.messages).toEqual(['a leads', 'a has stopped', 'b leads']);
   });
 
-  it('gives the lease of a process that was killed to another one when it expires', async () => {
+  it('acquires the lease of a killed process when it expires', async () => {
     world = await new World().open();
     const reach = { works: true };
     world.start('a', { reach });
@@ -172,7 +172,7 @@ describe('leader election', () => {
     expect(world.messages).toContain('b leads');
   });
 
-  it('reads the lease again and again where it may not be watched', async () => {
+  it('polls the lease when it may not watch it', async () => {
     world = await new World().open();
     const a = world.start('a');
     await world.advance(0);
@@ -186,7 +186,7 @@ describe('leader election', () => {
     expect(world.logged).toEqual([]);
   });
 
-  it('stops what runs when the lease cannot be renewed, before another process takes over', async () => {
+  it('ends its term when the lease cannot be renewed, before another process takes over', async () => {
     world = await new World().open();
     const reach = { works: true };
     const a = world.start('a', { reach });
@@ -206,7 +206,7 @@ describe('leader election', () => {
     expect(world.logged).toEqual(['a: failed to acquire or renew the lease']);
   });
 
-  it('takes the lease again when it can be written again', async () => {
+  it('acquires the lease again once it can be written', async () => {
     world = await new World().open();
     const reach = { works: true };
     world.start('a', { reach });
@@ -219,7 +219,7 @@ describe('leader election', () => {
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
   });
 
-  it('refuses requests while what it runs does not stop in time', async () => {
+  it('rejects requests while a term does not end in time', async () => {
     world = await new World().open();
     const reach = { works: true };
     let stopped = () => {};
@@ -242,7 +242,7 @@ describe('leader election', () => {
     stopped();
   });
 
-  it('gives way at once to a process that has taken the lease', async () => {
+  it('steps down at once when another process has acquired the lease', async () => {
     world = await new World().open();
     world.start('a');
     await world.advance(0);
@@ -256,7 +256,7 @@ describe('leader election', () => {
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 1 });
   });
 
-  it('creates the lease anew when it has been deleted', async () => {
+  it('creates the lease again after its deletion', async () => {
     world = await new World().open();
     world.start('a');
     await world.advance(0);
@@ -266,7 +266,7 @@ describe('leader election', () => {
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a' });
   });
 
-  it('waits for the lease of a process that was killed, but not for its own', async () => {
+  it('waits for the lease of a killed process, but not for its own', async () => {
     world = await new World().open();
     const killed = { works: true };
     world.start('a', { reach: killed });
@@ -281,7 +281,7 @@ describe('leader election', () => {
     expect(await world.spec()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
   });
 
-  it('ends without a lease when it is stopped while it waits for one', async () => {
+  it('stops without a lease while it waits for one', async () => {
     world = await new World().open();
     world.start('a');
     await world.advance(0);
@@ -294,7 +294,7 @@ describe('leader election', () => {
 });
 
 describe('requests of the election', () => {
-  it('end when the server does not answer', async () => {
+  it('time out when the server does not respond', async () => {
     world = await new World().open();
     const messages: string[] = [];
     const hangs = { resolve: () => new Promise(() => {}) };

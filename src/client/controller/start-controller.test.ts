@@ -69,7 +69,7 @@ afterEach(async () => {
 });
 
 describe('a controller', () => {
-  it('passes over what its predicates say, and not over retries, what is due and what it owns', async () => {
+  it('skips changes that its predicates exclude, but not retries, due keys and owned objects', async () => {
     const { client, configMaps } = await open();
     const budgets = client.kind<Budget>('policy/v1', 'PodDisruptionBudget');
     const key = { namespace: 'default', name: 'a' };
@@ -122,7 +122,7 @@ describe('a controller', () => {
     expect(await reconciled()).toEqual([undefined]);
   });
 
-  it('passes over its own writes, and over none of others', async () => {
+  it('skips its own writes and none of other clients', async () => {
     const { configMaps } = await open();
     const own = createClient({
       transport: inProcessTransport(server.handler, {
@@ -179,7 +179,7 @@ describe('a controller', () => {
     expect(seen).toEqual(['default/old none', 'default/new red', 'default/new blue', 'default/old gone']);
   });
 
-  it('retries a reconcile that fails with backoff, and reconciles again when it is asked to', async () => {
+  it('retries a failed reconcile with backoff, and reconciles again after requeueAfterMs', async () => {
     const { client, configMaps } = await open();
     const seen: number[] = [];
     const began = clock.now();
@@ -203,7 +203,7 @@ describe('a controller', () => {
     expect(seen).toEqual([0, 1_000, 3_000, 7_000, 67_000]);
   });
 
-  it('reconciles the controller of what it owns, and what other kinds map to', async () => {
+  it('reconciles the controller of owned objects, and the objects that other kinds map to', async () => {
     const { client, configMaps, secrets } = await open();
     const seen: string[] = [];
     const controller = started(
@@ -256,7 +256,7 @@ describe('a controller', () => {
     expect(seen).toEqual(['a']);
   });
 
-  it('acts before an object is gone, by a finalizer', async () => {
+  it('acts before an object is deleted, through a finalizer', async () => {
     const { client, configMaps } = await open();
     const cleaned: string[] = [];
     const finalizer = 'example.com/clean';
@@ -289,7 +289,7 @@ describe('a controller', () => {
     expect([cleaned, await configMaps.find(key)]).toEqual([['a'], undefined]);
   });
 
-  it('reconciles as the only one of several that hold a lease, and another one goes on when it stops', async () => {
+  it('reconciles in one of several processes, and another one takes over when it stops', async () => {
     const { client, configMaps } = await open();
     const seen: string[] = [];
     const start = (identity: string) =>

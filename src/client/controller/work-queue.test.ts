@@ -44,7 +44,7 @@ function controlledQueue() {
 }
 
 describe('a work queue', () => {
-  it('reconciles a key once however often it is added, and again when it is added meanwhile', async () => {
+  it('reconciles a key once however often it is added, and again when it is added during the reconcile', async () => {
     const { running, end, reconcile } = controlledQueue();
     const { queue, settle, counts } = makeQueue(reconcile);
     for (let i = 0; i < 3; i++) queue.add('a');
@@ -61,7 +61,7 @@ describe('a work queue', () => {
     expect([running.length, queue.isIdle, counts]).toEqual([2, true, { added: 2, started: 2, ended: 2, retried: 0 }]);
   });
 
-  it('reconciles as many keys at a time as it has workers', async () => {
+  it('reconciles at most one key per worker concurrently', async () => {
     const { running, end, reconcile } = controlledQueue();
     const { queue, settle } = makeQueue(reconcile, 2);
     for (const key of ['a', 'b', 'c']) queue.add(key);
@@ -72,7 +72,7 @@ describe('a work queue', () => {
     expect(running).toEqual(['a', 'b', 'c']);
   });
 
-  it('tries again after failures with a delay that doubles, and begins anew after a success', async () => {
+  it('retries failures with a delay that doubles, and resets the delay after a success', async () => {
     let fails = true;
     const times: number[] = [];
     let now = 0;
@@ -89,7 +89,7 @@ describe('a work queue', () => {
     expect([times.at(-1), queue.failuresOf('a')]).toEqual([75, 0]);
   });
 
-  it('says nothing of conflicts', async () => {
+  it('does not log conflicts', async () => {
     const { queue, settle, logged, counts } = makeQueue(async () => {
       throw new StatusError(409, 'Conflict', 'changed');
     });
@@ -98,7 +98,7 @@ describe('a work queue', () => {
     expect([logged, counts.retried]).toEqual([[], 1]);
   });
 
-  it('takes the earliest of several times', async () => {
+  it('uses the earliest of several delays', async () => {
     let runs = 0;
     const { queue, pass, settle } = makeQueue(async () => {
       runs++;
@@ -116,7 +116,7 @@ describe('a work queue', () => {
     expect(runs).toBe(2);
   });
 
-  it('stops when the reconciles under way have ended, and takes no more keys', async () => {
+  it('stops once running reconciles have ended, and accepts no more keys', async () => {
     const { running, end, reconcile } = controlledQueue();
     const { queue, settle, pass } = makeQueue(reconcile, 1);
     queue.add('a');

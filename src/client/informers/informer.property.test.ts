@@ -247,7 +247,7 @@ const found: [Step[]][] = [
   ],
 ];
 
-it('an informer has every own write at once, tells each change once, and ends as the server is', async () => {
+it('shows every own write at once, reports each change once, and converges to the state of the server', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const world = new World();

@@ -117,7 +117,7 @@ const open = () => {
 };
 
 describe('an informer', () => {
-  it('lists page by page, and watches from there', async () => {
+  it('lists page by page and watches from the version of the list', async () => {
     const { informer } = open();
     await world.list({ items: [object('a', 3)], metadata: { resourceVersion: '9', continue: 'next' } });
     expect(world.held).toEqual([]);
@@ -134,7 +134,7 @@ describe('an informer', () => {
     expect(informer.get('n', 'a')?.metadata).not.toHaveProperty('managedFields');
   });
 
-  it('lists again after 410, and tells of what has been deleted and replaced meanwhile', async () => {
+  it('lists again after 410 and reports what was deleted and replaced in between', async () => {
     open();
     await world.listed(9, object('a', 3), object('b', 4), object('c', 5));
     world.messages.length = 0;
@@ -155,7 +155,7 @@ describe('an informer', () => {
     expect([world.held, world.messages, world.logged]).toEqual([[], ['added a uid-a 3', 'deleted a uid-a'], []]);
   });
 
-  it('takes over a store that was restored from an earlier state', async () => {
+  it('accepts the state of a store restored from an earlier one', async () => {
     open();
     await world.listed(90, object('a', 80), object('b', 81));
     await world.event(expired());
@@ -166,7 +166,7 @@ describe('an informer', () => {
 });
 
 describe('an own write', () => {
-  it('is there before the watch shows it, which then tells nothing', async () => {
+  it('is visible before the watch delivers it and is reported once', async () => {
     open();
     await world.listed(9);
     world.wrote(object('a', 10));
@@ -176,7 +176,7 @@ describe('an own write', () => {
     expect(world.messages).toEqual(['added a uid-a 10', 'changed a uid-a 12']);
   });
 
-  it('stays when the watch shows an earlier state', async () => {
+  it('survives an earlier state from the watch', async () => {
     open();
     await world.listed(9, object('a', 5));
     world.wrote(object('a', 12));
@@ -184,7 +184,7 @@ describe('an own write', () => {
     expect(world.held).toEqual(['a uid-a 12']);
   });
 
-  it('is ignored when the watch has shown a later state, or the deletion', async () => {
+  it('is ignored after the watch has delivered a later state or the deletion', async () => {
     open();
     await world.listed(9, object('a', 5), object('b', 6));
     await world.event('MODIFIED', object('a', 12));
@@ -194,7 +194,7 @@ describe('an own write', () => {
     expect(world.held).toEqual(['a uid-a 12']);
   });
 
-  it('stays when a list that is older replaces the content', async () => {
+  it('survives an older list that replaces the content', async () => {
     open();
     await world.settle();
     world.wrote(object('a', 10));
@@ -216,7 +216,7 @@ describe('an own write', () => {
 });
 
 describe('an own deletion', () => {
-  it('holds against earlier states that the watch, a list or an own write show later', async () => {
+  it('persists when the watch, a list or an own write deliver earlier states later', async () => {
     const { informer } = open();
     await world.listed(9, object('a', 5));
     informer.forget('n', 'a', 'uid-a');
@@ -233,7 +233,7 @@ describe('an own deletion', () => {
     expect(world.messages).toEqual(['added a uid-a 5', 'deleted a uid-a', 'added a new 14']);
   });
 
-  it('leaves an object alone that has been created again under the name', async () => {
+  it('keeps an object created again under the same name', async () => {
     const { informer } = open();
     await world.listed(9, object('a', 5));
     await world.event('DELETED', object('a', 10));
@@ -243,7 +243,7 @@ describe('an own deletion', () => {
   });
 });
 
-it('an index follows the objects', async () => {
+it('updates an index as objects change', async () => {
   const { informer } = open();
   const index = informer.indexBy('test', ({ metadata }) => [metadata.uid ?? '']);
   await world.listed(9, object('a', 5), object('b', 6));

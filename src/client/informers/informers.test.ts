@@ -67,7 +67,7 @@ describe('an informer in process', () => {
   }
   const objectNamed = (name: string) => ({ metadata: key(name) });
 
-  it('lists again when the server cannot tell what has been missed, and tells of the difference', async () => {
+  it('lists again and reports the difference when the server no longer has the missed changes', async () => {
     const { store, clock, configMaps, followed } = await open();
     await configMaps.create(objectNamed('a'));
     await configMaps.create(objectNamed('b'));
@@ -87,7 +87,7 @@ describe('an informer in process', () => {
     expect(names(followed.informer)).toEqual(['b', 'c']);
   });
 
-  it('has what a typed kind of its client has written when the call returns, and not the caller’s object', async () => {
+  it('has a copy of what a typed kind of its client has written as soon as the call returns', async () => {
     const { followed } = await open();
     const { client, informers } = followed;
     const kind = client.kind('v1', 'ConfigMap');
@@ -106,7 +106,7 @@ describe('an informer in process', () => {
     expect(informer.size).toBe(0);
   });
 
-  it('of a kind that is not served is empty, and finds it when it is', async () => {
+  it('is empty while its kind is not served, and lists the kind once it is', async () => {
     const { server, followed } = await open();
     const { client, informers, clock } = followed;
     const informer = informers.of(client.kind('example.com/v1', 'Widget'));
@@ -149,7 +149,7 @@ describe('an informer over sockets', () => {
     return follow(transport);
   };
 
-  it('goes on where it was when its connection is lost', async () => {
+  it('resumes the watch after its connection is lost', async () => {
     const { server, kubeconfig, configMaps } = await listening({ dataDir: dataDir(), securePort: 0 });
     ends.push(() => server.close());
     await configMaps.create(objectNamed('a'));
@@ -163,7 +163,7 @@ describe('an informer over sockets', () => {
     await expect.poll(next).toEqual(['added a', 'added b', 'deleted a']);
   });
 
-  it('goes on where it was when the server has been restarted, and lists when its history is gone', async () => {
+  it('resumes the watch after a restart of the server, and lists again when its history is gone', async () => {
     const folder = dataDir();
     const first = await listening({ dataDir: folder, securePort: 0 });
     await first.configMaps.create(objectNamed('a'));

@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('a typed kind', () => {
-  it('has the verbs, with plain interfaces', async () => {
+  it('offers all verbs for plain interfaces', async () => {
     const deployments = server.client.kind<Deployment>('apps/v1', 'Deployment');
     const key = { namespace: 'default', name: 'web' };
     const created = await deployments.create(deployment('web'));
@@ -74,7 +74,7 @@ describe('a typed kind', () => {
     await expect(deployments.get(key)).rejects.toMatchObject({ code: 404, details: { name: 'web' } });
   });
 
-  it('writes objects of a type that names its kind without that name', async () => {
+  it('adds apiVersion and kind to objects that lack them', async () => {
     interface NamedConfigMap extends ConfigMap {
       apiVersion: 'v1';
       kind: 'ConfigMap';
@@ -88,7 +88,7 @@ describe('a typed kind', () => {
     await configMaps.delete(applied.metadata);
   });
 
-  it('deletes an object only if it has the uid of the key', async () => {
+  it('deletes an object only if its uid matches the key', async () => {
     const configMaps = server.client.kind<ConfigMap>('v1', 'ConfigMap');
     const key = { namespace: 'default', name: 'again' };
     const first = await configMaps.create({ metadata: key });
@@ -100,7 +100,7 @@ describe('a typed kind', () => {
     expect(await configMaps.patch(key, 'merge', { metadata: { finalizers: null } })).toBeDefined();
   });
 
-  it('lists page by page, in one namespace or all, watches, and deletes what is selected', async () => {
+  it('lists page by page in one namespace or all, watches, and deletes the selected objects', async () => {
     const configMaps = server.client.kind<ConfigMap>('v1', 'ConfigMap');
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       const labels = { half: name < 'c' ? 'first' : 'second', of: 'letters' };
@@ -128,7 +128,7 @@ describe('a typed kind', () => {
     expect((await configMaps.list({ ...selected, namespace: 'default' })).items).toHaveLength(3);
   });
 
-  it('has subresources: status, scale, and those that are posted', async () => {
+  it('reads and writes status and scale, and posts to other subresources', async () => {
     const { client } = server;
     const deployments = client.kind<Deployment>('apps/v1', 'Deployment');
     const key = { namespace: 'default', name: 'sub' };
@@ -158,7 +158,7 @@ describe('a typed kind', () => {
     expect(token.status?.token.split('.')).toHaveLength(3);
   });
 
-  it('of a definition is found as soon as it is served', async () => {
+  it('resolves a custom kind as soon as the server serves it', async () => {
     const { client } = server;
     const widgets = client.kind<{ metadata: Meta; size?: number }>('example.com/v1', 'Widget');
     const key = { name: 'w' };
@@ -189,7 +189,7 @@ describe('a typed kind', () => {
     expect(await widgets.get({ ...key, namespace: '' })).toMatchObject({ kind: 'Widget', size: 3 });
   });
 
-  it('says which namespace or name is missing or too much', async () => {
+  it('names the missing or superfluous namespace or name in its errors', async () => {
     const configMaps = server.client.kind<ConfigMap>('v1', 'ConfigMap');
     await expect(configMaps.get({ name: 'a' })).rejects.toMatchObject({
       code: 400,

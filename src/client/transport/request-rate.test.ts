@@ -23,7 +23,7 @@ function setUp() {
 }
 
 describe('requests of a limited rate', () => {
-  it('are sent at once up to the burst, and the others in their order', async () => {
+  it('are sent at once up to the burst, and then in order', async () => {
     const { clock, sent, send } = setUp();
     send(100);
     expect(sent).toHaveLength(30);
@@ -33,7 +33,7 @@ describe('requests of a limited rate', () => {
     expect(sent).toEqual(Array.from({ length: 100 }, (_, i) => `/${i}`));
   });
 
-  it('may be sent at once again after a pause, as many as were saved up', async () => {
+  it('regain their burst during a pause', async () => {
     const { clock, sent, send } = setUp();
     send(30);
     await clock.advance(500, () => nextTurn());
@@ -45,7 +45,7 @@ describe('requests of a limited rate', () => {
     expect(sent).toHaveLength(30);
   });
 
-  it('are rejected when the client is stopped before their time', async () => {
+  it('are rejected when the client stops before they are sent', async () => {
     const { clock, stopping, sent, send, errors } = setUp();
     send(31);
     stopping.abort();

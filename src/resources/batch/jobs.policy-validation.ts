@@ -33,9 +33,9 @@ const tooMany = (field: string, list: readonly unknown[], max: number): FieldErr
   list.length > max ? [fieldError.tooMany(field, list.length, max)] : [];
 
 /** Requires one of the known values. */
-function word(field: string, value: string, cached: readonly string[]): FieldError[] {
-  if (value === '') return [fieldError.required(field, validValues(cached))];
-  return cached.includes(value) ? [] : [fieldError.notSupported(field, value, cached)];
+function word(field: string, value: string, supported: readonly string[]): FieldError[] {
+  if (value === '') return [fieldError.required(field, validValues(supported))];
+  return supported.includes(value) ? [] : [fieldError.notSupported(field, value, supported)];
 }
 
 /** Validates `podFailurePolicy`. */

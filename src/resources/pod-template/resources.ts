@@ -145,11 +145,11 @@ function validateRequirements(
 type Claim = Infer<typeof ResourceClaim>;
 
 /** Validates `resources.claims`: each refers to a claim of the pod, once as a whole or once for each request. */
-function validateClaims(claims: readonly Claim[], cached: ReadonlySet<string>, path: string): FieldError[] {
+function validateClaims(claims: readonly Claim[], claimNames: ReadonlySet<string>, path: string): FieldError[] {
   const seen = new Set<string>();
   // The number of different requests of each claim.
   const requests = new Map<string, number>();
-  const list = cached.size === 0 ? ' which is empty' : `: ${[...cached].sort().join(', ')}`;
+  const list = claimNames.size === 0 ? ' which is empty' : `: ${[...claimNames].sort().join(', ')}`;
   return eachOf(claims, path, ({ name = '', request = '' }, at) => {
     if (name === '') return [fieldError.required(at)];
     const errors: FieldError[] = [];
@@ -162,7 +162,7 @@ function validateClaims(claims: readonly Claim[], cached: ReadonlySet<string>, p
       else errors.push(...Array.from({ length: requests.get(name) ?? 0 }, () => fieldError.duplicate(at, name)));
       seen.add(key);
     }
-    if (!cached.has(name)) {
+    if (!claimNames.has(name)) {
       const error = fieldError.notFound(at, name);
       errors.push({
         ...error,

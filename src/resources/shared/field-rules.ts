@@ -37,9 +37,9 @@ export const warned = <T>(entries: readonly T[] | undefined): readonly T[] => (e
 export const byRule = (field: string, value: string, rule: NameRule): FieldError[] =>
   rule(value).map((why) => fieldError.invalid(field, value, why));
 
-/** NotSupported unless the value is one of `known`. */
-export const oneOf = (field: string, value: string, cached: readonly string[]): FieldError[] =>
-  cached.includes(value) ? [] : [fieldError.notSupported(field, value, cached)];
+/** NotSupported unless the value is one of `supported`. */
+export const oneOf = (field: string, value: string, supported: readonly string[]): FieldError[] =>
+  supported.includes(value) ? [] : [fieldError.notSupported(field, value, supported)];
 
 export const nonNegative = (field: string, value: number): FieldError[] =>
   value >= 0 ? [] : [fieldError.invalid(field, value, 'must be greater than or equal to 0')];

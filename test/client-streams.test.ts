@@ -110,7 +110,7 @@ describe('a command', () => {
     await expect(client.exec(pod, { command: ['say'], container: 'other' })).rejects.toMatchObject({ code: 400 });
     await expect(server.client.exec(pod, { command: ['say'] })).rejects.toMatchObject({
       code: 501,
-      message: expect.stringContaining('need httpsTransport'),
+      message: expect.stringContaining('require httpsTransport'),
     });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, type ByteString, encodeText, StatusError, statusError } from '../meta/index.ts';
 import { createClient } from './create-client.ts';
-import { type InProcessHandler, inProcessTransport } from './in-process.ts';
+import { type InProcessHandler, inProcessTransport } from './transport/in-process.ts';
 
 type Seen = { method: string; url: string; headers: { readonly [name: string]: string }; body: string };
 type Answer = Awaited<ReturnType<InProcessHandler>>;
@@ -92,7 +92,7 @@ describe('createClient', () => {
     expect((error as StatusError).toStatus()).toEqual(status);
   });
 
-  it('reads the response to the deletion of a collection to its end, whatever it is, and throws its failure', async () => {
+  it('reads the whole response to the deletion of a collection and throws its failure', async () => {
     let read = 0;
     const body = async function* () {
       for (; read < 3; read++) yield encodeText('no JSON');
@@ -151,7 +151,7 @@ describe('watch', () => {
     }
   });
 
-  it('throws an ERROR event as its Status, after the events before it', async () => {
+  it('throws an ERROR event as its Status after delivering the preceding events', async () => {
     const expired = JSON.stringify({
       type: 'ERROR',
       object: statusError.expired('too old resource version').toStatus(),
@@ -171,7 +171,7 @@ describe('watch', () => {
     await expect(client.watch(configMaps)).rejects.toMatchObject({ code: 400, message: 'no' });
   });
 
-  it("aborts the request when the loop is left, on close, and with the caller's signal", async () => {
+  it("aborts the request when the loop ends early, on close, and with the caller's signal", async () => {
     const endless = () => {
       let signal: AbortSignal | undefined;
       const { client } = clientOf((request) => {
@@ -185,9 +185,9 @@ describe('watch', () => {
       });
       return { client, aborted: () => signal?.aborted };
     };
-    const left = endless();
-    for await (const _ of await left.client.watch(configMaps)) break;
-    expect(left.aborted()).toBe(true);
+    const abandoned = endless();
+    for await (const _ of await abandoned.client.watch(configMaps)) break;
+    expect(abandoned.aborted()).toBe(true);
 
     const closed = endless();
     const watch = await closed.client.watch(configMaps);
@@ -208,7 +208,7 @@ describe('watch', () => {
 });
 
 describe('inProcessTransport', () => {
-  it('passes the subject on, and rejects a body over the limit with 413', async () => {
+  it('passes the subject to the handler and rejects a body over the limit with 413', async () => {
     const subject = { commonName: 'admin', organizations: ['system:masters'] };
     const handler: InProcessHandler = async (request) => {
       expect(request.peer).toEqual({ address: '', certificate: subject });

@@ -8,20 +8,20 @@ import {
   streamProtocols,
 } from '../meta/index.ts';
 import type { Client, ClientOptions } from './client.ts';
-import type { KindPlace, ObjectKey, TypedObject } from './kind.ts';
-import { createKindClient, type ObjectObserver } from './kind-client.ts';
-import { KindPlaces } from './kind-places.ts';
-import type { Place } from './place.ts';
-import type { ItemOptions, ListOptions, ObjectList } from './place-client.ts';
-import { containerLog, podPlace, streamParameters } from './pods.ts';
-import { discard, failure, readAll, readJson } from './response.ts';
+import type { KindPlace, ObjectKey, TypedKind, TypedObject } from './kinds/kind.ts';
+import { createKindClient, type ObjectObserver } from './kinds/kind-client.ts';
+import { KindPlaces } from './kinds/kind-places.ts';
+import type { Place } from './kinds/place.ts';
+import type { ItemOptions, ListOptions, ObjectList } from './kinds/place-client.ts';
 import { remoteCommand } from './streams/command.ts';
 import { forwardedPort } from './streams/forwarded-port.ts';
+import { containerLog, podPlace, streamParameters } from './streams/pods.ts';
 import { openWebSocket } from './streams/web-socket.ts';
-import type { ClientRequest, ClientResponse, Signal } from './transport.ts';
-import { followWatch } from './watch.ts';
+import { discard, failure, readAll, readJson } from './transport/response.ts';
+import type { ClientRequest, ClientResponse, Signal } from './transport/transport.ts';
+import { followWatch } from './transport/watch.ts';
 
-/** A client of the API over a transport: `httpsTransport`, `inProcessTransport` or one of the caller's. */
+/** Creates an API client over a transport: `httpsTransport`, `inProcessTransport` or one of your own. */
 export function createClient(options: ClientOptions): Client {
   const names = namesFor(options.apiDomain ?? compatibleDomain);
   const request = requestsOver(options);
@@ -42,7 +42,8 @@ export function createClient(options: ClientOptions): Client {
       },
     };
     return {
-      kind: (apiVersion, kind) => createKindClient(client, { apiVersion, kind }, all),
+      kind: <T extends TypedObject>(first: TypedKind<T> | string, kind = '') =>
+        createKindClient<T>(client, typeof first === 'string' ? { apiVersion: first, kind } : first, all),
       resolve: resolverOver(request, names),
       observe: (observer) => {
         observers.add(observer);
@@ -52,7 +53,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Finds where kinds are that do not say so. */
+/** Looks up the path of kinds that do not name their resource. */
 function resolverOver(request: Client['request'], names: Names): Client['resolve'] {
   const places = new KindPlaces(request, names);
   return async (kind): Promise<KindPlace> => {
@@ -63,9 +64,12 @@ function resolverOver(request: Client['request'], names: Names): Client['resolve
 }
 
 function requestsOver({ transport, baseHeaders = {} }: ClientOptions): Client['request'] {
-  return async (sent) => {
+  return async (clientRequest) => {
     try {
-      return await transport({ ...sent, headers: { accept: 'application/json', ...baseHeaders, ...sent.headers } });
+      return await transport({
+        ...clientRequest,
+        headers: { accept: 'application/json', ...baseHeaders, ...clientRequest.headers },
+      });
     } catch (error) {
       throw unreachable(error);
     }
@@ -84,8 +88,8 @@ type Verbs = Pick<
 >;
 
 function verbsOver(request: Client['request']): Verbs {
-  // The caller names the type of the object at this path.
-  const item = async <T>(method: string, place: Place, body?: Sent, options: ItemOptions = {}) => {
+  // The caller states the type of the object at this path.
+  const item = async <T>(method: string, place: Place, body?: RequestBody, options: ItemOptions = {}) => {
     const { signal, accept, dryRun, ...parameters } = options;
     const query = { ...parameters, ...(dryRun === true ? { dryRun: 'All' } : {}) };
     return (await send(request, method, urlOf(place, query), body, { signal, accept }, readJson)) as T;
@@ -103,8 +107,8 @@ function verbsOver(request: Client['request']): Verbs {
       return send(request, 'DELETE', urlOf(place, query), body, { signal, accept }, discard);
     },
     list: async <T extends TypedObject>(place: Place, { signal, accept, ...query }: ListOptions = {}) => {
-      const found = await send(request, 'GET', urlOf(place, query), undefined, { signal, accept }, readJson);
-      return found as unknown as ObjectList<T>;
+      const body = await send(request, 'GET', urlOf(place, query), undefined, { signal, accept }, readJson);
+      return body as unknown as ObjectList<T>;
     },
     watch: async (place, { signal, accept, ...query } = {}) => {
       const stop = new AbortController();
@@ -126,19 +130,19 @@ interface Call {
   readonly accept: string | undefined;
 }
 
-/** A body: `value` as JSON. */
-interface Sent {
+/** A request body: `value` as JSON. */
+interface RequestBody {
   readonly type: string;
   readonly value: Json | TypedObject;
 }
 
-const json = (value: Json | TypedObject): Sent => ({ type: 'application/json', value });
+const json = (value: Json | TypedObject): RequestBody => ({ type: 'application/json', value });
 
 async function send<T>(
   request: Client['request'],
   method: string,
   url: string,
-  body: Sent | undefined,
+  body: RequestBody | undefined,
   { signal, accept }: Call,
   read: (response: ClientResponse) => Promise<T>,
 ): Promise<T> {

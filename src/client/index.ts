@@ -1,13 +1,41 @@
-/** The client of the API: verbs, typed kinds, transports, and what controllers are made of. */
-export { type AsyncClosing, asyncDispose } from './async-closing.ts';
+/** The API client: verbs, typed kinds, transports, and the building blocks of controllers. */
+
 export type { Client, ClientOptions } from './client.ts';
-export { silentLog } from './console-log.ts';
+export {
+  EventRecorder,
+  type EventRecorderOptions,
+  type EventSubject,
+  type EventType,
+} from './controller/event-recorder.ts';
+export {
+  jitterFactor,
+  LeaderElection,
+  type LeaderElectionOptions,
+  type LeaderElectionSettings,
+  whileHeld,
+} from './controller/leader-election.ts';
+export { type ObjectChange, type Predicate, predicates } from './controller/predicates.ts';
+export {
+  type ControllerLease,
+  type ControllerOptions,
+  type ReconcileContext,
+  type ReconcileRequest,
+  type ReconcileResult,
+  type RunningController,
+  startController,
+  type WatchedKind,
+} from './controller/start-controller.ts';
+export {
+  type QueueObserver,
+  type QueueState,
+  type Reconcile,
+  WorkQueue,
+  type WorkQueueOptions,
+} from './controller/work-queue.ts';
 export { createClient } from './create-client.ts';
-export { EventRecorder, type EventRecorderOptions, type EventSubject, type EventType } from './event-recorder.ts';
-export { type HttpsOptions, httpsTransport } from './https.ts';
-export { type InProcessHandler, type InProcessOptions, inProcessTransport } from './in-process.ts';
-export { type ChangeHandler, Index, Informer, type Selection } from './informer.ts';
-export { Informers, type InformersOptions } from './informers.ts';
+export { type ChangeHandler, Index, Informer, type Selection } from './informers/informer.ts';
+export { Informers, type InformersOptions } from './informers/informers.ts';
+export { type ReflectorHandler, type ReflectorOptions, reflect } from './informers/reflector.ts';
 export {
   type KindPlace,
   type KindReference,
@@ -19,28 +47,19 @@ export {
   type TypedKind,
   type TypedObject,
   type UntypedObject,
-} from './kind.ts';
-export {
-  createKindClient,
-  type DeleteOptions,
-  type InNamespace,
-  type KindClient,
-  type ObjectObserver,
-  type Partially,
-  type Subresource,
-  type Unnamed,
-} from './kind-client.ts';
-export {
-  jitterFactor,
-  LeaderElection,
-  type LeaderElectionOptions,
-  type LeaderElectionSettings,
-  whileHeld,
-} from './leader-election.ts';
-export type { Log } from './log.ts';
-export { metadataOnly } from './metadata-only.ts';
-export { controllerReference, groupOf } from './owner-references.ts';
-export type { Place } from './place.ts';
+} from './kinds/kind.ts';
+export type {
+  DeleteOptions,
+  InNamespace,
+  KindClient,
+  ObjectObserver,
+  Partially,
+  Subresource,
+  Unnamed,
+} from './kinds/kind-client.ts';
+export { metadataOnly } from './kinds/metadata-only.ts';
+export { controllerReference, groupOf } from './kinds/owner-references.ts';
+export type { Place } from './kinds/place.ts';
 export type {
   ApplyOptions,
   ItemOptions,
@@ -49,24 +68,15 @@ export type {
   PatchFormat,
   PlaceClient,
   WatchParameters,
-} from './place-client.ts';
-export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './pods.ts';
-export { type ObjectChange, type Predicate, predicates } from './predicates.ts';
-export { type Reflected, type ReflectorOptions, reflect } from './reflector.ts';
-export { type RequestRate, rateLimited } from './request-rate.ts';
-export { readJson } from './response.ts';
-export {
-  type ControllerLease,
-  type ControllerOptions,
-  type ReconcileContext,
-  type ReconcileRequest,
-  type ReconcileResult,
-  type RunningController,
-  startController,
-  type WatchedKind,
-} from './start-controller.ts';
+} from './kinds/place-client.ts';
+export { type AsyncClosing, asyncDispose } from './runtime/async-closing.ts';
+export { type Log, silentLog } from './runtime/log.ts';
 export type { CommandOutput, RemoteCommand } from './streams/command.ts';
 export type { ForwardedPort } from './streams/forwarded-port.ts';
-export type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
-export type { ClientWatch, ClientWatchEvent } from './watch.ts';
-export { type QueueObserver, type QueueState, type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
+export type { AttachOptions, ContainerLog, ExecOptions, LogOptions } from './streams/pods.ts';
+export { type HttpsOptions, httpsTransport } from './transport/https.ts';
+export { type InProcessHandler, type InProcessOptions, inProcessTransport } from './transport/in-process.ts';
+export { type RequestRate, rateLimited } from './transport/request-rate.ts';
+export { readJson } from './transport/response.ts';
+export type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport/transport.ts';
+export type { ClientWatch, ClientWatchEvent } from './transport/watch.ts';

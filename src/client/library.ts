@@ -1,4 +1,4 @@
-/** `orch/client`: what programs see of the client, without the server. */
+/** `orch/client`: the client as programs import it, without the server. */
 export {
   type ApiObject,
   type Clock,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
 import type { PolicyRule } from '../types/rbac-v1.ts';
 import { aggregatedRules, clusterRoleAggregationController } from './cluster-role-aggregation.ts';
-import { kinds } from './kinds.ts';
+import * as kinds from './shared/kinds.ts';
 import { type TestCluster, testCluster } from './testing/cluster.ts';
 
 const get = (...resources: string[]): PolicyRule => ({ verbs: ['get'], apiGroups: [''], resources });
@@ -45,10 +45,10 @@ describe('the rules of an aggregated cluster role', () => {
 describe('clusterrole-aggregation-controller', () => {
   let cluster: TestCluster;
   afterEach(() => cluster.close());
-  const rulesOf = async (name: string) => (await cluster.client.get(kinds.clusterRoles, '', name)).rules;
+  const rulesOf = async (name: string) => (await cluster.client.kind(kinds.clusterRoles).get({ name })).rules;
   const versionOf = async (name: string) =>
-    (await cluster.client.get(kinds.clusterRoles, '', name)).metadata.resourceVersion;
-  const create = (role: Role) => cluster.client.create(kinds.clusterRoles, role);
+    (await cluster.client.kind(kinds.clusterRoles).get({ name })).metadata.resourceVersion;
+  const create = (role: Role) => cluster.client.kind(kinds.clusterRoles).create(role);
   const toView = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
   const start = async () => {
     cluster = await testCluster([clusterRoleAggregationController]);
@@ -56,7 +56,7 @@ describe('clusterrole-aggregation-controller', () => {
   };
 
   it('fills the user-facing roles, with an apply of its own field manager', async () => {
-    const { api } = await start();
+    const { client } = await start();
     const source = await rulesOf('system:aggregate-to-view');
     expect(source?.length).toBeGreaterThan(10);
     expect(await rulesOf('view')).toEqual(source);
@@ -64,7 +64,7 @@ describe('clusterrole-aggregation-controller', () => {
     expect(await rulesOf('edit')).toEqual(edit);
     expect(await rulesOf('admin')).toHaveLength(edit.length + 2);
     const place = { apiVersion: `rbac.authorization.${namesFor('k8s.io').domain}/v1`, resource: 'clusterroles' };
-    expect((await api.get({ ...place, name: 'view' })).metadata.managedFields).toContainEqual(
+    expect((await client.get({ ...place, name: 'view' })).metadata.managedFields).toContainEqual(
       expect.objectContaining({ manager: 'clusterrole-aggregation-controller', operation: 'Apply' }),
     );
     expect(cluster.logged).toEqual([]);
@@ -78,14 +78,14 @@ describe('clusterrole-aggregation-controller', () => {
     await cluster.settle();
     expect(await rulesOf('admin')).toContainEqual(more);
     const at = { metadata: { name: 'more' } };
-    await client.patch(kinds.clusterRoles, at, 'merge', { metadata: { labels: null } });
+    await client.kind(kinds.clusterRoles).patch(at.metadata, 'merge', { metadata: { labels: null } });
     await cluster.settle();
     expect(await rulesOf('admin')).toEqual(before);
     const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['others'] }];
-    await client.patch(kinds.clusterRoles, at, 'merge', { metadata: { labels: toView }, rules });
+    await client.kind(kinds.clusterRoles).patch(at.metadata, 'merge', { metadata: { labels: toView }, rules });
     await cluster.settle();
     expect(await rulesOf('view')).toContainEqual(get('others'));
-    await client.delete(kinds.clusterRoles, at);
+    await client.kind(kinds.clusterRoles).delete(at.metadata);
     await cluster.settle();
     expect(await rulesOf('admin')).toEqual(before);
   });
@@ -94,7 +94,7 @@ describe('clusterrole-aggregation-controller', () => {
     const { client } = await start();
     const before = await rulesOf('view');
     const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }];
-    await client.patch(kinds.clusterRoles, { metadata: { name: 'view' } }, 'merge', { rules });
+    await client.kind(kinds.clusterRoles).patch({ name: 'view' }, 'merge', { rules });
     await cluster.settle();
     expect(await rulesOf('view')).toEqual(before);
   });
@@ -140,12 +140,9 @@ describe('clusterrole-aggregation-controller', () => {
     const { client } = await start();
     await create(aggregated('x', [selector({ to: 'x' })]));
     await cluster.settle();
-    await Promise.all([
-      create(plain('s', { to: 'x' }, a)),
-      client.delete(kinds.clusterRoles, { metadata: { name: 'x' } }),
-    ]);
+    await Promise.all([create(plain('s', { to: 'x' }, a)), client.kind(kinds.clusterRoles).delete({ name: 'x' })]);
     await cluster.settle();
-    expect(await client.find(kinds.clusterRoles, '', 'x')).toBeUndefined();
+    expect(await client.kind(kinds.clusterRoles).find({ name: 'x' })).toBeUndefined();
     expect(cluster.logged).toEqual([]);
   });
 });

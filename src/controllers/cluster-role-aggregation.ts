@@ -1,7 +1,7 @@
 import type { ClusterRole, PolicyRule } from '../types/rbac-v1.ts';
-import type { Named } from './kind.ts';
-import { kinds } from './kinds.ts';
-import { selectorIn } from './selection.ts';
+import type { Named } from './shared/kind.ts';
+import * as kinds from './shared/kinds.ts';
+import { selectorIn } from './shared/selection.ts';
 import type { Controller } from './types.ts';
 
 type Role = ClusterRole & Named;
@@ -63,7 +63,7 @@ export const clusterRoleAggregationController: Controller = {
       const { uid } = role.metadata;
       // Without the uid a role that has been deleted by now would be created.
       const metadata = { name: key, ...(uid === undefined ? {} : { uid }) };
-      await client.apply(kinds.clusterRoles, { metadata, rules }, name);
+      await client.kind(kinds.clusterRoles).apply({ metadata, rules }, { fieldManager: name, force: true });
     };
     // One worker: roles that select each other do not exchange their rules for ever.
     const work = queue('ClusterRoleAggregator', reconcile, { workers: 1 });

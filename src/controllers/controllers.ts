@@ -13,26 +13,26 @@ import { bootstrapSigner, tokenCleaner } from './identity/bootstrap-tokens.ts';
 import { legacyTokenCleaner } from './identity/legacy-tokens.ts';
 import { rootCertificatePublisher } from './identity/root-certificates.ts';
 import { secretTokenController } from './identity/secret-tokens.ts';
+import { serviceAccountController } from './identity/service-accounts.ts';
 import { namespaceController } from './namespaces/namespace-controller.ts';
 import { nodeLifecycleController } from './nodes/lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
 import { ttlController } from './nodes/ttl.ts';
-import { podGarbageCollector } from './pod-garbage-collector.ts';
 import { resourceQuotaController } from './quota/controller.ts';
-import { serviceAccountController } from './service-accounts.ts';
 import { serviceCidrsController } from './service-cidrs.ts';
 import { volumeBinderController } from './storage/binder/controller.ts';
 import { claimProtectionController } from './storage/claim-protection.ts';
 import { ephemeralVolumeController } from './storage/ephemeral-volumes.ts';
 import { volumeProtectionController } from './storage/volume-protection.ts';
-import { ttlAfterFinishedController } from './ttl-after-finished.ts';
 import type { Controller } from './types.ts';
 import { cronJobController } from './workloads/cron-jobs/controller.ts';
 import { daemonSetController } from './workloads/daemon-sets/controller.ts';
 import { deploymentController } from './workloads/deployments/controller.ts';
 import { jobController } from './workloads/jobs/controller.ts';
+import { podGarbageCollector } from './workloads/pod-garbage-collector.ts';
 import { replicaSetController, replicationController } from './workloads/replica-sets.ts';
 import { statefulSetController } from './workloads/stateful-sets/controller.ts';
+import { ttlAfterFinishedController } from './workloads/ttl-after-finished.ts';
 
 /** All controllers, in the order in which they start. */
 export const allControllers: readonly Controller[] = [

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from './kinds.ts';
 import { serviceCidrsController } from './service-cidrs.ts';
+import * as kinds from './shared/kinds.ts';
 import { type TestCluster, testCluster } from './testing/cluster.ts';
 
 let cluster: TestCluster;
@@ -11,22 +11,22 @@ async function start() {
   return cluster.client;
 }
 const range = (name: string, ...cidrs: string[]) => ({ metadata: { name }, spec: { cidrs } });
-const find = (name: string) => cluster.client.find(kinds.serviceCidrs, '', name);
+const find = (name: string) => cluster.client.kind(kinds.serviceCidrs).find({ name });
 const conditionOf = async (name: string) =>
   (await find(name))?.status?.conditions?.find(({ type }) => type === 'Ready');
 
 async function createRange(name: string, ...cidrs: string[]) {
-  await cluster.client.create(kinds.serviceCidrs, range(name, ...cidrs));
+  await cluster.client.kind(kinds.serviceCidrs).create(range(name, ...cidrs));
   await cluster.settle();
 }
 async function createService(clusterIP: string) {
   const metadata = { namespace: 'default', name: 'web' };
-  await cluster.client.create(kinds.services, { metadata, spec: { clusterIP, ports: [{ port: 80 }] } });
+  await cluster.client.kind(kinds.services).create({ metadata, spec: { clusterIP, ports: [{ port: 80 }] } });
   await cluster.settle();
 }
 /** Deletes the range, and lets the time pass until it may be gone. */
 async function deleteRange(name: string) {
-  await cluster.client.delete(kinds.serviceCidrs, { metadata: { name } });
+  await cluster.client.kind(kinds.serviceCidrs).delete({ name });
   await cluster.advance(11_000);
 }
 
@@ -49,7 +49,7 @@ describe('service-cidr-controller', () => {
   it('removes the finalizer of a deleted range when its time is over', async () => {
     const client = await start();
     await createRange('extra', '10.1.0.0/24');
-    await client.delete(kinds.serviceCidrs, { metadata: { name: 'extra' } });
+    await client.kind(kinds.serviceCidrs).delete({ name: 'extra' });
     await cluster.advance(9_000);
     expect(await find('extra')).toBeDefined();
     await cluster.advance(2_000);
@@ -68,7 +68,7 @@ describe('service-cidr-controller', () => {
       message:
         'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR',
     });
-    await client.delete(kinds.services, { metadata: { namespace: 'default', name: 'web' } });
+    await client.kind(kinds.services).delete({ namespace: 'default', name: 'web' });
     await cluster.settle();
     expect(await find('extra')).toBeUndefined();
   });

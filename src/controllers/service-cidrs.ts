@@ -1,8 +1,8 @@
 import type { Informer } from '../client/index.ts';
 import { formatTime, type IpNumber, type Names, parseNetwork, parseTime, readIp } from '../meta/index.ts';
 import type { IPAddress, ServiceCIDR } from '../types/networking-v1.ts';
-import { apiVersionOf, type Named } from './kind.ts';
-import { kinds } from './kinds.ts';
+import { apiVersionOf, type Named } from './shared/kind.ts';
+import * as kinds from './shared/kinds.ts';
 import type { Controller, ControllerContext } from './types.ts';
 
 type Range = ServiceCIDR & Named;
@@ -56,7 +56,7 @@ export const serviceCidrsController: Controller = {
 async function addFinalizer({ client, names }: ControllerContext, range: Range): Promise<void> {
   const finalizer = finalizerOf(names);
   if (range.metadata.finalizers?.includes(finalizer)) return;
-  await client.patch(kinds.serviceCidrs, range, 'strategic', { metadata: { finalizers: [finalizer] } });
+  await client.kind(kinds.serviceCidrs).patch(range.metadata, 'strategic', { metadata: { finalizers: [finalizer] } });
 }
 
 /** Lets a range go that is being deleted, when its time is over; or says why it cannot. */
@@ -72,12 +72,12 @@ async function release(
     await setCondition(context, range, 'False', 'Terminating', why);
     return undefined;
   }
-  const left = parseTime(range.metadata.deletionTimestamp ?? '') + graceMs - clock.now();
-  if (left > 0) return { requeueAfterMs: left };
+  const remainingMs = parseTime(range.metadata.deletionTimestamp ?? '') + graceMs - clock.now();
+  if (remainingMs > 0) return { requeueAfterMs: remainingMs };
   const finalizer = finalizerOf(names);
   if (!range.metadata.finalizers?.includes(finalizer)) return undefined;
   const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };
-  await client.patch(kinds.serviceCidrs, range, 'strategic', { metadata });
+  await client.kind(kinds.serviceCidrs).patch(range.metadata, 'strategic', { metadata });
   return undefined;
 }
 
@@ -106,8 +106,11 @@ async function setCondition(
   if (before?.status === status && (before.reason ?? '') === reason && before.message === message) return;
   const condition = { type: 'Ready', status, reason, message, lastTransitionTime: formatTime(clock.now()) };
   const { name = '' } = range.metadata;
-  const wanted = { metadata: { name }, status: { conditions: [condition] } };
-  await client.apply(kinds.serviceCidrs, wanted, component, 'status');
+  const configuration = { metadata: { name }, status: { conditions: [condition] } };
+  await client
+    .kind(kinds.serviceCidrs)
+    .subresource('status')
+    .apply(configuration, { fieldManager: component, force: true });
 }
 
 /** A block of addresses. */

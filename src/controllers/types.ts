@@ -9,9 +9,8 @@ import type {
   WorkQueueOptions,
 } from '../client/index.ts';
 import type { Clock, Names, Random, Steps, Turns } from '../meta/index.ts';
+import type { ControllerSettings } from './manager/settings.ts';
 import type { MetadataFeed } from './metadata/feed.ts';
-import type { ObjectClient } from './object-client.ts';
-import type { ControllerSettings } from './settings.ts';
 
 /** A user that is not a service account. */
 export interface ControllerUser {
@@ -53,10 +52,11 @@ export interface ControllerContext {
   readonly random: Random;
   readonly log: Log;
   readonly settings: ControllerSettings;
-  /** Writes as the controller's service account; what it writes is in the informers when it returns. */
-  readonly client: ObjectClient;
-  /** Any request as the controller's service account, for what `client` does not know. */
-  readonly api: Client;
+  /**
+   * Acts as the controller's service account. What its typed kinds read and write is in the informers when the call
+   * returns, and shared with them: it must not be modified.
+   */
+  readonly client: Client;
   readonly informers: Informers;
   /** The metadata of all objects of all resources. */
   readonly metadata: MetadataFeed;

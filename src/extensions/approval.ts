@@ -35,7 +35,10 @@ export function approvalCondition(
   const key = approvalKey(names);
   const annotation = annotations !== undefined && Object.hasOwn(annotations, key) ? (annotations[key] as string) : '';
   const of = (status: Condition['status'], reason: string, message: string): Condition => ({
-    ...{ type: `${apiPolicyOwner(names)}APIApprovalPolicyConformant`, status, reason, message },
+    type: `${apiPolicyOwner(names)}APIApprovalPolicyConformant`,
+    status,
+    reason,
+    message,
   });
   const required = `protected groups must have approval annotation "${key}"`;
   if (annotation === '') return of('False', 'MissingAnnotation', `${required}${explanation(names)}`);

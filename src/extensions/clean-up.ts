@@ -7,7 +7,10 @@ import { type Condition, type Definition, isTrue, setCondition } from './conditi
 const cleanUpFinalizer = ({ domain }: Names): string => `customresourcecleanup.apiextensions.${domain}`;
 
 const terminating = (status: Condition['status'], reason: string, message: string): Condition => ({
-  ...{ type: 'Terminating', status, reason, message },
+  type: 'Terminating',
+  status,
+  reason,
+  message,
 });
 
 /** Adds the finalizer and the condition `Terminating` to a definition that is marked as deleted. */
@@ -19,7 +22,7 @@ export function beginCleanUp(definition: Definition, { names, now }: StrategyCon
   setCondition(definition, terminating('True', 'InstanceDeletionPending', message), now);
 }
 
-/** Whether the objects of a definition are to be deleted. */
+/** Whether the objects of a definition must be deleted. */
 export const needsCleanUp = ({ metadata }: Definition, names: Names): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanUpFinalizer(names)) === true;
 
@@ -27,7 +30,7 @@ export interface CleanUpOptions {
   readonly registry: Registry;
   readonly names: Names;
   readonly clock: Clock;
-  /** Resolves after the time (ms), and at once when the work is to stop. */
+  /** Resolves after `ms`, or at once when the clean-up stops. */
   readonly pause: (ms: number) => Promise<void>;
   readonly stopped: () => boolean;
 }
@@ -53,8 +56,8 @@ export async function cleanUp(options: CleanUpOptions, { metadata, spec }: Defin
       CustomResourceDefinition,
       '',
       name,
-      (found) => {
-        if (found.metadata.uid === uid) setCondition(found, condition, clock.now());
+      (current) => {
+        if (current.metadata.uid === uid) setCondition(current, condition, clock.now());
       },
       'status',
     );
@@ -80,7 +83,7 @@ export async function cleanUp(options: CleanUpOptions, { metadata, spec }: Defin
   await removeFinalizer(options, name, uid);
 }
 
-/** Resolves when no object is left, or when the work is to stop. */
+/** Resolves when no object remains, or when the clean-up stops. */
 async function deleteObjects(
   { registry, clock, pause, stopped }: CleanUpOptions,
   resource: Resource,
@@ -133,11 +136,11 @@ async function removeFinalizer({ registry, names, stopped }: CleanUpOptions, nam
   const finalizer = cleanUpFinalizer(names);
   while (!stopped()) {
     try {
-      const found = await registry.objects.read(CustomResourceDefinition, '', name);
-      const { finalizers = [] } = found.metadata;
-      if (found.metadata.uid !== uid || !finalizers.includes(finalizer)) return;
-      const metadata = { ...found.metadata, finalizers: finalizers.filter((one) => one !== finalizer) };
-      await registry.objects.update(CustomResourceDefinition, { ...found, metadata });
+      const definition = await registry.objects.read(CustomResourceDefinition, '', name);
+      const { finalizers = [] } = definition.metadata;
+      if (definition.metadata.uid !== uid || !finalizers.includes(finalizer)) return;
+      const metadata = { ...definition.metadata, finalizers: finalizers.filter((one) => one !== finalizer) };
+      await registry.objects.update(CustomResourceDefinition, { ...definition, metadata });
       return;
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;

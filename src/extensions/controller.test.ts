@@ -224,7 +224,9 @@ describe('the deletion of a definition', () => {
     const answered = JSON.parse(object?.bytes ?? '') as ApiObject & { status: { conditions: JsonObject[] } };
     expect(answered.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
     expect(answered.status.conditions.at(-1)).toMatchObject({
-      ...{ type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending' },
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
       message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
       lastTransitionTime: answered.metadata.deletionTimestamp,
     });

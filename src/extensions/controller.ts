@@ -12,7 +12,7 @@ import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
 import { approvalCondition, isProtectedGroup } from './approval.ts';
 import { cleanUp, needsCleanUp } from './clean-up.ts';
 import { type Condition, type Definition, isTrue, setCondition } from './conditions.ts';
-import { caBundleFault } from './conversion/ca-bundle.ts';
+import { caBundleProblem } from './conversion/ca-bundle.ts';
 import { acceptedForm, acceptNames, claimsOf, type DefinitionNames, type NameUse, namesOf } from './naming.ts';
 
 /** Makes the resources of a definition, whose names are the accepted ones, by version: of those served, and the stored one. */
@@ -59,10 +59,10 @@ export class CustomResources {
   readonly #options: CustomResourcesOptions;
   readonly #id: string;
   /** By name of the definition. */
-  readonly #known = new Map<string, Known>();
+  readonly #definitions = new Map<string, Known>();
   /** The definition that has a name in a group. */
   readonly #claims = new Map<string, string>();
-  /** Definitions whose status is to be written. */
+  /** Definitions whose status needs to be written. */
   readonly #stale = new Set<string>();
   /** Running clean-ups by uid. */
   readonly #cleanUps = new Map<string, Promise<void>>();
@@ -86,8 +86,8 @@ export class CustomResources {
     // Those that have their names already come first, then the others as they were created.
     const order = ({ object: { metadata, status } }: Known) =>
       `${namesOf(status?.acceptedNames).plural === '' ? 1 : 0} ${metadata.creationTimestamp} ${metadata.name}`;
-    const all = [...this.#known.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
-    for (const known of all) this.#evaluate(known);
+    const all = [...this.#definitions.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    for (const entry of all) this.#evaluate(entry);
   }
 
   /** Resolves when nothing more is written. */
@@ -97,52 +97,52 @@ export class CustomResources {
     await Promise.all([this.#writing, ...this.#cleanUps.values()]);
   }
 
-  #tell(name: string, given: ApiObject | undefined): void {
-    const known = this.#known.get(name);
-    if (given === undefined) {
-      if (known === undefined) return;
-      this.#known.delete(name);
-      this.#unserve(known);
-      if (this.#release(known)) this.#reconsider(known);
+  #tell(name: string, received: ApiObject | undefined): void {
+    const entry = this.#definitions.get(name);
+    if (received === undefined) {
+      if (entry === undefined) return;
+      this.#definitions.delete(name);
+      this.#unserve(entry);
+      if (this.#release(entry)) this.#reconsider(entry);
       return;
     }
     // Objects were decoded against their schema when they were written.
-    const object = given as Definition;
-    const same = known?.object.metadata.uid === object.metadata.uid ? known : undefined;
-    if (known !== undefined && same === undefined) this.#tell(name, undefined);
-    // The generation tells whether the spec, which may be large, has changed.
+    const object = received as Definition;
+    const same = entry?.object.metadata.uid === object.metadata.uid ? entry : undefined;
+    if (entry !== undefined && same === undefined) this.#tell(name, undefined);
+    // The generation shows whether the spec, which may be large, has changed.
     const { spec, metadata: { generation } = {} } = same?.object ?? {};
     if (spec !== undefined && generation === object.metadata.generation) object.spec = spec;
     const next = same ?? { object, accepted: noNames, claimed: [], naming: noNaming, served: undefined };
     next.object = object;
-    this.#known.set(name, next);
+    this.#definitions.set(name, next);
     if (this.#loaded) this.#evaluate(next);
   }
 
   /** Accepts names, serves the definition or stops serving it, and has its status written where it differs. */
-  #evaluate(known: Known): void {
-    const { object } = known;
-    const before = claimsOf(known.accepted);
-    this.#release(known);
+  #evaluate(entry: Known): void {
+    const { object } = entry;
+    const before = claimsOf(entry.accepted);
+    this.#release(entry);
     const stored = namesOf(object.status?.acceptedNames);
-    const has = this.#claim(known, claimsOf(stored).length === 0 ? known.accepted : stored);
+    const has = this.#claim(entry, claimsOf(stored).length === 0 ? entry.accepted : stored);
     const { accepted, condition } = acceptNames(namesOf(object.spec?.names), has, (use, name) =>
-      this.#claims.has(this.#key(known, use, name)),
+      this.#claims.has(this.#key(entry, use, name)),
     );
-    this.#release(known);
-    known.accepted = this.#claim(known, accepted);
-    known.naming = condition;
-    this.#serve(known);
-    if (this.#isStale(known)) this.#schedule(object.metadata.name ?? '');
-    if (needsCleanUp(object, this.#options.names)) this.#startCleanUp(known);
-    const now = new Set(claimsOf(known.accepted).map(String));
-    if (before.some((claim) => !now.has(String(claim)))) this.#reconsider(known);
+    this.#release(entry);
+    entry.accepted = this.#claim(entry, accepted);
+    entry.naming = condition;
+    this.#serve(entry);
+    if (this.#isStale(entry)) this.#schedule(object.metadata.name ?? '');
+    if (needsCleanUp(object, this.#options.names)) this.#startCleanUp(entry);
+    const now = new Set(claimsOf(entry.accepted).map(String));
+    if (before.some((claim) => !now.has(String(claim)))) this.#reconsider(entry);
   }
 
   /** Definitions of the group that want a name which another one no longer has are evaluated again. */
   #reconsider({ object }: Known): void {
     if (!this.#loaded) return;
-    for (const other of this.#known.values()) {
+    for (const other of this.#definitions.values()) {
       if (other.naming.status === 'True' || other.object === object) continue;
       if (other.object.spec?.group === object.spec?.group) this.#evaluate(other);
     }
@@ -153,39 +153,39 @@ export class CustomResources {
   }
 
   /** Claims those of the names that no other definition has, and returns the names without those that one has. */
-  #claim(known: Known, names: DefinitionNames): DefinitionNames {
-    const own = known.object.metadata.name ?? '';
-    const lost = new Set<string>();
+  #claim(entry: Known, names: DefinitionNames): DefinitionNames {
+    const own = entry.object.metadata.name ?? '';
+    const conflicts = new Set<string>();
     for (const [use, name] of claimsOf(names)) {
-      const key = this.#key(known, use, name);
+      const key = this.#key(entry, use, name);
       const holder = this.#claims.get(key);
       if (holder === undefined) {
         this.#claims.set(key, own);
-        known.claimed.push(key);
-      } else if (holder !== own) lost.add(`${use} ${name}`);
+        entry.claimed.push(key);
+      } else if (holder !== own) conflicts.add(`${use} ${name}`);
     }
-    if (lost.size === 0) return names;
-    const kept = (use: NameUse, name: string) => (lost.has(`${use} ${name}`) ? '' : name);
+    if (conflicts.size === 0) return names;
+    const acceptedName = (use: NameUse, name: string) => (conflicts.has(`${use} ${name}`) ? '' : name);
     return {
-      plural: kept('resource', names.plural),
-      singular: kept('resource', names.singular),
-      shortNames: names.shortNames.filter((name) => kept('resource', name) !== ''),
-      kind: kept('kind', names.kind),
-      listKind: kept('kind', names.listKind),
+      plural: acceptedName('resource', names.plural),
+      singular: acceptedName('resource', names.singular),
+      shortNames: names.shortNames.filter((name) => acceptedName('resource', name) !== ''),
+      kind: acceptedName('kind', names.kind),
+      listKind: acceptedName('kind', names.listKind),
       categories: names.categories,
     };
   }
 
   /** Whether the definition had names. */
-  #release(known: Known): boolean {
-    for (const key of known.claimed) this.#claims.delete(key);
-    return known.claimed.splice(0).length > 0;
+  #release(entry: Known): boolean {
+    for (const key of entry.claimed) this.#claims.delete(key);
+    return entry.claimed.splice(0).length > 0;
   }
 
-  #serve(known: Known): void {
-    const { object, accepted, served } = known;
-    if (establishedCondition(known).status !== 'True' || accepted.plural === '' || accepted.kind === '') {
-      this.#unserve(known);
+  #serve(entry: Known): void {
+    const { object, accepted, served } = entry;
+    if (establishedCondition(entry).status !== 'True' || accepted.plural === '' || accepted.kind === '') {
+      this.#unserve(entry);
       return;
     }
     const terminating = object.metadata.deletionTimestamp !== undefined || isTrue(object, 'Terminating');
@@ -207,10 +207,10 @@ export class CustomResources {
           .filter((one) => one.served === true)
           .map(({ name = '' }) => flagged.get(name) as ResourceDefinition),
       });
-      known.served = { names: accepted, spec, terminating, definitions };
+      entry.served = { names: accepted, spec, terminating, definitions };
     } catch (error) {
       report('a custom resource definition cannot be served', { name: object.metadata.name, error });
-      this.#unserve(known);
+      this.#unserve(entry);
     }
   }
 
@@ -219,10 +219,10 @@ export class CustomResources {
     return this.#options.define({ ...object, spec: { ...object.spec, names: acceptedForm(accepted) } });
   }
 
-  #unserve(known: Known): void {
-    if (known.served === undefined) return;
-    this.#options.registry.remove(known.object.spec?.group ?? '', known.served.names.plural);
-    known.served = undefined;
+  #unserve(entry: Known): void {
+    if (entry.served === undefined) return;
+    this.#options.registry.remove(entry.object.spec?.group ?? '', entry.served.names.plural);
+    entry.served = undefined;
   }
 
   // Status
@@ -239,10 +239,10 @@ export class CustomResources {
     }
   }
 
-  #isStale(known: Known): boolean {
-    const wanted = { ...known.object, status: jsonCopy(known.object.status ?? {}) } as Definition;
-    this.#updateStatus(wanted, known);
-    return !jsonEqual(wanted.status as never, (known.object.status ?? {}) as never);
+  #isStale(entry: Known): boolean {
+    const desired = { ...entry.object, status: jsonCopy(entry.object.status ?? {}) } as Definition;
+    this.#updateStatus(desired, entry);
+    return !jsonEqual(desired.status as never, (entry.object.status ?? {}) as never);
   }
 
   #schedule(name: string): void {
@@ -268,13 +268,13 @@ export class CustomResources {
   /** Whether it has been written, or need not be. */
   async #writeStatus(name: string): Promise<boolean> {
     const { registry, report } = this.#options;
-    const change = (found: Definition) => {
-      const known = this.#known.get(name);
+    const change = (current: Definition) => {
+      const entry = this.#definitions.get(name);
       // A later state arrives with the next event.
-      if (known === undefined) return;
-      const { uid, generation } = known.object.metadata;
-      const isSame = uid === found.metadata.uid && generation === found.metadata.generation;
-      if (isSame) this.#updateStatus(found, known);
+      if (entry === undefined) return;
+      const { uid, generation } = entry.object.metadata;
+      const isSame = uid === current.metadata.uid && generation === current.metadata.generation;
+      if (isSame) this.#updateStatus(current, entry);
     };
     try {
       await registry.objects.guaranteedUpdate(CustomResourceDefinition, '', name, change, 'status');
@@ -336,11 +336,14 @@ const noNaming: Condition = { type: 'NamesAccepted', status: 'False', reason: ''
 /** A definition stays established. */
 function establishedCondition({ object, naming }: Pick<Known, 'object' | 'naming'>): Condition {
   const of = (status: Condition['status'], reason: string, message: string): Condition => ({
-    ...{ type: 'Established', status, reason, message },
+    type: 'Established',
+    status,
+    reason,
+    message,
   });
   const isEstablished = isTrue(object, 'Established');
   if (naming.status !== 'True' && !isEstablished) return of('False', 'NotAccepted', 'not all names are accepted');
-  if (!isEstablished && caBundleFault(object.spec ?? {}) !== undefined) {
+  if (!isEstablished && caBundleProblem(object.spec ?? {}) !== undefined) {
     return of('False', 'InvalidCABundle', 'The conversion webhook CABundle is invalid');
   }
   return of('True', 'InitialNamesAccepted', 'the initial names have been accepted');

@@ -2,7 +2,7 @@
 export { validateApproval } from './approval.ts';
 export { beginCleanUp } from './clean-up.ts';
 export { CustomResources, type Define } from './controller.ts';
-export { caBundleFault } from './conversion/ca-bundle.ts';
+export { caBundleProblem } from './conversion/ca-bundle.ts';
 export { type CustomResourceOptions, customResources } from './objects/custom-resource.ts';
 export { validateDefaults } from './objects/defaults.ts';
 export { openApiOf } from './objects/open-api.ts';

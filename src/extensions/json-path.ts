@@ -62,9 +62,9 @@ class Parser {
   /** What a sticky expression matches here, which is consumed. */
   #rest(expression: RegExp): string | undefined {
     expression.lastIndex = this.#at;
-    const found = expression.exec(this.#text)?.[0];
-    if (found !== undefined) this.#at += found.length;
-    return found;
+    const match = expression.exec(this.#text)?.[0];
+    if (match !== undefined) this.#at += match.length;
+    return match;
   }
 
   /** Adds the step for a name, in which a backslash escapes any character; returns whether there is a name. */
@@ -148,42 +148,42 @@ interface Bounds {
 }
 
 function results(path: JsonPath, value: Json, bounds: Bounds): readonly Json[] {
-  let found: readonly Json[] = [value];
+  let values: readonly Json[] = [value];
   for (const step of path) {
     const next: Json[] = [];
-    for (const item of found) {
+    for (const item of values) {
       if (++bounds.visited > MAX_VISITED) return [];
       take(step, item, next, bounds);
     }
-    found = next;
+    values = next;
   }
-  return found;
+  return values;
 }
 
-function take(step: Step, value: Json, found: Json[], bounds: Bounds): void {
+function take(step: Step, value: Json, matches: Json[], bounds: Bounds): void {
   switch (step.type) {
     case 'member': {
       const member = isJsonObject(value) ? getKey(value, step.name) : undefined;
-      if (member !== undefined) found.push(member);
+      if (member !== undefined) matches.push(member);
       break;
     }
     case 'wildcard':
-      for (const item of childrenOf(value)) found.push(item);
+      for (const item of childrenOf(value)) matches.push(item);
       break;
     case 'recursive':
-      descend(value, found, bounds);
+      descend(value, matches, bounds);
       break;
     case 'slice':
-      if (Array.isArray(value)) sliceOf(step, value, found);
+      if (Array.isArray(value)) sliceOf(step, value, matches);
       break;
     case 'union':
-      for (const part of step.parts) for (const item of results(part, value, bounds)) found.push(item);
+      for (const part of step.parts) for (const item of results(part, value, bounds)) matches.push(item);
       break;
     default:
       if (!Array.isArray(value)) break;
       for (const item of value) {
         if (++bounds.visited > MAX_VISITED) break;
-        if (passes(step, item, bounds)) found.push(item);
+        if (passes(step, item, bounds)) matches.push(item);
       }
   }
 }
@@ -192,22 +192,22 @@ const childrenOf = (value: Json): readonly Json[] =>
   Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
 
 /** The value and everything in it that has members or items. */
-function descend(value: Json, found: Json[], bounds: Bounds): void {
+function descend(value: Json, matches: Json[], bounds: Bounds): void {
   if (typeof value !== 'object' || value === null || ++bounds.visited > MAX_VISITED) return;
-  found.push(value);
-  for (const item of childrenOf(value)) descend(item, found, bounds);
+  matches.push(value);
+  for (const item of childrenOf(value)) descend(item, matches, bounds);
 }
 
 function sliceOf(
   { start = 0, end, step }: Extract<Step, { readonly type: 'slice' }>,
   list: readonly Json[],
-  found: Json[],
+  matches: Json[],
 ): void {
   const { length } = list;
   const from = start < 0 ? start + length : start;
   const to = Math.min(end === undefined ? length : end < 0 ? end + length : end, length);
   if (from < 0 || step < 1) return;
-  for (let i = from; i < to; i += step) found.push(list[i] as Json);
+  for (let i = from; i < to; i += step) matches.push(list[i] as Json);
 }
 
 function passes(

@@ -28,7 +28,7 @@ export const acceptedForm = (names: DefinitionNames): OwnNames => ({
   ...(names.categories.length === 0 ? {} : { categories: [...names.categories] }),
 });
 
-/** Names by which clients find resources; names of kinds are apart from them. */
+/** Names that identify resources to clients; names of kinds are a separate set. */
 export type NameUse = 'resource' | 'kind';
 
 /** The names that a definition claims, with their use. Empty ones are not claimed. */
@@ -72,9 +72,11 @@ export function acceptNames(
     return before[field];
   };
   const acceptShortNames = (): readonly string[] => {
-    const taken = requested.shortNames.filter((name) => !before.shortNames.includes(name) && isUsed('resource', name));
-    if (taken.length === 0) return requested.shortNames;
-    conflict('ShortNamesConflict', aggregateMessages(taken.map(inUse)));
+    const usedNames = requested.shortNames.filter(
+      (name) => !before.shortNames.includes(name) && isUsed('resource', name),
+    );
+    if (usedNames.length === 0) return requested.shortNames;
+    conflict('ShortNamesConflict', aggregateMessages(usedNames.map(inUse)));
     return before.shortNames;
   };
   const accepted = {

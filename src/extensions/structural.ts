@@ -83,10 +83,10 @@ export function* structuralInSteps(schema: JsonObject, names: Names): Steps<Stru
     const value = getKey(schema, key);
     return isJsonObject(value) ? yield* structuralInSteps(value, names) : undefined;
   }
-  const given = getKey(schema, 'properties');
+  const propertySchemas = getKey(schema, 'properties');
   const properties = new Map<string, Structural>();
-  for (const name of isJsonObject(given) ? Object.keys(given) : none) {
-    properties.set(name, yield* structuralInSteps((given as JsonObject)[name] as JsonObject, names));
+  for (const name of isJsonObject(propertySchemas) ? Object.keys(propertySchemas) : none) {
+    properties.set(name, yield* structuralInSteps((propertySchemas as JsonObject)[name] as JsonObject, names));
   }
   const items = yield* below('items');
   const values = getKey(schema, 'additionalProperties') === true ? true : yield* below('additionalProperties');
@@ -108,10 +108,10 @@ const keywordsOf = new WeakMap<Names, Keywords>();
 
 /** Put together once: schemas have many fields. */
 function keywords(names: Names): Keywords {
-  let found = keywordsOf.get(names);
-  if (found === undefined) {
+  let cached = keywordsOf.get(names);
+  if (cached === undefined) {
     const { extension } = names;
-    found = {
+    cached = {
       preserve: `${extension}preserve-unknown-fields`,
       embedded: `${extension}embedded-resource`,
       intOrString: `${extension}int-or-string`,
@@ -120,9 +120,9 @@ function keywords(names: Names): Keywords {
       mapType: `${extension}map-type`,
       rules: `${extension}validations`,
     };
-    keywordsOf.set(names, found);
+    keywordsOf.set(names, cached);
   }
-  return found;
+  return cached;
 }
 
 function read(schema: JsonObject, names: Names, below: Below): Structural {
@@ -150,12 +150,12 @@ function read(schema: JsonObject, names: Names, below: Below): Structural {
   };
 }
 
-function ruleOf(given: JsonObject): Rule {
+function ruleOf(source: JsonObject): Rule {
   const text = (key: string) => {
-    const value = getKey(given, key);
+    const value = getKey(source, key);
     return typeof value === 'string' ? value : '';
   };
-  const optional = getKey(given, 'optionalOldSelf');
+  const optional = getKey(source, 'optionalOldSelf');
   return {
     rule: text('rule'),
     message: text('message'),

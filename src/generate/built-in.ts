@@ -15,7 +15,7 @@ import { allTypes } from '../types/find-type.ts';
 import { type Kind, modelOf } from './collect.ts';
 import { writeTypeScript } from './typescript.ts';
 
-/** Clients know the names of the first one; those of the others are accepted beside them. */
+/** Clients know the names of the first one; those of the others are accepted too. */
 const domains = [compatibleDomain, defaultDomain].map(namesFor);
 const [names = namesFor(compatibleDomain), ...otherNames] = domains;
 

@@ -52,7 +52,7 @@ class Collector {
   /** Defines the components that were referred to. Returns the names of the kinds. */
   collect(): string[] {
     const kinds: string[] = [];
-    // Components that are referred to meanwhile are behind.
+    // Components that are referenced during the loop are appended.
     for (const component of this.#queue) {
       const name = this.#names.get(component) as string;
       const kind = this.#kinds.get(component);
@@ -62,7 +62,7 @@ class Collector {
     return kinds;
   }
 
-  /** A reference to the type of a component; the schema itself where that is no object with fields. */
+  /** A reference to the type of a component; the schema itself unless the component is an object with fields. */
   refer(component: string): JsonSchema {
     const name = this.#names.get(component);
     if (name === undefined) return this.#schema(this.#sources.components.get(component) ?? {}, undefined);
@@ -70,35 +70,35 @@ class Collector {
     return { $ref: referenceTo(name), ...(this.#kinds.has(component) && { embedded: true as const }) };
   }
 
-  #define(name: string, given: JsonObject, kind?: Kind): void {
+  #define(name: string, source: JsonObject, kind?: Kind): void {
     // Types stand before those of their fields.
     this.types.set(name, {});
-    const object = this.#object(given, name);
+    const object = this.#object(source, name);
     this.types.set(name, kind === undefined ? object : ofKind(object, kind));
   }
 
   /** `path` names the type of an object at this place; undefined: the object stays in its place. */
-  #schema(given: JsonObject, path: string | undefined): JsonSchema {
-    const component = componentOf(given);
-    if (component !== undefined) return referring(this.refer(component), given);
-    if (path === undefined || !isFields(given)) return this.#object(given, path);
+  #schema(source: JsonObject, path: string | undefined): JsonSchema {
+    const component = componentOf(source);
+    if (component !== undefined) return referring(this.refer(component), source);
+    if (path === undefined || !isFields(source)) return this.#object(source, path);
     const name = freeName(path, (one) => this.types.has(one) || this.#reserved.has(one));
-    const { default: _, ...type } = given;
+    const { default: _, ...type } = source;
     this.#define(name, type);
-    return referring({ $ref: referenceTo(name) }, given);
+    return referring({ $ref: referenceTo(name) }, source);
   }
 
   /** The schema in its place. */
-  #object(given: JsonObject, path: string | undefined): JsonSchema {
+  #object(source: JsonObject, path: string | undefined): JsonSchema {
     const { extension } = this.#sources.names;
-    const out: Mutable = { ...copied(given), ...limits(given), ...typeOf(given, extension, path) };
+    const out: Mutable = { ...copied(source), ...limits(source), ...typeOf(source, extension, path) };
     const below = (key: string) => {
-      const value = getKey(given, key);
+      const value = getKey(source, key);
       return isJsonObject(value) ? this.#schema(value, path) : undefined;
     };
     const items = below('items');
     if (items !== undefined) out.items = items;
-    const properties = getKey(given, 'properties');
+    const properties = getKey(source, 'properties');
     if (isJsonObject(properties)) {
       const written: { [name: string]: JsonSchema } = {};
       for (const [name, property] of Object.entries(properties)) {
@@ -107,25 +107,25 @@ class Collector {
       }
       out.properties = written;
     }
-    const required = requiredOf(given);
+    const required = requiredOf(source);
     if (required.length > 0) out.required = required;
-    const keeps = getKey(given, `${extension}preserve-unknown-fields`) === true;
-    const values = keeps || getKey(given, 'additionalProperties') === true || below('additionalProperties');
+    const keeps = getKey(source, `${extension}preserve-unknown-fields`) === true;
+    const values = keeps || getKey(source, 'additionalProperties') === true || below('additionalProperties');
     if (values !== undefined && (path !== undefined || values !== true)) out.additionalProperties = values;
-    if (getKey(given, `${extension}list-type`) === 'set') out.uniqueItems = true;
-    return { ...out, ...this.#combined(given, extension) };
+    if (getKey(source, `${extension}list-type`) === 'set') out.uniqueItems = true;
+    return { ...out, ...this.#combined(source, extension) };
   }
 
-  /** Schemas that a value fulfils beside its own. */
-  #combined(given: JsonObject, extension: string): JsonSchema {
+  /** Schemas that a value satisfies in addition to its own. */
+  #combined(source: JsonObject, extension: string): JsonSchema {
     const out: Mutable = {};
     for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {
-      const all = getKey(given, key);
+      const all = getKey(source, key);
       // The types of such a value are said already.
-      if (!Array.isArray(all) || (key === 'anyOf' && isIntOrString(given, extension))) continue;
+      if (!Array.isArray(all) || (key === 'anyOf' && isIntOrString(source, extension))) continue;
       out[key] = all.filter(isJsonObject).map((one) => this.#schema(one, undefined));
     }
-    const not = getKey(given, 'not');
+    const not = getKey(source, 'not');
     if (isJsonObject(not)) out.not = this.#schema(not, undefined);
     return out;
   }
@@ -142,8 +142,8 @@ function ofKind(schema: JsonSchema, { apiVersions, kind }: Kind): JsonSchema {
     ...(metadata !== undefined && { metadata }),
   };
   for (const [name, property] of Object.entries(properties)) define(own, name, property);
-  const named = metadata?.$ref?.endsWith('ObjectMeta') === true ? ['metadata'] : [];
-  const required = [...new Set(['apiVersion', 'kind', ...named, ...(schema.required ?? [])])];
+  const metadataNames = metadata?.$ref?.endsWith('ObjectMeta') === true ? ['metadata'] : [];
+  const required = [...new Set(['apiVersion', 'kind', ...metadataNames, ...(schema.required ?? [])])];
   return { ...schema, type: ['object'], properties: own, required };
 }
 
@@ -174,43 +174,43 @@ function componentOf(schema: JsonObject): string | undefined {
 }
 
 /** A reference with what is said of it at its place. It has no types, so that null is another schema. */
-function referring(reference: JsonSchema, given: JsonObject): JsonSchema {
-  const { description = '', default: byDefault } = copied(given);
+function referring(reference: JsonSchema, source: JsonObject): JsonSchema {
+  const { description = '', default: byDefault } = copied(source);
   const beside = {
     ...(description !== '' && { description }),
     ...(byDefault !== undefined && { default: byDefault }),
   };
-  const isNullable = getKey(given, 'nullable') === true;
+  const isNullable = getKey(source, 'nullable') === true;
   return isNullable ? { anyOf: [reference, { type: ['null'] }], ...beside } : { ...reference, ...beside };
 }
 
-const isIntOrString = (given: JsonObject, extension: string): boolean =>
-  getKey(given, `${extension}int-or-string`) === true || getKey(given, 'format') === 'int-or-string';
+const isIntOrString = (source: JsonObject, extension: string): boolean =>
+  getKey(source, `${extension}int-or-string`) === true || getKey(source, 'format') === 'int-or-string';
 
-function typeOf(given: JsonObject, extension: string, path: string | undefined): JsonSchema {
-  const type = textOf(given, 'type');
-  const types: readonly JsonType[] = isIntOrString(given, extension)
+function typeOf(source: JsonObject, extension: string, path: string | undefined): JsonSchema {
+  const type = textOf(source, 'type');
+  const types: readonly JsonType[] = isIntOrString(source, extension)
     ? ['integer', 'string']
     : type === ''
       ? []
       : [type as JsonType];
-  if (types.length === 0) return isFields(given) && path !== undefined ? { type: ['object'] } : {};
+  if (types.length === 0) return isFields(source) && path !== undefined ? { type: ['object'] } : {};
   // Null is in no enumeration.
-  return getKey(given, 'nullable') === true && getKey(given, 'enum') === undefined
+  return getKey(source, 'nullable') === true && getKey(source, 'enum') === undefined
     ? { type: [...types, 'null'] }
     : { type: types };
 }
 
 /** The fields that a request must have: what is absent and has a default is set. */
-function requiredOf(given: JsonObject): string[] {
-  const required = getKey(given, 'required');
-  const properties = getKey(given, 'properties');
+function requiredOf(source: JsonObject): string[] {
+  const required = getKey(source, 'required');
+  const properties = getKey(source, 'properties');
   const hasDefault = (name: string) => {
     const property = isJsonObject(properties) ? getKey(properties, name) : undefined;
     return isJsonObject(property) && getKey(property, 'default') !== undefined;
   };
-  const named = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
-  return named.filter((name) => !hasDefault(name));
+  const requiredNames = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  return requiredNames.filter((name) => !hasDefault(name));
 }
 
 const copiedKeywords = [
@@ -219,30 +219,30 @@ const copiedKeywords = [
 ];
 
 /** Keywords that mean the same in JSON Schema. */
-function copied(given: JsonObject): JsonSchema {
+function copied(source: JsonObject): JsonSchema {
   const out: JsonObject = {};
   for (const key of copiedKeywords) {
-    const value = getKey(given, key);
+    const value = getKey(source, key);
     if (value !== undefined && value !== '') out[key] = value;
   }
-  const format = textOf(given, 'format');
+  const format = textOf(source, 'format');
   if (format !== '' && format !== 'int-or-string') out['format'] = format;
-  const pattern = javaScriptPattern(textOf(given, 'pattern'));
+  const pattern = javaScriptPattern(textOf(source, 'pattern'));
   if (pattern) out['pattern'] = pattern;
   return out as JsonSchema;
 }
 
 /** The bounds of a number: whether one is exclusive is a flag in OpenAPI, and integers are compared with whole ones. */
-function limits(given: JsonObject): JsonSchema {
+function limits(source: JsonObject): JsonSchema {
   const out: { [keyword: string]: number } = {};
   for (const [key, exclusive] of [
     ['minimum', 'exclusiveMinimum'],
     ['maximum', 'exclusiveMaximum'],
   ] as const) {
-    const limit = getKey(given, key);
+    const limit = getKey(source, key);
     if (typeof limit !== 'number' && typeof limit !== 'bigint') continue;
-    const value = getKey(given, 'type') === 'integer' ? Math.trunc(Number(limit)) : Number(limit);
-    out[getKey(given, exclusive) === true ? exclusive : key] = value;
+    const value = getKey(source, 'type') === 'integer' ? Math.trunc(Number(limit)) : Number(limit);
+    out[getKey(source, exclusive) === true ? exclusive : key] = value;
   }
   return out;
 }

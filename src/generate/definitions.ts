@@ -69,7 +69,10 @@ function readSource({ where, definition }: Source) {
     const { group = '', names: { kind = '' } = {}, versions = [] } = spec;
     const served = versions.filter(({ served }) => served);
     return {
-      ...{ where, names, group, kind },
+      where,
+      names,
+      group,
+      kind,
       versions: served.map(({ name: version = '', schema }) => ({
         version,
         schema: (schema?.openAPIV3Schema ?? {}) as JsonObject,

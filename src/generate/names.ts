@@ -43,12 +43,12 @@ export function typeNames(components: Iterable<string>, names: Names, bareMeta: 
     short.set(own, [...(short.get(own) ?? []), component]);
   }
   const result = new Map<string, string>();
-  const taken = new Set(short.keys());
+  const usedNames = new Set(short.keys());
   for (const [own, sharers] of short) {
     for (const component of sharers) {
-      const long = () => freeName(pascal(homes.get(component) ?? '') + own, (name) => taken.has(name));
+      const long = () => freeName(pascal(homes.get(component) ?? '') + own, (name) => usedNames.has(name));
       const name = sharers.length === 1 ? own : long();
-      taken.add(name);
+      usedNames.add(name);
       result.set(component, name);
     }
   }

@@ -3,7 +3,7 @@ interface Cursor {
   readonly source: string;
   at: number;
   inClass: boolean;
-  /** The token before was a class such as `\w`, behind which `-` is no range. */
+  /** Whether the previous token was a class such as `\w`, after which `-` does not form a range. */
   afterClass: boolean;
 }
 
@@ -77,10 +77,10 @@ function escaped(cursor: Cursor): string {
   const char = cursor.source[cursor.at++] ?? '';
   const rest = cursor.source.slice(cursor.at, cursor.at + 12);
   const take = (pattern: RegExp): string => {
-    const [found] = pattern.exec(rest) ?? [];
-    if (found === undefined) throw new Untranslatable();
-    cursor.at += found.length;
-    return found;
+    const [token] = pattern.exec(rest) ?? [];
+    if (token === undefined) throw new Untranslatable();
+    cursor.at += token.length;
+    return token;
   };
   if (/[dDwWsSpP]/.test(char)) cursor.afterClass = true;
   if (char === 's') return cursor.inClass ? whitespace : `[${whitespace}]`;

@@ -10,7 +10,7 @@ export function literal(value: string | number | bigint | boolean): string {
   return `'${inner}'`;
 }
 
-/** The name of a member: quoted where it is no identifier. */
+/** The name of a member, quoted unless it is an identifier. */
 export const memberName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name));
 
 /** The lines of a comment before a declaration; none for an empty text. */

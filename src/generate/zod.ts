@@ -25,17 +25,17 @@ const membersWithin = (least: number, most: number) => (object: object) =>
 
 /** The names of types, each behind those that it refers to. @throws Error for a type that contains itself */
 function inOrder(types: Model['types']): string[] {
-  const done = new Set<string>();
+  const emitted = new Set<string>();
   const open = new Set<string>();
   const visit = (name: string) => {
-    if (done.has(name)) return;
+    if (emitted.has(name)) return;
     if (open.has(name)) throw new Error(`${name} contains itself, which no zod schema of a value can`);
     open.add(name);
     for (const other of referencesOf(types.get(name) ?? {})) visit(other);
-    done.add(name);
+    emitted.add(name);
   };
   for (const name of types.keys()) visit(name);
-  return [...done];
+  return [...emitted];
 }
 
 /** The names of the types that a schema refers to. */

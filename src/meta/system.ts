@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Clock, Random } from './clock.ts';
+import type { Clock } from './clock.ts';
+import type { Random } from './random.ts';
 
 /** The longest delay of `setTimeout` (ms). */
 const maxDelayMs = 2 ** 31 - 1;

@@ -1,36 +1,36 @@
 import { type JsonObject, StatusError } from '../../meta/index.ts';
-import { statusFailure } from '../response.ts';
+import { statusFailure } from '../transport/response.ts';
 import type { WebSocket } from './web-socket.ts';
 
-/** What a command has written. */
+/** A piece of output of a command. */
 export interface CommandOutput {
   readonly stream: 'stdout' | 'stderr';
   readonly data: Uint8Array;
 }
 
 /**
- * A command that runs in a container, or a container that is attached. Its output is iterated once; it runs on when it is
- * not read, until the buffers on the way are full.
+ * A command that runs in a container, or an attached container. Its output is iterable once. The command keeps running
+ * while nobody reads, until the buffers in between are full.
  */
 export interface RemoteCommand extends AsyncIterable<CommandOutput> {
   /**
-   * The exit code, once the output has been read to its end. Rejects with the StatusError of the server when the command
-   * could not be run, with 503 when the connection was lost before it ended.
+   * Resolves to the exit code once the output has been read to its end. Rejects with the StatusError of the server when the
+   * command cannot run, with 503 when the connection is lost before the command ends.
    */
   readonly exitCode: Promise<number>;
-  /** Writes to the standard input. Resolves when more may be written. */
+  /** Writes to the standard input. Resolves when the connection accepts more data. */
   write(data: Uint8Array | string): Promise<void>;
-  /** Ends the standard input. @throws StatusError 501 when the node only knows protocols that cannot tell that */
+  /** Closes the standard input. @throws StatusError 501 when the node supports only protocols without that message */
   endInput(): Promise<void>;
   /** Sets the size of the terminal, in characters. */
   resize(columns: number, rows: number): Promise<void>;
-  /** Reads the output to its end. The same rejections as `exitCode`. */
+  /** Reads the output to its end. Rejects as `exitCode` does. */
   output(): Promise<{ readonly stdout: string; readonly stderr: string; readonly exitCode: number }>;
   /** Closes the connection. Idempotent. */
   close(): void;
 }
 
-/** The first byte of each message says which channel it is of. */
+/** The first byte of each message is the number of its channel. */
 const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 
 /** A command over a WebSocket with one of the protocols for commands. */
@@ -41,7 +41,7 @@ export function remoteCommand(socket: WebSocket): RemoteCommand {
     exited = resolve;
     failed = reject;
   });
-  // Whoever reads the output only is not told twice.
+  // A caller that only reads the output gets the error there.
   exitCode.catch(() => {});
   const send = (channel: number, data: Uint8Array | string) =>
     socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(data as Uint8Array)]));
@@ -54,13 +54,13 @@ export function remoteCommand(socket: WebSocket): RemoteCommand {
         else if (channel === channels.stdout && data.length > 0) yield { stream: 'stdout', data };
         else if (channel === channels.stderr && data.length > 0) yield { stream: 'stderr', data };
       }
-      failed(new StatusError(503, 'ServiceUnavailable', 'the connection has ended before the command'));
+      failed(new StatusError(503, 'ServiceUnavailable', 'the connection closed before the command ended'));
     } catch (error) {
       failed(error);
       throw error;
     } finally {
       // The caller has left the loop.
-      failed(new StatusError(499, 'ClientClosedRequest', 'the output of the command is not read any more'));
+      failed(new StatusError(499, 'ClientClosedRequest', 'the caller stopped reading the output of the command'));
       socket.close();
     }
   }
@@ -84,7 +84,7 @@ export function remoteCommand(socket: WebSocket): RemoteCommand {
   return command;
 }
 
-/** @throws StatusError when the command has not been run to an exit code */
+/** @throws StatusError when the command did not run to an exit code */
 function exitCodeOf(data: Uint8Array): number {
   const status = JSON.parse(new TextDecoder().decode(data)) as {
     status?: string;
@@ -96,6 +96,6 @@ function exitCodeOf(data: Uint8Array): number {
   if (status.reason === 'NonZeroExitCode' && cause !== undefined) return Number(cause.message);
   throw (
     statusFailure({ ...(status as JsonObject), kind: 'Status' }) ??
-    new StatusError(500, 'InternalError', 'it has failed')
+    new StatusError(500, 'InternalError', 'the command failed')
   );
 }

@@ -3,17 +3,17 @@ import type { WebSocket } from './web-socket.ts';
 
 /** A connection to a port of a pod. */
 export interface ForwardedPort {
-  /** What the pod sends, to be iterated once. Rejects with a StatusError when the port cannot be reached. */
+  /** The bytes from the pod; iterable once. Rejects with a StatusError when the port cannot be reached. */
   readonly received: AsyncIterable<Uint8Array>;
-  /** Resolves when more may be sent. */
+  /** Resolves when the connection accepts more data. */
   send(data: Uint8Array | string): Promise<void>;
   /** Closes the connection. Idempotent. */
   close(): void;
 }
 
-/** The first byte of each message says which channel it is of: those of the first port. */
+/** The first byte of each message is the number of its channel: those of the first port. */
 const channels = { data: 0, error: 1 } as const;
-/** The first message of each channel is the number of the port. */
+/** Length of the port number with which each channel begins (bytes). */
 const headLength = 2;
 
 /** A connection over a WebSocket with the protocol for forwarded ports. */

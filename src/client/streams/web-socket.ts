@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { FrameError, FrameReader, maskedFrame, opcodes, StatusError, webSocketAccept } from '../../meta/index.ts';
-import { failure, readAll } from '../response.ts';
-import type { Signal, Transport, UpgradedConnection } from '../transport.ts';
+import { failure, readAll } from '../transport/response.ts';
+import type { Signal, Transport, UpgradedConnection } from '../transport/transport.ts';
 
 /** The client side of a WebSocket (RFC 6455) whose messages are binary. */
 export interface WebSocket {
-  /** The subprotocol that the server has chosen. */
+  /** The subprotocol that the server selected. */
   readonly protocol: string;
-  /** The messages of the server, to be iterated once. Ends when the server closes. Rejects when the connection is lost. */
+  /** The messages of the server; iterable once. Ends when the server closes. Rejects when the connection is lost. */
   readonly messages: AsyncIterable<Uint8Array>;
-  /** Resolves when more may be sent. */
+  /** Resolves when the connection accepts more data. */
   send(message: Uint8Array): Promise<void>;
   /** Closes the connection. Idempotent. */
   close(): void;
@@ -19,21 +19,21 @@ export interface WebSocketRequest {
   /** Path and query. */
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
-  /** The subprotocols that are offered, the preferred first. */
+  /** The offered subprotocols in order of preference. */
   readonly protocols: readonly string[];
   readonly signal?: Signal;
 }
 
-/** @throws StatusError that of the server when it refuses; 501 over a transport without connections */
+/** @throws StatusError of the server when it rejects the upgrade; 501 when the transport has no connections */
 export async function openWebSocket(transport: Transport, request: WebSocketRequest): Promise<WebSocket> {
   if (transport.upgrade === undefined) {
     const why =
-      'the transport has no connections: commands, attached containers and forwarded ports need httpsTransport';
+      'the transport has no connections: commands, attached containers and forwarded ports require httpsTransport';
     throw new StatusError(501, 'NotImplemented', why);
   }
   const { url, headers, protocols, signal } = request;
   const key = randomBytes(16).toString('base64');
-  const answer = await transport.upgrade({
+  const response = await transport.upgrade({
     method: 'GET',
     url,
     headers: {
@@ -46,25 +46,25 @@ export async function openWebSocket(transport: Transport, request: WebSocketRequ
     },
     ...(signal === undefined ? {} : { signal }),
   });
-  if (!('received' in answer)) throw failure(answer.status, await readAll(answer));
-  const protocol = answer.headers['sec-websocket-protocol'] ?? '';
-  if (answer.headers['sec-websocket-accept'] !== webSocketAccept(key) || !protocols.includes(protocol)) {
-    answer.close();
-    const why = `the server has answered the request for a WebSocket with another protocol than ${protocols.join(' or ')}`;
+  if (!('received' in response)) throw failure(response.status, await readAll(response));
+  const protocol = response.headers['sec-websocket-protocol'] ?? '';
+  if (response.headers['sec-websocket-accept'] !== webSocketAccept(key) || !protocols.includes(protocol)) {
+    response.close();
+    const why = `the server did not accept the WebSocket protocol ${protocols.join(' or ')}`;
     throw new StatusError(502, 'BadGateway', why);
   }
   return {
     protocol,
-    messages: messagesOf(answer),
-    send: (message) => answer.send(maskedFrame(opcodes.binary, message)),
-    close: () => answer.close(),
+    messages: messagesOf(response),
+    send: (message) => response.send(maskedFrame(opcodes.binary, message)),
+    close: () => response.close(),
   };
 }
 
 /** The longest message of a server (bytes). */
 const maxMessageBytes = 32 * 1024 * 1024;
 
-/** The messages of the server. Replies to its control frames. */
+/** Yields the messages of the server and answers its control frames. */
 async function* messagesOf(connection: UpgradedConnection): AsyncGenerator<Uint8Array> {
   const reader = new FrameReader({ masked: false, maxMessageBytes });
   try {
@@ -79,17 +79,17 @@ async function* messagesOf(connection: UpgradedConnection): AsyncGenerator<Uint8
       }
     }
   } catch (error) {
-    throw lost(error);
+    throw toStatusError(error);
   } finally {
     connection.close();
   }
 }
 
-function lost(error: unknown): unknown {
+function toStatusError(error: unknown): unknown {
   if (error instanceof StatusError) return error;
   if (error instanceof FrameError) {
     return new StatusError(502, 'BadGateway', `the server has sent ${error.message} over the WebSocket`);
   }
   const why = error instanceof Error ? error.message : String(error);
-  return new StatusError(503, 'ServiceUnavailable', `the connection is lost: ${why}`, undefined, { cause: error });
+  return new StatusError(503, 'ServiceUnavailable', `the connection was lost: ${why}`, undefined, { cause: error });
 }

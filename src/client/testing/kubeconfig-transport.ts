@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { httpsTransport } from '../https.ts';
+import { httpsTransport } from '../transport/https.ts';
 
 /** A transport with the server and the credentials of a kubeconfig. */
 export function kubeconfigTransport(kubeconfig: string): ReturnType<typeof httpsTransport> {

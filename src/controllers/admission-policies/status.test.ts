@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { policyStatusController } from './status.ts';
 
@@ -12,9 +12,9 @@ const rule = (group: string, version: string, resource: string) => ({
 });
 
 async function checked(spec: object) {
-  await cluster.client.create(kinds.validatingAdmissionPolicies, { ...policy, spec } as never);
+  await cluster.client.kind(kinds.validatingAdmissionPolicies).create({ ...policy, spec } as never);
   await cluster.settle();
-  return (await cluster.client.get(kinds.validatingAdmissionPolicies, '', 'p')).status;
+  return (await cluster.client.kind(kinds.validatingAdmissionPolicies).get({ name: 'p' })).status;
 }
 
 describe('validatingadmissionpolicy-status-controller', () => {
@@ -34,9 +34,9 @@ describe('validatingadmissionpolicy-status-controller', () => {
       },
     });
     const right = { spec: { validations: [{ expression: 'object.spec.replicas < 9' }] } };
-    await cluster.client.patch(kinds.validatingAdmissionPolicies, policy, 'merge', right);
+    await cluster.client.kind(kinds.validatingAdmissionPolicies).patch(policy.metadata, 'merge', right);
     await cluster.settle();
-    const { status } = await cluster.client.get(kinds.validatingAdmissionPolicies, '', 'p');
+    const { status } = await cluster.client.kind(kinds.validatingAdmissionPolicies).get({ name: 'p' });
     expect(status).toEqual({ observedGeneration: 2, typeChecking: {} });
     expect(cluster.logged).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe('validatingadmissionpolicy-status-controller', () => {
     const openAPIV3Schema = { type: 'object', properties: { spec } };
     const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
     const place = { apiVersion: 'apiextensions.k8s.io/v1', resource: 'customresourcedefinitions' };
-    await cluster.api.create(place, {
+    await cluster.client.create(place, {
       apiVersion: place.apiVersion,
       kind: 'CustomResourceDefinition',
       metadata: { name: 'wheels.example.com' },

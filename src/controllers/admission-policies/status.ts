@@ -13,9 +13,9 @@ import {
 import type { StructSchema } from '../../schema/index.ts';
 import type { ValidatingAdmissionPolicySpec } from '../../types/admissionregistration-v1.ts';
 import { findType } from '../../types/find-type.ts';
-import { kinds } from '../kinds.ts';
 import type { ServedResources } from '../metadata/discovery.ts';
-import type { Controller, ControllerContext } from '../types.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { Controller } from '../types.ts';
 
 /** Tells in the status of policies which of their expressions cannot hold for the kinds that they are for. */
 export const policyStatusController: Controller = {
@@ -23,7 +23,7 @@ export const policyStatusController: Controller = {
   formerNames: ['validatingadmissionpolicy-status'],
   account: 'validatingadmissionpolicy-status-controller',
   start(context) {
-    const { client, informers, metadata, api, names } = context;
+    const { client, informers, metadata, names } = context;
     const policies = informers.of(kinds.validatingAdmissionPolicies);
     const isChecked = ({ metadata: { generation = 0 }, status }: NonNullable<ReturnType<typeof policies.getByKey>>) =>
       (status?.observedGeneration ?? 0) >= generation;
@@ -31,7 +31,7 @@ export const policyStatusController: Controller = {
       const policy = policies.getByKey(key);
       if (policy === undefined || isChecked(policy)) return;
       const { spec = {} } = policy;
-      const lookup = await typesFor(spec, await metadata.discover(), api, names);
+      const lookup = await typesFor(spec, await metadata.discover(), client, names);
       const checking = checkTypes(spec, lookup);
       let step = checking.next();
       for (; step.done !== true; step = checking.next()) await nextTurn();
@@ -42,7 +42,10 @@ export const policyStatusController: Controller = {
         typeChecking: expressionWarnings.length === 0 ? {} : { expressionWarnings },
       };
       try {
-        await client.update(kinds.validatingAdmissionPolicies, { ...policy, status }, 'status');
+        await client
+          .kind(kinds.validatingAdmissionPolicies)
+          .subresource('status')
+          .update({ ...policy, status });
       } catch (error) {
         if (!isStatus(error, 404)) throw error;
       }
@@ -57,19 +60,19 @@ export const policyStatusController: Controller = {
 async function typesFor(
   spec: ValidatingAdmissionPolicySpec,
   served: ServedResources,
-  api: ControllerContext['api'],
+  client: Client,
   names: Names,
 ): Promise<TypeLookup> {
   const schemas = new Map<string, JsonObject>();
   for (const apiVersion of versionsOf(spec)) {
     if (isBuiltIn(apiVersion, names)) continue;
-    for (const [kind, schema] of await readSchemas(api, apiVersion, names))
+    for (const [kind, schema] of await readSchemas(client, apiVersion, names))
       schemas.set(`${apiVersion} ${kind}`, schema);
   }
   return {
     kindOf: (group, version, resource) => {
-      const found = served.findResource(formatGroupVersion({ group, version }), resource);
-      return found && { group, version, kind: found.kind };
+      const servedResource = served.findResource(formatGroupVersion({ group, version }), resource);
+      return servedResource && { group, version, kind: servedResource.kind };
     },
     typeOf: (kind) => {
       const name = `${kind.group}/${kind.version}.${kind.kind}`;
@@ -83,15 +86,15 @@ async function typesFor(
 
 /** The group versions whose kinds a policy names. */
 function versionsOf({ paramKind, matchConstraints }: ValidatingAdmissionPolicySpec): Set<string> {
-  const found = new Set(paramKind?.apiVersion === undefined ? [] : [paramKind.apiVersion]);
+  const result = new Set(paramKind?.apiVersion === undefined ? [] : [paramKind.apiVersion]);
   for (const { apiGroups = [], apiVersions = [] } of matchConstraints?.resourceRules ?? []) {
     for (const group of apiGroups) {
       for (const version of apiVersions) {
-        if (group !== '*' && version !== '*') found.add(formatGroupVersion({ group, version }));
+        if (group !== '*' && version !== '*') result.add(formatGroupVersion({ group, version }));
       }
     }
   }
-  return found;
+  return result;
 }
 
 /** Groups of built-in kinds have no domain, or that of the server. */
@@ -100,7 +103,7 @@ function isBuiltIn(apiVersion: string, { domain }: Names): boolean {
   return !group.includes('.') || group.endsWith(`.${domain}`);
 }
 
-/** Undefined: it is no built-in kind. */
+/** Undefined for a kind that is not built in. */
 function builtInType({ group, version, kind }: GroupVersionKind, names: Names): StructSchema | undefined {
   if (!isBuiltIn(formatGroupVersion({ group, version }), names)) return undefined;
   const [first = ''] = group.split('.');
@@ -108,14 +111,14 @@ function builtInType({ group, version, kind }: GroupVersionKind, names: Names): 
 }
 
 /** The schemas of a group version, by the kinds that they are of; none where it is not served. */
-async function readSchemas(api: Client, apiVersion: string, names: Names): Promise<Map<string, JsonObject>> {
+async function readSchemas(client: Client, apiVersion: string, names: Names): Promise<Map<string, JsonObject>> {
   const path = apiVersion.split('/').map(encodeURIComponent).join('/');
-  const found = new Map<string, JsonObject>();
+  const result = new Map<string, JsonObject>();
   let document: unknown;
   try {
-    document = await readJson(await api.request({ method: 'GET', url: `/openapi/v3/apis/${path}`, headers: {} }));
+    document = await readJson(await client.request({ method: 'GET', url: `/openapi/v3/apis/${path}`, headers: {} }));
   } catch (error) {
-    if (isStatus(error, 404)) return found;
+    if (isStatus(error, 404)) return result;
     throw error;
   }
   const { components } = document as { components?: { schemas?: { readonly [name: string]: JsonObject } } };
@@ -124,8 +127,8 @@ async function readSchemas(api: Client, apiVersion: string, names: Names): Promi
     for (const one of Array.isArray(kindsOf) ? kindsOf : []) {
       const { group, version, kind } = isJsonObject(one) ? one : {};
       if (typeof group !== 'string' || typeof version !== 'string' || typeof kind !== 'string') continue;
-      if (formatGroupVersion({ group, version }) === apiVersion) found.set(kind, schema);
+      if (formatGroupVersion({ group, version }) === apiVersion) result.set(kind, schema);
     }
   }
-  return found;
+  return result;
 }

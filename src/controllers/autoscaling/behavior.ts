@@ -24,7 +24,7 @@ export interface Range {
   readonly now: number;
 }
 
-/** How many replicas there are to be, with the conditions that say why. */
+/** The desired number of replicas, with the conditions that explain it. */
 export interface Decision {
   readonly replicas: number;
   readonly able: Reason;
@@ -55,8 +55,8 @@ const limits = {
   TooFewReplicas: 'the desired replica count is less than the minimum replica count',
 };
 
-function decided(wanted: number, able: Reason, replicas: number, limit: keyof typeof limits): Decision {
-  if (replicas === wanted) return { replicas, able, limited: { status: 'False', ...within } };
+function decided(desired: number, able: Reason, replicas: number, limit: keyof typeof limits): Decision {
+  if (replicas === desired) return { replicas, able, limited: { status: 'False', ...within } };
   return { replicas, able, limited: { status: 'True', reason: limit, message: limits[limit] } };
 }
 
@@ -65,9 +65,9 @@ export function limit(memory: Memory, behavior: Spec['behavior'], range: Range, 
   const decision =
     behavior === undefined ? byDefault(memory, range, recommended) : byRules(memory, behavior, range, recommended);
   const { scaleUp, scaleDown } = behavior ?? {};
-  const kept = Math.max(windowOf(scaleUp, 0), windowOf(scaleDown, defaultWindowMs));
+  const retentionMs = Math.max(windowOf(scaleUp, 0), windowOf(scaleDown, defaultWindowMs));
   memory.recommended = [
-    ...memory.recommended.filter(({ time }) => time >= range.now - kept),
+    ...memory.recommended.filter(({ time }) => time >= range.now - retentionMs),
     { replicas: recommended, time: range.now },
   ];
   return decision;
@@ -78,13 +78,13 @@ const windowOf = (rules: Rules | undefined, standard: number): number =>
 
 function byDefault({ recommended: recent }: Memory, range: Range, recommended: number): Decision {
   const { current, least, most, now } = range;
-  const wanted = recent
+  const desired = recent
     .filter(({ time }) => time >= now - defaultWindowMs)
     .reduce((highest, { replicas }) => Math.max(highest, replicas), recommended);
-  const able = wanted === recommended ? steady : stabilized('Down');
-  if (wanted < least) return decided(wanted, able, least, 'TooFewReplicas');
+  const able = desired === recommended ? steady : stabilized('Down');
+  if (desired < least) return decided(desired, able, least, 'TooFewReplicas');
   const fastest = Math.max(upFactor * current, upLeast);
-  return decided(wanted, able, Math.min(wanted, most, fastest), most > fastest ? 'ScaleUpLimit' : 'TooManyReplicas');
+  return decided(desired, able, Math.min(desired, most, fastest), most > fastest ? 'ScaleUpLimit' : 'TooManyReplicas');
 }
 
 function byRules(
@@ -99,22 +99,27 @@ function byRules(
     (high, { replicas }) => Math.max(high, replicas),
     recommended,
   );
-  const wanted = Math.min(Math.max(current, lowest), highest);
-  const able = wanted === recommended ? steady : stabilized(recommended >= current ? 'Up' : 'Down');
-  if (wanted > current) {
+  const desired = Math.min(Math.max(current, lowest), highest);
+  const able = desired === recommended ? steady : stabilized(recommended >= current ? 'Up' : 'Down');
+  if (desired > current) {
     const fastest = Math.max(current, fastestUp(memory, scaleUp, current, now));
-    return decided(wanted, able, Math.min(wanted, most, fastest), most > fastest ? 'ScaleUpLimit' : 'TooManyReplicas');
+    return decided(
+      desired,
+      able,
+      Math.min(desired, most, fastest),
+      most > fastest ? 'ScaleUpLimit' : 'TooManyReplicas',
+    );
   }
-  if (wanted < current) {
+  if (desired < current) {
     const fastest = Math.min(current, fastestDown(memory, scaleDown, current, now));
     return decided(
-      wanted,
+      desired,
       able,
-      Math.max(wanted, least, fastest),
+      Math.max(desired, least, fastest),
       least < fastest ? 'ScaleDownLimit' : 'TooFewReplicas',
     );
   }
-  return decided(wanted, able, wanted, 'TooManyReplicas');
+  return decided(desired, able, desired, 'TooManyReplicas');
 }
 
 /** The most replicas that the policies allow. */

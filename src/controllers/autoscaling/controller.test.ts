@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { horizontalPodAutoscalerController } from './controller.ts';
 
@@ -16,26 +16,27 @@ const spec = {
 /** Deployments without a controller: their pods are made here. */
 async function start(targets: { readonly [name: string]: number }) {
   cluster = await testCluster([horizontalPodAutoscalerController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
   for (const [name, replicas] of Object.entries(targets)) {
-    await cluster.client.create(kinds.deployments, {
+    await cluster.client.kind(kinds.deployments).create({
       metadata: { namespace: 'default', name },
       spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
     });
   }
 }
 const autoscale = (name: string, more: object = {}) =>
-  cluster.client.create(kinds.horizontalPodAutoscalers, {
+  cluster.client.kind(kinds.horizontalPodAutoscalers).create({
     metadata: { namespace: 'default', name },
     spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name }, maxReplicas: 5, ...more },
   });
 const status = async (name: string) =>
-  (await cluster.client.get(kinds.horizontalPodAutoscalers, 'default', name)).status;
+  (await cluster.client.kind(kinds.horizontalPodAutoscalers).get({ namespace: 'default', name })).status;
 const conditions = async (name: string) =>
   (await status(name))?.conditions?.map(({ type, status, reason }) => [type, status, reason]);
-const replicas = async (name: string) => (await cluster.client.get(kinds.deployments, 'default', name)).spec?.replicas;
+const replicas = async (name: string) =>
+  (await cluster.client.kind(kinds.deployments).get({ namespace: 'default', name })).spec?.replicas;
 const events = async () =>
-  (await cluster.client.list(kinds.events, 'default')).map(({ source, reason, message }) => [
+  (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items.map(({ source, reason, message }) => [
     source?.component,
     reason,
     message,
@@ -48,7 +49,7 @@ const metricsPlace = { apiVersion: metricsVersion, resource: 'pods', namespace: 
 async function serveMetrics() {
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
   const annotations = { 'api-approved.kubernetes.io': 'unapproved, for tests' };
-  await cluster.api.create(
+  await cluster.client.create(
     { apiVersion: 'apiextensions.k8s.io/v1', resource: 'customresourcedefinitions' },
     {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -65,24 +66,25 @@ async function serveMetrics() {
 }
 /** A ready pod that uses so much of its CPU. */
 async function run(name: string, cpu: string) {
-  const pod = await cluster.client.create(kinds.pods, { metadata: { namespace: 'default', name, labels }, spec });
+  const pod = await cluster.client.kind(kinds.pods).create({ metadata: { namespace: 'default', name, labels }, spec });
   const startTime = '2025-12-31T00:00:00Z';
   const ready = [{ type: 'Ready', status: 'True', lastTransitionTime: startTime }];
-  await cluster.client.patch(
-    kinds.pods,
-    pod,
-    'merge',
-    { status: { phase: 'Running', startTime, conditions: ready } },
-    'status',
-  );
+  await cluster.client
+    .kind(kinds.pods)
+    .subresource('status')
+    .patch(pod.metadata, 'merge', { status: { phase: 'Running', startTime, conditions: ready } });
   await use(name, cpu);
 }
 async function use(name: string, cpu: string) {
   const metrics = {
-    ...{ apiVersion: metricsVersion, kind: 'PodMetrics', metadata: { namespace: 'default', name, labels } },
-    ...{ timestamp: '2026-01-01T00:00:00Z', window: '30s', containers: [{ name: 'c', usage: { cpu } }] },
+    apiVersion: metricsVersion,
+    kind: 'PodMetrics',
+    metadata: { namespace: 'default', name, labels },
+    timestamp: '2026-01-01T00:00:00Z',
+    window: '30s',
+    containers: [{ name: 'c', usage: { cpu } }],
   };
-  await cluster.api.apply({ ...metricsPlace, name }, metrics, { fieldManager: 'test', force: true });
+  await cluster.client.apply({ ...metricsPlace, name }, metrics, { fieldManager: 'test', force: true });
 }
 
 describe('horizontal-pod-autoscaler-controller', () => {

@@ -1,9 +1,9 @@
 import { keyOf } from '../../client/index.ts';
 import { formatTime, jsonEqual, type LabelSelector, parseLabelSelector, parseQuantity } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import { messageOf } from '../pod-control.ts';
-import type { ScaleObject } from '../scales.ts';
-import { selected, selectsAny } from '../selection.ts';
+import * as kinds from '../shared/kinds.ts';
+import { messageOf } from '../shared/pod-control.ts';
+import type { ScaleObject } from '../shared/scales.ts';
+import { selected, selectsAny } from '../shared/selection.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { limit, type Memory, remember } from './behavior.ts';
 import { type Measured, MetricError, measure, type Site } from './metric.ts';
@@ -49,7 +49,7 @@ export const horizontalPodAutoscalerController: Controller = {
       try {
         await reconcile({ context, autoscaler, memory, conditions, now: clock.now() }, memories);
       } catch (error) {
-        log.warn('an autoscaler could not be reconciled', { key, error });
+        log.warn('failed to reconcile an autoscaler', { key, error });
       }
       // Failures are reported in the status: none is a reason to try again sooner.
       return { requeueAfterMs: syncMs };
@@ -105,8 +105,8 @@ async function reconcile(pass: Pass, memories: ReadonlyMap<string, Remembered>):
     await writeStatus(pass, counted(status?.desiredReplicas ?? 0));
     return;
   }
-  const done = `the HPA controller was able to update the target scale to ${replicas}`;
-  setCondition(conditions, 'AbleToScale', 'True', 'SucceededRescale', done, now);
+  const message = `the HPA controller was able to update the target scale to ${replicas}`;
+  setCondition(conditions, 'AbleToScale', 'True', 'SucceededRescale', message, now);
   events.record(autoscaler, 'Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`);
   remember(memory, autoscaler.spec?.behavior, current, replicas, now);
   await writeStatus(pass, counted(replicas, true));
@@ -123,7 +123,7 @@ interface Decided {
   readonly metrics: MetricStatus[];
 }
 
-/** How many replicas there are to be. */
+/** The desired number of replicas. */
 async function decide(pass: Pass, scale: ScaleObject, memories: ReadonlyMap<string, Remembered>): Promise<Decided> {
   const { autoscaler, memory, conditions, now } = pass;
   const { minReplicas: least = 1, maxReplicas: most = 1, behavior } = autoscaler.spec ?? {};
@@ -233,14 +233,15 @@ async function selectorOf(
 }
 
 async function siteOf({ context, autoscaler, now }: Pass, scale: ScaleObject, selector: LabelSelector): Promise<Site> {
-  const { api: client, names, metadata, informers, turns } = context;
+  const { client, names, metadata, informers, turns } = context;
   const { namespace = '' } = autoscaler.metadata;
   const pods = await selected(informers.of(kinds.pods).list(namespace), selector, turns);
   const basis = {
     replicas: scale.spec?.replicas ?? 0,
     current: scale.status?.replicas ?? 0,
     tolerance: toleranceOf(context, autoscaler),
-    ...{ pods, now },
+    pods,
+    now,
   };
   return { metrics: { client, names, served: await metadata.discover(), namespace }, basis, selector };
 }
@@ -260,7 +261,10 @@ async function writeStatus({ context, autoscaler, conditions }: Pass, counts: St
   const status = { desiredReplicas: 0, ...counts, ...(conditions.length === 0 ? {} : { conditions }) };
   if (jsonEqual(before as never, comparable(status) as never)) return;
   try {
-    await client.update(kinds.horizontalPodAutoscalers, { ...autoscaler, status }, 'status');
+    await client
+      .kind(kinds.horizontalPodAutoscalers)
+      .subresource('status')
+      .update({ ...autoscaler, status });
   } catch (error) {
     events.record(autoscaler, 'Warning', 'FailedUpdateStatus', messageOf(error));
   }

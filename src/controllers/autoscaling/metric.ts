@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../meta/index.ts';
 import { formatQuantity, selectorFromObject } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { LabelSelector as LabelSelectorObject } from '../../types/meta-v1.ts';
-import { messageOf } from '../pod-control.ts';
+import { messageOf } from '../shared/pod-control.ts';
 import type { MetricSpec, MetricStatus } from './model.ts';
 import { type Basis, byAverage, byShare, byUtilization, byValue } from './replicas.ts';
 import { externalValues, type Metrics, milliOf, objectValue, podSamples, resourceSamples } from './samples.ts';
@@ -99,19 +99,19 @@ async function measureResource({ metrics, basis, selector }: Site, spec: MetricS
   });
   const { averageValue, averageUtilization: percent } = target;
   if (averageValue !== undefined) {
-    const found = await explained(`failed to get ${name} usage`, async () =>
+    const proposal = await explained(`failed to get ${name} usage`, async () =>
       byAverage(basis, await samples(), milliOf(averageValue), name),
     );
-    return measured(found.replicas, `${name} resource`, { averageValue: quantityOf(found.usage, format) });
+    return measured(proposal.replicas, `${name} resource`, { averageValue: quantityOf(proposal.usage, format) });
   }
   if (percent === undefined) {
     const missing = 'neither an average utilization target nor an average value (usage) target was set';
     throw new Error(`invalid resource metric source: ${missing}`);
   }
-  const found = await explained(`failed to get ${name} utilization`, async () =>
+  const proposal = await explained(`failed to get ${name} utilization`, async () =>
     byUtilization(basis, await samples(), percent, name, container),
   );
-  const { replicas, usage, utilization = 0 } = found;
+  const { replicas, usage, utilization = 0 } = proposal;
   const source = container === undefined ? 'resource' : 'container resource';
   const current = { averageUtilization: utilization, averageValue: quantityOf(usage, format) };
   return measured(replicas, `${name} ${source} utilization (percentage of request)`, current);
@@ -146,7 +146,7 @@ async function measureObject({ metrics, basis }: Site, { object }: MetricSpec): 
   if (average === undefined) throw new Error(`invalid object metric source: ${noTarget}`);
   const value = await explained(`failed to get ${name} object metric`, read);
   const { replicas, usage } = byShare(basis, value, milliOf(average));
-  const title = `external metric ${name}(${shown(metric.selector)})`;
+  const title = `external metric ${name}(${selectorText(metric.selector)})`;
   return { replicas, name: title, status: status({ averageValue: quantityOf(usage) }) };
 }
 
@@ -158,7 +158,7 @@ async function measureExternal({ metrics, basis }: Site, { external }: MetricSpe
   const { metric = {}, target = {} }: { metric?: NonNullable<typeof external>['metric']; target?: Target } =
     external ?? {};
   const { name = '' } = metric ?? {};
-  const selector = shown(metric?.selector);
+  const selector = selectorText(metric?.selector);
   const read = () =>
     explained(`unable to get external metric ${metrics.namespace}/${name}/${selector}`, async () =>
       (await externalValues(metrics, name, selectorOf(metric?.selector))).reduce((a, b) => a + b, 0),
@@ -185,7 +185,7 @@ const selectorOf = (selector: SelectorObject | undefined): LabelSelector =>
   selectorFromObject((selector ?? {}) as never);
 
 /** The selector as messages show it. */
-function shown(selector: SelectorObject | undefined): string {
+function selectorText(selector: SelectorObject | undefined): string {
   if (selector === undefined) return 'nil';
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   const expressions = (selector.matchExpressions ?? []).map(

@@ -1,6 +1,6 @@
 import { formatTime } from '../../meta/index.ts';
 import type { HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec } from '../../types/autoscaling-v2.ts';
-import type { Named } from '../kind.ts';
+import type { Named } from '../shared/kind.ts';
 
 export type Autoscaler = HorizontalPodAutoscaler & Named;
 export type Spec = HorizontalPodAutoscalerSpec;

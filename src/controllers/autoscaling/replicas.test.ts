@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../meta/index.ts';
-import type { Pod } from '../pods.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type Basis, byAverage, byShare, byUtilization, byValue } from './replicas.ts';
 import type { Samples } from './samples.ts';
 
@@ -37,7 +37,10 @@ const samplesOf = (pods: readonly PodCase[]): Samples =>
     ),
   );
 const basisOf = (replicas: number, pods: readonly PodCase[], tolerance = { up: 0.1, down: 0.1 }): Basis => ({
-  ...{ replicas, current: replicas, tolerance, now },
+  replicas,
+  current: replicas,
+  tolerance,
+  now,
   pods: pods.map(podOf),
 });
 const busy = (...usages: number[]): PodCase[] => usages.map((usage) => ({ usage }));

@@ -1,5 +1,5 @@
 import { parseTime } from '../../meta/index.ts';
-import { isReady, type Pod, podCondition } from '../pods.ts';
+import { isReady, type Pod, podCondition } from '../shared/pods.ts';
 import { maxReplicas } from './model.ts';
 import { milliOf, type Sample, type Samples } from './samples.ts';
 
@@ -83,7 +83,7 @@ function isStartingUp(pod: Pod, { time, window }: Sample, now: number): boolean 
 
 /**
  * The replicas for an average usage of each pod. Pods that are not ready count as idle where that means fewer replicas;
- * pods without a sample count as idle when there is to be more of them, and as `assumed` when there is to be less.
+ * pods without a sample count as idle when scaling up, and as `assumed` when scaling down.
  */
 function proposed(
   basis: Basis,
@@ -101,8 +101,8 @@ function proposed(
   if (upWithUnready) for (const pod of unready) assume(pod, 0);
   const next = ratioOf(all);
   if (isWithin(tolerance, next) || (ratio < 1 && next > 1) || (ratio > 1 && next < 1)) return replicas;
-  const found = rounded(next * all.size);
-  return (next < 1 && found > replicas) || (next > 1 && found < replicas) ? replicas : found;
+  const desired = rounded(next * all.size);
+  return (next < 1 && desired > replicas) || (next > 1 && desired < replicas) ? replicas : desired;
 }
 
 const sumOf = (samples: Samples): number => [...samples.values()].reduce((sum, { value }) => sum + value, 0);
@@ -131,10 +131,10 @@ export function byUtilization(
   const groups = grouped(basis, samples, resource);
   const requests = new Map(basis.pods.map((pod) => [pod.metadata.name ?? '', requestOf(pod, resource, container)]));
   const measure = (all: Samples) => {
-    const known = new Map([...all].filter(([pod]) => requests.has(pod)));
-    const requested = [...known.keys()].reduce((sum, pod) => sum + (requests.get(pod) ?? 0), 0);
+    const measured = new Map([...all].filter(([pod]) => requests.has(pod)));
+    const requested = [...measured.keys()].reduce((sum, pod) => sum + (requests.get(pod) ?? 0), 0);
     if (requested === 0) throw new Error('no metrics returned matched known pods');
-    return { utilization: Math.trunc((sumOf(known) * 100) / requested), usage: averageOf(known) };
+    return { utilization: Math.trunc((sumOf(measured) * 100) / requested), usage: averageOf(measured) };
   };
   const assumed = (pod: string) => Math.trunc(((requests.get(pod) ?? 0) * Math.max(100, target)) / 100);
   const replicas = proposed(basis, groups, (all) => measure(all).utilization / target, assumed);

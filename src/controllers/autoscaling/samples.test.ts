@@ -14,18 +14,22 @@ function metricsOf(answers: { readonly [url: string]: Json }, custom = 'v1beta2'
   const client = createClient({
     transport: async ({ url }) => {
       urls.push(decodeURIComponent(url));
-      const found = answers[decodeURIComponent(url)];
+      const actual = answers[decodeURIComponent(url)];
       return {
-        status: found === undefined ? 404 : 200,
+        status: actual === undefined ? 404 : 200,
         headers: {},
         body: (async function* () {
-          yield Buffer.from(found === undefined ? '404 page not found' : JSON.stringify(found));
+          yield Buffer.from(actual === undefined ? '404 page not found' : JSON.stringify(actual));
         })(),
       };
     },
   });
   const resource = (apiVersion: string, kind: string, resource: string) => ({
-    ...{ apiVersion, kind, resource, namespaced: true, verbs: [] },
+    apiVersion,
+    kind,
+    resource,
+    namespaced: true,
+    verbs: [],
     group: apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '',
   });
   const preferred = [
@@ -42,7 +46,9 @@ const custom = '/apis/custom.metrics.k8s.io/v1beta2/namespaces/default';
 describe('metrics', () => {
   it('of resources are the sums of containers, or one container', async () => {
     const item = (name: string, ...cpus: string[]) => ({
-      ...{ metadata: { name }, timestamp: time, window: '1m30s' },
+      metadata: { name },
+      timestamp: time,
+      window: '1m30s',
       containers: cpus.map((cpu, i) => ({ name: `c${i}`, usage: cpu === '' ? {} : { cpu } })),
     });
     const url = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods?labelSelector=app=web';

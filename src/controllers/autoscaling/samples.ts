@@ -10,7 +10,7 @@ import {
   StatusError,
 } from '../../meta/index.ts';
 import { resourceOf, type ServedResources } from '../metadata/discovery.ts';
-import { messageOf } from '../pod-control.ts';
+import { messageOf } from '../shared/pod-control.ts';
 
 /** What a metrics API says of a pod. */
 export interface Sample {
@@ -113,11 +113,11 @@ export async function objectValue(
   const group = groupOf(apiVersion);
   // The object may not be in another namespace.
   const isNamespace = group === '' && kind === 'Namespace';
-  const found = resourceOf(served, apiVersion, kind);
-  if (found === undefined) {
+  const servedResource = resourceOf(served, apiVersion, kind);
+  if (servedResource === undefined) {
     throw new Error(`unable to fetch metrics from custom metrics API: ${noMatches(apiVersion, kind)}`);
   }
-  const resource = group === '' ? found.resource : `${found.resource}.${group}`;
+  const resource = group === '' ? servedResource.resource : `${servedResource.resource}.${group}`;
   const path = isNamespace
     ? ['namespaces', namespace, 'metrics', metric]
     : ['namespaces', namespace, resource, name, metric];
@@ -183,8 +183,8 @@ const generic: { readonly [code: number]: string } = {
 };
 
 /** The error of a metrics API. */
-function unavailable(api: string, error: unknown, asked: string): Error {
+function unavailable(api: string, error: unknown, query: string): Error {
   const text = error instanceof StatusError && error.reason === '' ? generic[error.code] : undefined;
-  const why = text === undefined ? messageOf(error) : `${text} (${asked})`;
+  const why = text === undefined ? messageOf(error) : `${text} (${query})`;
   return new Error(`unable to fetch metrics from ${api} metrics API: ${why}`, { cause: error });
 }

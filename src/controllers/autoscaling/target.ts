@@ -1,5 +1,5 @@
 import { isStatus } from '../../meta/index.ts';
-import { type ScaleObject, scalePlace } from '../scales.ts';
+import { type ScaleObject, scalePlace } from '../shared/scales.ts';
 import type { ControllerContext } from '../types.ts';
 import type { Autoscaler } from './model.ts';
 import { noMatches } from './samples.ts';
@@ -18,7 +18,7 @@ async function placeOf({ metadata }: ControllerContext, autoscaler: Autoscaler) 
 
 /** @throws Error when the target or its kind does not exist, or has no scale */
 export async function findScale(context: ControllerContext, autoscaler: Autoscaler): Promise<ScaleObject> {
-  return context.api.get<ScaleObject>(await placeOf(context, autoscaler));
+  return context.client.get<ScaleObject>(await placeOf(context, autoscaler));
 }
 
 /** Sets the replicas, again with the latest scale after a conflict. @throws Error */
@@ -32,11 +32,11 @@ export async function writeScale(
   let latest = scale;
   for (let attempt = 1; ; attempt++) {
     try {
-      await context.api.update(place, { ...latest, spec: { ...latest.spec, replicas } });
+      await context.client.update(place, { ...latest, spec: { ...latest.spec, replicas } });
       return;
     } catch (error) {
       if (!isStatus(error, 409) || attempt === attempts) throw error;
-      latest = await context.api.get<ScaleObject>(place);
+      latest = await context.client.get<ScaleObject>(place);
     }
   }
 }

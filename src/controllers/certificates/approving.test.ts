@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { certificateRequest, commonName, organization } from '../../pki/testing/certificate-request.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { certificateApprover } from './approving.ts';
 
@@ -20,7 +20,7 @@ const bind = async (name: string) => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:nodes' }],
   };
-  await cluster.api.create(place, object);
+  await cluster.client.create(place, object);
 };
 
 /** The conditions of a request by the node `a`, who may create requests and has these roles. */
@@ -32,13 +32,14 @@ async function conditionsOf(roles: readonly string[], more: { cn?: string; signe
   const spec = { request: Buffer.from(request).toString('base64'), signerName, usages };
   await cluster
     .as(user, ['system:nodes'])
-    .create(kinds.certificateSigningRequests, { metadata: { name: 'csr' }, spec });
+    .kind(kinds.certificateSigningRequests)
+    .create({ metadata: { name: 'csr' }, spec });
   await cluster.settle();
   return conditions();
 }
 
 const conditions = async () => {
-  const { status } = await cluster.client.get(kinds.certificateSigningRequests, '', 'csr');
+  const { status } = await cluster.client.kind(kinds.certificateSigningRequests).get({ name: 'csr' });
   return status?.conditions?.map(({ type, status: value, reason, message }) => ({
     type,
     status: value,

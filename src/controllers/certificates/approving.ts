@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { hasCondition, isIssued, nodeClientProblem, requestedCertificate, type SigningRequest } from './requests.ts';
 
@@ -38,7 +38,10 @@ export const certificateApprover: Controller = {
         if (!(await mayAsk(context, request, subresource))) continue;
         const approved = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };
         const status = { ...request.status, conditions: [...(request.status?.conditions ?? []), approved] };
-        await client.update(kinds.certificateSigningRequests, { ...request, status }, 'approval');
+        await client
+          .kind(kinds.certificateSigningRequests)
+          .subresource('approval')
+          .update({ ...request, status });
         return {};
       }
       const age = clock.now() - Date.parse(request.metadata.creationTimestamp ?? '');
@@ -51,7 +54,7 @@ export const certificateApprover: Controller = {
 };
 
 /** Whether the requesting user may create certificate signing requests of this kind. */
-async function mayAsk({ api, names }: ControllerContext, { spec }: SigningRequest, subresource: string) {
+async function mayAsk({ client, names }: ControllerContext, { spec }: SigningRequest, subresource: string) {
   const { username: user = '', uid = '', groups = [], extra = {} } = spec ?? {};
   const group = `certificates.${names.domain}`;
   const attributes = { group, version: '*', resource: 'certificatesigningrequests', subresource, verb: 'create' };
@@ -62,6 +65,6 @@ async function mayAsk({ api, names }: ControllerContext, { spec }: SigningReques
     spec: { user, uid, groups, extra, resourceAttributes: attributes },
   };
   const place = { apiVersion: review.apiVersion, resource: 'subjectaccessreviews' };
-  const { status } = await api.create<ApiObject & { status?: { allowed?: boolean } }>(place, review);
+  const { status } = await client.create<ApiObject & { status?: { allowed?: boolean } }>(place, review);
   return status?.allowed === true;
 }

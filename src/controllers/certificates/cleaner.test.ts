@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { formatTime } from '../../meta/index.ts';
 import { issueCertificate } from '../../pki/index.ts';
 import { certificateRequest, commonName } from '../../pki/testing/certificate-request.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { certificateCleaner, isUseless } from './cleaner.ts';
 
@@ -57,15 +57,18 @@ describe('certificatesigningrequest-cleaner-controller', () => {
     const { client } = cluster;
     const request = Buffer.from(certificateRequest({ subject: [commonName('alice')] })).toString('base64');
     const spec = { request, signerName: 'example.com/own', usages: ['client auth'] };
-    const created = await client.create(kinds.certificateSigningRequests, { metadata: { name: 'csr' }, spec });
+    const created = await client.kind(kinds.certificateSigningRequests).create({ metadata: { name: 'csr' }, spec });
     const status = { conditions: [{ type: 'Denied', status: 'True', reason: 'Checked' }] };
-    await client.update(kinds.certificateSigningRequests, { ...created, status }, 'approval');
+    await client
+      .kind(kinds.certificateSigningRequests)
+      .subresource('approval')
+      .update({ ...created, status });
     cluster.clock.set(cluster.clock.now() + hour);
     await cluster.settle();
-    expect(await client.find(kinds.certificateSigningRequests, '', 'csr')).toBeDefined();
+    expect(await client.kind(kinds.certificateSigningRequests).find({ name: 'csr' })).toBeDefined();
     cluster.clock.set(cluster.clock.now() + hour);
     await cluster.settle();
-    expect(await client.find(kinds.certificateSigningRequests, '', 'csr')).toBeUndefined();
+    expect(await client.kind(kinds.certificateSigningRequests).find({ name: 'csr' })).toBeUndefined();
     expect(cluster.logged).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { isIssued, type SigningRequest } from './requests.ts';
 
@@ -20,7 +20,7 @@ export const certificateCleaner: Controller = {
       for (const request of requests.list()) {
         if (!isUseless(request, clock.now())) continue;
         try {
-          await client.delete(kinds.certificateSigningRequests, request).catch(ignoreGone);
+          await client.kind(kinds.certificateSigningRequests).delete(request.metadata).catch(ignoreGone);
         } catch (error) {
           log.error('a certificate signing request cannot be deleted', { name: request.metadata.name, error });
         }

@@ -23,9 +23,11 @@ const nodeGroup = 'system:nodes';
 /** Key encipherment is for RSA keys only, and may be left out. */
 function usageProblem(usages: readonly string[], auth: 'client auth' | 'server auth'): string | undefined {
   const required = [auth, 'digital signature', 'key encipherment'].sort();
-  const given = new Set(usages);
-  const all = given.has('key encipherment') ? required : required.filter((usage) => usage !== 'key encipherment');
-  const fits = given.size === all.length && all.every((usage) => given.has(usage));
+  const requestedUsages = new Set(usages);
+  const all = requestedUsages.has('key encipherment')
+    ? required
+    : required.filter((usage) => usage !== 'key encipherment');
+  const fits = requestedUsages.size === all.length && all.every((usage) => requestedUsages.has(usage));
   return fits ? undefined : `usages did not match [${required.join(' ')}]`;
 }
 

@@ -7,7 +7,7 @@ import {
   organization,
   type TestRequest,
 } from '../../pki/testing/certificate-request.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { certificateSigner } from './signing.ts';
 
@@ -46,13 +46,17 @@ async function resultOf({
     ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
   };
   const metadata = { generateName: 'csr-' };
-  const created = await client.create(kinds.certificateSigningRequests, { metadata, spec });
+  const created = await client.kind(kinds.certificateSigningRequests).create({ metadata, spec });
   const status = { conditions: [{ type, status: 'True', reason: 'Checked' }] };
   const subresource = type === 'Failed' ? 'status' : 'approval';
-  if (type !== 'none') await client.update(kinds.certificateSigningRequests, { ...created, status }, subresource);
+  if (type !== 'none')
+    await client
+      .kind(kinds.certificateSigningRequests)
+      .subresource(subresource)
+      .update({ ...created, status });
   await cluster.settle();
-  const found = await client.get(kinds.certificateSigningRequests, '', created.metadata.name ?? '');
-  const { certificate = '', conditions = [] } = found.status ?? {};
+  const actual = await client.kind(kinds.certificateSigningRequests).get({ name: created.metadata.name ?? '' });
+  const { certificate = '', conditions = [] } = actual.status ?? {};
   return {
     certificate: certificate === '' ? undefined : new X509Certificate(Buffer.from(certificate, 'base64')),
     conditions: conditions.map((condition) => ({

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { keyOf } from '../../client/index.ts';
 import { formatTime, statusError } from '../../meta/index.ts';
 import { type CertKeyPair, type RequestedCertificate, signRequest } from '../../pki/index.ts';
-import { kinds } from '../kinds.ts';
-import type { SignerName } from '../settings.ts';
+import type { SignerName } from '../manager/settings.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import {
   clientProblem,
@@ -31,9 +31,11 @@ export const certificateSigner: Controller = {
   account: 'certificate-controller',
   start({ client, informers, names, settings, clock, queue }) {
     const { signingAuthority, signingMs } = settings;
-    const known = (Object.keys(signers) as SignerName[]).filter((signer) => signingAuthority(signer) !== undefined);
-    if (known.length === 0) return;
-    const bySigner = new Map(known.map((signer) => [`${names.labels}/${signer}`, signer]));
+    const configuredSigners = (Object.keys(signers) as SignerName[]).filter(
+      (signer) => signingAuthority(signer) !== undefined,
+    );
+    if (configuredSigners.length === 0) return;
+    const bySigner = new Map(configuredSigners.map((signer) => [`${names.labels}/${signer}`, signer]));
     const requests = informers.of(kinds.certificateSigningRequests);
     const work = queue('certificate', async (key) => {
       const request = requests.getByKey(key);
@@ -51,13 +53,19 @@ export const certificateSigner: Controller = {
         const failed = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem };
         const conditions = [...(request.status?.conditions ?? []), { ...failed, lastUpdateTime: formatTime(now) }];
         const status = { ...request.status, conditions };
-        await client.update(kinds.certificateSigningRequests, { ...request, status }, 'status');
+        await client
+          .kind(kinds.certificateSigningRequests)
+          .subresource('status')
+          .update({ ...request, status });
         return;
       }
       const validity = validityOf(durationOf(expirationSeconds, signingMs), now, authority);
       const certificate = signRequest(requested, authority, { ...keyUsages(usages), ...validity });
       const status = { ...request.status, certificate: Buffer.from(certificate).toString('base64') };
-      await client.update(kinds.certificateSigningRequests, { ...request, status }, 'status');
+      await client
+        .kind(kinds.certificateSigningRequests)
+        .subresource('status')
+        .update({ ...request, status });
     });
     requests.onChange((request) => {
       if (request !== undefined) work.add(keyOf(request));

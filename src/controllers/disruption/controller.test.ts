@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { replicaSetController } from '../workloads/replica-sets.ts';
 import { disruptionController } from './controller.ts';
@@ -14,8 +14,8 @@ const budget = { metadata: { namespace: 'default', name: 'kept' } };
 
 async function start(limits: object) {
   cluster = await testCluster([disruptionController, replicaSetController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
-  await cluster.client.create(kinds.podDisruptionBudgets, {
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.podDisruptionBudgets).create({
     ...budget,
     spec: { selector: { matchLabels: labels }, ...limits },
   });
@@ -23,26 +23,34 @@ async function start(limits: object) {
 }
 const addSet = async (replicas: number) => {
   const template = { metadata: { labels }, spec };
-  await cluster.client.create(kinds.replicaSets, {
+  await cluster.client.kind(kinds.replicaSets).create({
     metadata: { namespace: 'default', name: 'web' },
     spec: { replicas, selector: { matchLabels: labels }, template },
   });
   await cluster.settle();
 };
-const podsOf = () => cluster.client.list(kinds.pods, 'default');
+const podsOf = () =>
+  cluster.client
+    .kind(kinds.pods)
+    .list({ namespace: 'default' })
+    .then(({ items }) => items);
 const makeReady = async (pods: readonly Pod[], status: 'True' | 'False' = 'True') => {
   for (const pod of pods) {
     const conditions = [{ type: 'Ready', status }];
-    await cluster.client.patch(kinds.pods, pod, 'merge', { status: { phase: 'Running', conditions } }, 'status');
+    await cluster.client
+      .kind(kinds.pods)
+      .subresource('status')
+      .patch(pod.metadata, 'merge', { status: { phase: 'Running', conditions } });
   }
   await cluster.settle();
 };
 const evict = async ({ metadata: { name = '' } }: Pod) => {
   const place = { apiVersion: 'v1', resource: 'pods', namespace: 'default', name, subresource: 'eviction' };
-  await cluster.api.create(place, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
+  await cluster.client.create(place, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
   await cluster.settle();
 };
-const status = async () => (await cluster.client.get(kinds.podDisruptionBudgets, 'default', 'kept')).status;
+const status = async () =>
+  (await cluster.client.kind(kinds.podDisruptionBudgets).get({ namespace: 'default', name: 'kept' })).status;
 const counts = async () => {
   const { currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed } = (await status()) ?? {};
   return [currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed];
@@ -104,7 +112,7 @@ describe('disruption-controller', () => {
     await addSet(2);
     await makeReady(await podsOf());
     expect(await counts()).toEqual([2, 2, 2, 0]);
-    await cluster.client.patch(kinds.replicaSets, { metadata: { namespace: 'default', name: 'web' } }, 'merge', {
+    await cluster.client.kind(kinds.replicaSets).patch({ namespace: 'default', name: 'web' }, 'merge', {
       spec: { replicas: 1 },
     });
     await cluster.settle();
@@ -113,11 +121,11 @@ describe('disruption-controller', () => {
 
   it('expects nothing of pods without a controller, and says so', async () => {
     await start({ maxUnavailable: 1 });
-    await cluster.client.create(kinds.pods, { metadata: { namespace: 'default', name: 'alone', labels }, spec });
+    await cluster.client.kind(kinds.pods).create({ metadata: { namespace: 'default', name: 'alone', labels }, spec });
     await cluster.settle();
     await makeReady(await podsOf());
     expect(await counts()).toEqual([1, 0, 0, 0]);
-    const events = await cluster.client.list(kinds.events, 'default');
+    const events = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
     expect(new Set(events.map(({ reason }) => reason))).toEqual(new Set(['NoPods', 'UnmanagedPods']));
   });
 
@@ -125,7 +133,7 @@ describe('disruption-controller', () => {
     await start({ maxUnavailable: 1 });
     const owner = { apiVersion: 'example.com/v1', kind: 'Thing', name: 'x', uid: 'u', controller: true };
     const metadata = { namespace: 'default', name: 'owned', labels, ownerReferences: [owner] };
-    await cluster.client.create(kinds.pods, { metadata, spec });
+    await cluster.client.kind(kinds.pods).create({ metadata, spec });
     await cluster.settle();
     expect((await status())?.conditions).toMatchObject([
       { status: 'False', reason: 'SyncFailed', message: 'found no controllers for pod "owned"' },
@@ -138,13 +146,12 @@ describe('disruption-controller', () => {
     await makeReady(await podsOf());
     const [pod] = await podsOf();
     const name = pod?.metadata.name ?? '';
-    const found = await cluster.client.get(kinds.podDisruptionBudgets, 'default', 'kept');
+    const actual = await cluster.client.kind(kinds.podDisruptionBudgets).get({ namespace: 'default', name: 'kept' });
     const disruptedPods = { [name]: '2026-01-01T00:00:00Z' };
-    await cluster.client.update(
-      kinds.podDisruptionBudgets,
-      { ...found, status: { ...found.status, disruptedPods } },
-      'status',
-    );
+    await cluster.client
+      .kind(kinds.podDisruptionBudgets)
+      .subresource('status')
+      .update({ ...actual, status: { ...actual.status, disruptedPods } });
     await cluster.settle();
     expect(await counts()).toEqual([1, 1, 2, 0]);
     await cluster.advance(121_000);
@@ -157,7 +164,10 @@ describe('disruption-controller', () => {
     await addSet(1);
     const [pod] = await podsOf();
     const condition = { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
-    await cluster.client.patch(kinds.pods, pod as Pod, 'merge', { status: { conditions: [condition] } }, 'status');
+    await cluster.client
+      .kind(kinds.pods)
+      .subresource('status')
+      .patch((pod as Pod).metadata, 'merge', { status: { conditions: [condition] } });
     const targeted = async () => (await podsOf())[0]?.status?.conditions?.[0]?.status;
     await cluster.advance(119_000);
     expect(await targeted()).toBe('True');

@@ -1,10 +1,10 @@
 import { keyOf } from '../../client/index.ts';
 import { formatTime, isStatus, jsonEqual, parseTime } from '../../meta/index.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { messageOf } from '../pod-control.ts';
-import { isReady, type Pod, podCondition } from '../pods.ts';
-import { findSelecting, selected, selectorIn } from '../selection.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { messageOf } from '../shared/pod-control.ts';
+import { isReady, type Pod, podCondition } from '../shared/pods.ts';
+import { findSelecting, selected, selectorIn } from '../shared/selection.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { type Budget, expectedPods } from './expected-pods.ts';
 
@@ -31,15 +31,15 @@ export const disruptionController: Controller = {
     const queue = context.queue('disruption', async (key) => {
       const budget = budgets.getByKey(key);
       if (budget === undefined) return undefined;
-      const there = pods.list(budget.metadata.namespace);
-      return reconcile(context, budget, await selected(there, selectorOf(budget), context.turns));
+      const candidates = pods.list(budget.metadata.namespace);
+      return reconcile(context, budget, await selected(candidates, selectorOf(budget), context.turns));
     });
     const stale = context.queue('stale_pod_disruption', (key) => clearDisruption(context, pods.getByKey(key)));
     budgets.onChange((budget) => {
       if (budget !== undefined) queue.add(keyOf(budget));
     });
-    const found = (budget: Budget) => queue.add(keyOf(budget));
-    const select = findSelecting(context, { owners: budgets, selectorOf, found });
+    const enqueue = (budget: Budget) => queue.add(keyOf(budget));
+    const select = findSelecting(context, { owners: budgets, selectorOf, onMatch: enqueue });
     pods.onChange((pod, old) => {
       if (pod !== undefined && staleDisruption(pod) !== undefined) stale.add(keyOf(pod));
       select(...[pod, old].filter((state) => state !== undefined));
@@ -94,27 +94,27 @@ async function reconcile(
   }
 }
 
-/** The pods that are to be evicted and are not yet deleted, with the times of their evictions. */
+/** The evicted pods that are not deleted yet, with the times of their evictions. */
 function disruptedPods(
   { events }: ControllerContext,
   budget: Budget,
   pods: readonly Pod[],
   now: number,
 ): Map<string, string> {
-  const found = new Map<string, string>();
+  const disrupted = new Map<string, string>();
   const evicted: { readonly [name: string]: unknown } = budget.status?.disruptedPods ?? {};
   for (const pod of pods) {
     const { name = '', deletionTimestamp } = pod.metadata;
     const time = Object.hasOwn(evicted, name) ? evicted[name] : undefined;
     if (deletionTimestamp !== undefined || typeof time !== 'string') continue;
-    if (parseTime(time) + deletionTimeoutMs >= now) found.set(name, time);
+    if (parseTime(time) + deletionTimeoutMs >= now) disrupted.set(name, time);
     else {
       const { namespace } = budget.metadata;
       const message = `Pod was expected by PDB ${namespace}/${budget.metadata.name} to be deleted but it wasn't`;
       events.record(pod, 'Warning', 'NotDeleted', message);
     }
   }
-  return found;
+  return disrupted;
 }
 
 /** Writes the status if it has changed; with a `failure` it says that the budget could not be calculated. */
@@ -146,7 +146,10 @@ async function writeStatus(
     conditions: [...others, condition],
   };
   if (jsonEqual((budget.status ?? {}) as never, status as never)) return;
-  await client.update(kinds.podDisruptionBudgets, { ...budget, status: status as Status }, 'status');
+  await client
+    .kind(kinds.podDisruptionBudgets)
+    .subresource('status')
+    .update({ ...budget, status: status as Status });
 }
 
 /** Since when a pod that is not being deleted says that it is about to be disrupted (ms). */
@@ -167,15 +170,14 @@ async function clearDisruption(
 ): Promise<{ readonly requeueAfterMs: number } | undefined> {
   const since = pod && staleDisruption(pod);
   if (pod === undefined || since === undefined) return undefined;
-  const left = since + staleDisruptionMs - clock.now();
-  if (left > 0) return { requeueAfterMs: left };
+  const remainingMs = since + staleDisruptionMs - clock.now();
+  if (remainingMs > 0) return { requeueAfterMs: remainingMs };
   const lastTransitionTime = formatTime(clock.now());
   const condition = { type: 'DisruptionTarget', status: 'False', lastTransitionTime };
   const conditions = (pod.status?.conditions ?? []).map((one) => (one.type === condition.type ? condition : one));
-  await client.update(
-    kinds.pods,
-    { ...pod, status: { ...pod.status, conditions } as NonNullable<Pod['status']> },
-    'status',
-  );
+  await client
+    .kind(kinds.pods)
+    .subresource('status')
+    .update({ ...pod, status: { ...pod.status, conditions } as NonNullable<Pod['status']> });
   return undefined;
 }

@@ -1,16 +1,16 @@
 import type { OwnerReference } from '../../meta/index.ts';
 import type { PodDisruptionBudget as BudgetSchema } from '../../types/policy-v1.ts';
-import { scaledValue } from '../int-or-percent.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { controllerOf } from '../owners.ts';
-import type { Pod } from '../pods.ts';
-import { readScale } from '../scales.ts';
+import { scaledValue } from '../shared/int-or-percent.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerOf } from '../shared/owners.ts';
+import type { Pod } from '../shared/pods.ts';
+import { readScale } from '../shared/scales.ts';
 import type { ControllerContext } from '../types.ts';
 
 export type Budget = BudgetSchema & Named;
 
-/** How many pods there should be, and how many of them have to be healthy. */
+/** The expected number of pods, and how many of them must be healthy. */
 export interface ExpectedPods {
   readonly expected: number;
   readonly desiredHealthy: number;
@@ -58,7 +58,7 @@ async function expectedScale(context: ControllerContext, pods: readonly Pod[]) {
 
 /** The scale of a controller: of a replica set that a deployment controls, that of the deployment. */
 async function scaleOf(
-  { informers, api, metadata }: ControllerContext,
+  { informers, client, metadata }: ControllerContext,
   { apiVersion, kind, name, uid }: OwnerReference,
   namespace: string,
 ): Promise<{ readonly uid: string; readonly replicas: number } | undefined> {
@@ -78,6 +78,6 @@ async function scaleOf(
     if (owner?.kind !== 'Deployment') return counted(set, uid);
     return counted(informers.of(kinds.deployments).get(namespace, owner.name), owner.uid);
   }
-  const scale = await readScale(api, await metadata.discover(), { apiVersion, kind, namespace, name });
+  const scale = await readScale(client, await metadata.discover(), { apiVersion, kind, namespace, name });
   return scale?.uid === uid ? scale : undefined;
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { podNamed, podStatus } from '../testing/served-pods.ts';
 import { endpointsController } from './endpoints-controller.ts';
@@ -12,31 +12,34 @@ const service = (name: string, spec = {}, labels = { team: 'a' }) => ({
   metadata: { namespace: 'default', name, labels },
   spec: { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 'http' }], ...spec },
 });
-const endpointsOf = (name: string) => cluster.client.find(kinds.endpoints, 'default', name);
+const endpointsOf = (name: string) => cluster.client.kind(kinds.endpoints).find({ namespace: 'default', name });
 const ips = async (name: string) =>
   (await endpointsOf(name))?.subsets?.map(({ addresses }) => addresses?.map(({ ip }) => ip));
 
 async function start() {
   cluster = await testCluster([endpointsController]);
-  await cluster.client.create(kinds.serviceAccounts, at('default'));
+  await cluster.client.kind(kinds.serviceAccounts).create(at('default'));
   return cluster.client;
 }
 
 async function addPod(name: string, ip: string, labels?: { [key: string]: string }, state = {}) {
-  await cluster.client.create(kinds.pods, podNamed(name, labels));
+  await cluster.client.kind(kinds.pods).create(podNamed(name, labels));
   await setStatus(name, { ips: [ip], ...state });
 }
 
 async function setStatus(name: string, state: Parameters<typeof podStatus>[0]) {
-  await cluster.client.patch(kinds.pods, at(name), 'merge', { status: podStatus(state) }, 'status');
+  await cluster.client
+    .kind(kinds.pods)
+    .subresource('status')
+    .patch(at(name).metadata, 'merge', { status: podStatus(state) });
   await cluster.settle();
 }
 
 describe('endpoints-controller', () => {
   it('creates endpoints of a service, with its labels', async () => {
     const client = await start();
-    const { metadata } = await client.create(kinds.services, service('web'));
-    await client.create(kinds.services, service('bare', { clusterIP: 'None' }));
+    const { metadata } = await client.kind(kinds.services).create(service('web'));
+    await client.kind(kinds.services).create(service('bare', { clusterIP: 'None' }));
     await cluster.settle();
     expect((await endpointsOf('web'))?.metadata).toMatchObject({
       labels: { team: 'a', 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
@@ -49,21 +52,21 @@ describe('endpoints-controller', () => {
 
   it('follows pods: their readiness, labels and deletion', async () => {
     const client = await start();
-    await client.create(kinds.services, service('web'));
+    await client.kind(kinds.services).create(service('web'));
     await addPod('a', '10.1.0.1');
     await addPod('b', '10.1.0.2', { app: 'other' });
     expect(await ips('web')).toEqual([['10.1.0.1']]);
-    await client.patch(kinds.pods, at('b'), 'merge', { metadata: { labels: { app: 'web' } } });
+    await client.kind(kinds.pods).patch(at('b').metadata, 'merge', { metadata: { labels: { app: 'web' } } });
     await cluster.settle();
     expect(await ips('web')).toEqual([['10.1.0.1', '10.1.0.2']]);
-    await client.patch(kinds.pods, at('a'), 'merge', { metadata: { labels: { app: 'other' } } });
+    await client.kind(kinds.pods).patch(at('a').metadata, 'merge', { metadata: { labels: { app: 'other' } } });
     await setStatus('b', { ips: ['10.1.0.2'], ready: false, since: '2026-01-01T00:00:07Z' });
-    const found = await endpointsOf('web');
-    expect(found?.subsets?.[0]?.notReadyAddresses?.map(({ ip }) => ip)).toEqual(['10.1.0.2']);
-    expect(found?.metadata.annotations).toEqual({
+    const endpoints = await endpointsOf('web');
+    expect(endpoints?.subsets?.[0]?.notReadyAddresses?.map(({ ip }) => ip)).toEqual(['10.1.0.2']);
+    expect(endpoints?.metadata.annotations).toEqual({
       'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:07Z',
     });
-    await client.delete(kinds.pods, at('b'), { gracePeriodSeconds: 0 });
+    await client.kind(kinds.pods).delete(at('b').metadata, { gracePeriodSeconds: 0 });
     await cluster.settle();
     const empty = await endpointsOf('web');
     expect(empty).not.toHaveProperty('subsets');
@@ -72,29 +75,31 @@ describe('endpoints-controller', () => {
 
   it('follows the selector, labels and ports of the service', async () => {
     const client = await start();
-    await client.create(kinds.services, service('web'));
+    await client.kind(kinds.services).create(service('web'));
     await addPod('a', '10.1.0.1');
     await addPod('b', '10.1.0.2', { app: 'other' });
     const spec = { selector: { app: 'other' }, ports: [{ port: 80, protocol: 'TCP', targetPort: 9000 }] };
-    await client.patch(kinds.services, at('web'), 'merge', { metadata: { labels: { team: 'b' } }, spec });
+    await client.kind(kinds.services).patch(at('web').metadata, 'merge', { metadata: { labels: { team: 'b' } }, spec });
     await cluster.settle();
-    const found = await endpointsOf('web');
+    const endpoints = await endpointsOf('web');
     expect(await ips('web')).toEqual([['10.1.0.2']]);
-    expect(found?.subsets?.[0]?.ports).toEqual([{ port: 9000, protocol: 'TCP' }]);
-    expect(found?.metadata.labels?.['team']).toBe('b');
+    expect(endpoints?.subsets?.[0]?.ports).toEqual([{ port: 9000, protocol: 'TCP' }]);
+    expect(endpoints?.metadata.labels?.['team']).toBe('b');
   });
 
   it('writes nothing when a change of a pod does not show, nor for other services', async () => {
     const client = await start();
-    await client.create(kinds.services, service('web'));
-    await client.create(kinds.services, service('other', { selector: { app: 'other' } }));
+    await client.kind(kinds.services).create(service('web'));
+    await client.kind(kinds.services).create(service('other', { selector: { app: 'other' } }));
     await addPod('a', '10.1.0.1');
     const versions = async () => [
       (await endpointsOf('web'))?.metadata.resourceVersion,
       (await endpointsOf('other'))?.metadata.resourceVersion,
     ];
     const [web, other] = await versions();
-    await client.patch(kinds.pods, at('a'), 'merge', { metadata: { annotations: { note: '1' }, labels: { x: 'y' } } });
+    await client
+      .kind(kinds.pods)
+      .patch(at('a').metadata, 'merge', { metadata: { annotations: { note: '1' }, labels: { x: 'y' } } });
     await cluster.settle();
     expect(await versions()).toEqual([web, other]);
     await setStatus('a', { ips: ['10.1.0.9'] });
@@ -103,9 +108,9 @@ describe('endpoints-controller', () => {
 
   it('leaves endpoints of services without selector and of external names alone', async () => {
     const client = await start();
-    await client.create(kinds.services, service('plain', { selector: null }));
-    await client.create(kinds.services, service('outside', { type: 'ExternalName', externalName: 'example.com' }));
-    await client.create(kinds.endpoints, { ...at('plain'), subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] });
+    await client.kind(kinds.services).create(service('plain', { selector: null }));
+    await client.kind(kinds.services).create(service('outside', { type: 'ExternalName', externalName: 'example.com' }));
+    await client.kind(kinds.endpoints).create({ ...at('plain'), subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] });
     await addPod('a', '10.1.0.1');
     expect(await ips('plain')).toEqual([['192.0.2.1']]);
     expect(await endpointsOf('outside')).toBeUndefined();
@@ -113,12 +118,12 @@ describe('endpoints-controller', () => {
 
   it('deletes endpoints with their service, and creates those again that were deleted', async () => {
     const client = await start();
-    await client.create(kinds.services, service('web'));
+    await client.kind(kinds.services).create(service('web'));
     await cluster.settle();
-    await client.delete(kinds.endpoints, at('web'));
+    await client.kind(kinds.endpoints).delete(at('web').metadata);
     await cluster.settle();
     expect(await endpointsOf('web')).toBeDefined();
-    await client.delete(kinds.services, at('web'));
+    await client.kind(kinds.services).delete(at('web').metadata);
     await cluster.settle();
     expect(await endpointsOf('web')).toBeUndefined();
     expect(cluster.logged).toEqual([]);
@@ -131,8 +136,8 @@ describe('endpoints-controller', () => {
       name: 'leader',
       annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' },
     };
-    await client.create(kinds.endpoints, { metadata: leader });
-    await client.create(kinds.endpoints, at('left'));
+    await client.kind(kinds.endpoints).create({ metadata: leader });
+    await client.kind(kinds.endpoints).create(at('left'));
     await cluster.settle();
     expect(await endpointsOf('left')).toBeDefined();
     await cluster.restart(async () => {});
@@ -145,19 +150,24 @@ describe('endpoints-controller', () => {
     // Each port has all pods but one, and so a subset of its own.
     const all = Array.from({ length: 40 }, (_, i) => `port${i}`);
     const ports = all.map((name, i) => ({ name, port: 80 + i, targetPort: name }));
-    await client.create(kinds.services, service('web', { ports }));
+    await client.kind(kinds.services).create(service('web', { ports }));
     for (const [i, missing] of all.entries()) {
       const own = all.flatMap((name, j) => (name === missing ? [] : [{ name, containerPort: 8000 + j }]));
       const containers = [{ name: 'c', image: 'example.com/app:1', ports: own }];
-      await client.create(kinds.pods, podNamed(`p${i}`, undefined, { containers }));
-      await client.patch(kinds.pods, at(`p${i}`), 'merge', { status: podStatus({ ips: [`10.1.0.${i}`] }) }, 'status');
+      await client.kind(kinds.pods).create(podNamed(`p${i}`, undefined, { containers }));
+      await client
+        .kind(kinds.pods)
+        .subresource('status')
+        .patch(at(`p${i}`).metadata, 'merge', { status: podStatus({ ips: [`10.1.0.${i}`] }) });
     }
     await cluster.settle();
-    const found = await endpointsOf('web');
-    expect(found?.metadata.annotations).toMatchObject({ 'endpoints.kubernetes.io/over-capacity': 'truncated' });
-    expect(found?.subsets).toHaveLength(40);
-    expect(found?.subsets?.flatMap(({ addresses }) => addresses ?? [])).toHaveLength(1000);
-    await client.patch(kinds.services, at('web'), 'merge', { spec: { ports: [{ port: 80, targetPort: 'port0' }] } });
+    const endpoints = await endpointsOf('web');
+    expect(endpoints?.metadata.annotations).toMatchObject({ 'endpoints.kubernetes.io/over-capacity': 'truncated' });
+    expect(endpoints?.subsets).toHaveLength(40);
+    expect(endpoints?.subsets?.flatMap(({ addresses }) => addresses ?? [])).toHaveLength(1000);
+    await client
+      .kind(kinds.services)
+      .patch(at('web').metadata, 'merge', { spec: { ports: [{ port: 80, targetPort: 'port0' }] } });
     await cluster.settle();
     const few = await endpointsOf('web');
     expect(few?.subsets?.[0]?.addresses).toHaveLength(39);
@@ -166,15 +176,15 @@ describe('endpoints-controller', () => {
 
   it('records a failure on the endpoints', async () => {
     const client = await start();
-    await client.create(kinds.services, service('web', {}, { team: 'a' }));
+    await client.kind(kinds.services).create(service('web', {}, { team: 'a' }));
     await cluster.settle();
     const quota = { metadata: { namespace: 'default', name: 'q' }, spec: { hard: { 'count/endpoints': '1' } } };
-    await client.create(kinds.resourceQuotas, quota);
+    await client.kind(kinds.resourceQuotas).create(quota);
     const status = { hard: { 'count/endpoints': '1' }, used: { 'count/endpoints': '1' } };
-    await client.patch(kinds.resourceQuotas, at('q'), 'merge', { status }, 'status');
-    await client.create(kinds.services, service('second'));
+    await client.kind(kinds.resourceQuotas).subresource('status').patch(at('q').metadata, 'merge', { status });
+    await client.kind(kinds.services).create(service('second'));
     await cluster.settle();
-    const events = await client.list(kinds.events, 'default');
+    const events = (await client.kind(kinds.events).list({ namespace: 'default' })).items;
     expect(
       events.map(({ reason, source, involvedObject }) => [reason, source?.component, involvedObject?.kind]),
     ).toContainEqual(['FailedToCreateEndpoint', 'endpoint-controller', 'Endpoints']);

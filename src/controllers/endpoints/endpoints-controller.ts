@@ -1,10 +1,9 @@
-import { keyOf, splitKey } from '../../client/index.ts';
+import { type Client, keyOf, splitKey } from '../../client/index.ts';
 import { isStatus, jsonEqual } from '../../meta/index.ts';
 import type { Endpoints as EndpointsSchema } from '../../types/core-v1.ts';
-import { apiVersionOf, type Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import type { ObjectClient } from '../object-client.ts';
-import { isTerminatingNamespace, messageOf } from '../pod-control.ts';
+import { apiVersionOf, type Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { isTerminatingNamespace, messageOf } from '../shared/pod-control.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { endpointKeys } from './labels.ts';
 import { isHeadless, onServedPods, type Service, selectedPods, selectsPods } from './services.ts';
@@ -45,21 +44,22 @@ export const endpointsController: Controller = {
       if (changed !== undefined) work.add(keyOf(changed));
     });
     onServedPods(services, pods, (key) => work.add(key));
-    endpoints.onChange((found, old) => {
-      if (found === undefined && old !== undefined && services.getByKey(keyOf(old)) !== undefined) work.add(keyOf(old));
+    endpoints.onChange((object, old) => {
+      if (object === undefined && old !== undefined && services.getByKey(keyOf(old)) !== undefined)
+        work.add(keyOf(old));
     });
     // Endpoints of services that were deleted while no controller ran.
     void endpoints.synced.then(() => {
-      for (const found of endpoints.list()) {
-        if (found.metadata.annotations?.[keys.leader] === undefined) work.add(keyOf(found));
+      for (const object of endpoints.list()) {
+        if (object.metadata.annotations?.[keys.leader] === undefined) work.add(keyOf(object));
       }
     });
   },
 };
 
-async function remove(client: ObjectClient, at: Pick<Endpoints, 'metadata'>): Promise<void> {
+async function remove(client: Client, at: Pick<Endpoints, 'metadata'>): Promise<void> {
   try {
-    await client.delete(kinds.endpoints, at);
+    await client.kind(kinds.endpoints).delete(at.metadata);
   } catch (error) {
     if (!isStatus(error, 404)) throw error;
   }
@@ -83,7 +83,11 @@ async function write(
     ...(isHeadless(service) ? { [keys.headless]: '' } : {}),
     [keys.endpointsManagedBy]: account,
   };
-  const { [keys.overCapacity]: mark, [keys.triggerTime]: __, ...kept } = current?.metadata.annotations ?? {};
+  const {
+    [keys.overCapacity]: mark,
+    [keys.triggerTime]: __,
+    ...otherAnnotations
+  } = current?.metadata.annotations ?? {};
   const truncated = subsets === all ? undefined : 'truncated';
   if (
     current !== undefined &&
@@ -93,7 +97,7 @@ async function write(
   )
     return;
   const annotations = {
-    ...kept,
+    ...otherAnnotations,
     ...(time === undefined ? {} : { [keys.triggerTime]: time }),
     ...(truncated === undefined ? {} : { [keys.overCapacity]: truncated }),
   };
@@ -104,8 +108,8 @@ async function write(
     ...(subsets.length === 0 ? {} : { subsets }),
   };
   try {
-    if (current === undefined) await client.create(kinds.endpoints, next);
-    else await client.update(kinds.endpoints, next);
+    if (current === undefined) await client.kind(kinds.endpoints).create(next);
+    else await client.kind(kinds.endpoints).update(next);
   } catch (error) {
     if (current === undefined && isTerminatingNamespace(error)) return;
     const subject = { ...next, apiVersion: apiVersionOf(kinds.endpoints, names), kind: kinds.endpoints.kind };

@@ -33,8 +33,8 @@ export function hintsForDistribution(
   distribution: string | null | undefined,
   sameNode: boolean,
 ): ((endpoint: Endpoint) => Hints) | undefined {
-  const known = sameNode ? ['PreferClose', 'PreferSameZone', 'PreferSameNode'] : ['PreferClose'];
-  if (distribution == null || !known.includes(distribution)) return undefined;
+  const supportedModes = sameNode ? ['PreferClose', 'PreferSameZone', 'PreferSameNode'] : ['PreferClose'];
+  if (distribution == null || !supportedModes.includes(distribution)) return undefined;
   return (endpoint) => {
     if (!isEndpointReady(endpoint)) return endpoint.hints;
     const { zone, nodeName } = endpoint;

@@ -1,9 +1,9 @@
 import { formatIp, jsonEqual, type Names, readIp } from '../../meta/index.ts';
 import type { Endpoints as EndpointsSchema } from '../../types/core-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { controllerReference } from '../owners.ts';
-import { namePrefix } from '../pod-control.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerReference } from '../shared/owners.ts';
+import { namePrefix } from '../shared/pod-control.ts';
 import { endpointKeys } from './labels.ts';
 import { orderedPorts, portsKey } from './ports.ts';
 import {
@@ -24,7 +24,7 @@ export const mirroredAddresses = 1000;
 
 interface MirrorPlan {
   readonly changes: SliceChanges;
-  /** Addresses that are no IP addresses. */
+  /** The number of addresses that are not IP addresses. */
   readonly invalid: number;
   /** Addresses that are left out for any reason. */
   readonly skipped: number;
@@ -45,9 +45,9 @@ export function planMirror(names: Names, endpoints: Endpoints, existing: readonl
   const groups = new Map<string, Group>();
   let [invalid, skipped] = [0, 0];
   for (const subset of repack(endpoints.subsets ?? [])) {
-    const left = addSubset(groups, subset);
-    invalid += left.invalid;
-    skipped += left.skipped;
+    const omitted = addSubset(groups, subset);
+    invalid += omitted.invalid;
+    skipped += omitted.skipped;
   }
   const changes: SliceChanges = { create: [], update: [], remove: [] };
   const byGroup = new Map<string, Slice>();
@@ -124,14 +124,14 @@ function mirrorOf(names: Names, endpoints: Endpoints, group: Group, slice: Slice
 
 /** Whether the slice says what its mirror would; endpoints may be in another order. */
 function isMirror(slice: Slice, mirror: Slice): boolean {
-  const wanted = new Map((mirror.endpoints ?? []).map((endpoint) => [endpointKey(endpoint), endpoint]));
+  const desired = new Map((mirror.endpoints ?? []).map((endpoint) => [endpointKey(endpoint), endpoint]));
   const endpoints = slice.endpoints ?? [];
   const owners = ({ metadata }: Slice) => (metadata.ownerReferences ?? []).map(({ uid }) => uid).join();
   return (
-    endpoints.length === wanted.size &&
+    endpoints.length === desired.size &&
     endpoints.every((endpoint) => {
-      const found = wanted.get(endpointKey(endpoint));
-      return found !== undefined && sameEndpoint(found, endpoint);
+      const desiredEndpoint = desired.get(endpointKey(endpoint));
+      return desiredEndpoint !== undefined && sameEndpoint(desiredEndpoint, endpoint);
     }) &&
     jsonEqual(slice.metadata.labels, mirror.metadata.labels) &&
     jsonEqual(slice.metadata.annotations ?? {}, mirror.metadata.annotations) &&

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Endpoints } from '../../types/core-v1.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { mirroredAddresses } from './mirror-plan.ts';
 import { endpointSliceMirroringController } from './mirroring-controller.ts';
@@ -12,7 +12,10 @@ type Subsets = NonNullable<Endpoints['subsets']>;
 
 const at = (name: string) => ({ metadata: { namespace: 'default', name } });
 const slices = () =>
-  cluster.client.list(kinds.endpointSlices, 'default', { labelSelector: 'kubernetes.io/service-name=far' });
+  cluster.client
+    .kind(kinds.endpointSlices)
+    .list({ namespace: 'default', labelSelector: 'kubernetes.io/service-name=far' })
+    .then(({ items }) => items);
 /** The slices of `far`: address type, ports, and the addresses with whether they are ready. */
 const mirrored = async () =>
   (await slices())
@@ -33,8 +36,8 @@ const two: Subsets = [
 
 async function start(subsets: Subsets = two, metadata = {}) {
   cluster = await testCluster([endpointSliceMirroringController]);
-  await cluster.client.create(kinds.services, { ...at('far'), spec: { ports: [{ port: 5432 }] } });
-  await cluster.client.create(kinds.endpoints, {
+  await cluster.client.kind(kinds.services).create({ ...at('far'), spec: { ports: [{ port: 5432 }] } });
+  await cluster.client.kind(kinds.endpoints).create({
     metadata: { namespace: 'default', name: 'far', ...metadata },
     subsets,
   });
@@ -43,7 +46,7 @@ async function start(subsets: Subsets = two, metadata = {}) {
 }
 
 async function change(patch: { [key: string]: unknown }) {
-  await cluster.client.patch(kinds.endpoints, at('far'), 'merge', patch as never);
+  await cluster.client.kind(kinds.endpoints).patch(at('far').metadata, 'merge', patch as never);
   await cluster.settle();
 }
 
@@ -56,7 +59,7 @@ describe('endpointslice-mirroring-controller', () => {
     };
     const client = await start(two, { labels: { tier: 'db' }, annotations });
     const [slice] = await slices();
-    const { uid } = (await client.get(kinds.endpoints, 'default', 'far')).metadata;
+    const { uid } = (await client.kind(kinds.endpoints).get({ namespace: 'default', name: 'far' })).metadata;
     expect(slice).toMatchObject({
       metadata: {
         generateName: 'far-',
@@ -128,27 +131,28 @@ describe('endpointslice-mirroring-controller', () => {
     const [slice] = await slices();
     if (slice === undefined) throw new Error('no slice');
     const before = await mirrored();
-    await client.patch(kinds.endpointSlices, slice, 'merge', { endpoints: [] });
+    await client.kind(kinds.endpointSlices).patch(slice.metadata, 'merge', { endpoints: [] });
     await cluster.settle();
     expect(await mirrored()).toEqual(before);
-    await client.delete(kinds.endpointSlices, slice);
+    await client.kind(kinds.endpointSlices).delete(slice.metadata);
     await cluster.settle();
     expect(await mirrored()).toEqual(before);
   });
 
   const leader = { 'control-plane.alpha.kubernetes.io/leader': '{}' };
   it.each<[string, () => Promise<unknown>]>([
-    ['are deleted', () => cluster.client.delete(kinds.endpoints, at('far'))],
+    ['are deleted', () => cluster.client.kind(kinds.endpoints).delete(at('far').metadata)],
     [
       'are not to be mirrored',
       () => change({ metadata: { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } } }),
     ],
     ['are the record of a leader election', () => change({ metadata: { annotations: leader } })],
     ['have no addresses', () => change({ subsets: null })],
-    ['have no service', () => cluster.client.delete(kinds.services, at('far'))],
+    ['have no service', () => cluster.client.kind(kinds.services).delete(at('far').metadata)],
     [
       'have a service with a selector',
-      () => cluster.client.patch(kinds.services, at('far'), 'merge', { spec: { selector: { app: 'a' } } }),
+      () =>
+        cluster.client.kind(kinds.services).patch(at('far').metadata, 'merge', { spec: { selector: { app: 'a' } } }),
     ],
   ])('deletes the slices of endpoints that %s', async (_, act) => {
     await start();
@@ -161,16 +165,16 @@ describe('endpointslice-mirroring-controller', () => {
 
   it('mirrors when the service comes later, or loses its selector', async () => {
     cluster = await testCluster([endpointSliceMirroringController]);
-    await cluster.client.create(kinds.endpoints, { ...at('far'), subsets: two });
+    await cluster.client.kind(kinds.endpoints).create({ ...at('far'), subsets: two });
     await cluster.settle();
     expect(await slices()).toEqual([]);
-    await cluster.client.create(kinds.services, {
+    await cluster.client.kind(kinds.services).create({
       ...at('far'),
       spec: { selector: { app: 'a' }, ports: [{ port: 1 }] },
     });
     await cluster.settle();
     expect(await slices()).toEqual([]);
-    await cluster.client.patch(kinds.services, at('far'), 'merge', { spec: { selector: null } });
+    await cluster.client.kind(kinds.services).patch(at('far').metadata, 'merge', { spec: { selector: null } });
     await cluster.settle();
     expect(await slices()).toHaveLength(1);
   });
@@ -179,7 +183,7 @@ describe('endpointslice-mirroring-controller', () => {
     const addresses = Array.from({ length: mirroredAddresses + 2 }, (_, i) => ({ ip: `10.0.${i >> 8}.${i & 255}` }));
     const client = await start([{ addresses, ports: [{ port: 1 }] }]);
     expect((await slices()).map(({ endpoints }) => endpoints?.length)).toEqual([1000]);
-    const events = await client.list(kinds.events, 'default');
+    const events = (await client.kind(kinds.events).list({ namespace: 'default' })).items;
     expect(events.map(({ source, reason, message }) => [source?.component, reason, message])).toEqual([
       [
         'endpoint-slice-mirroring-controller',

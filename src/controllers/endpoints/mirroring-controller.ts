@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
-import { apiVersionOf } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import { apiVersionOf } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { endpointKeys } from './labels.ts';
 import { type Endpoints, mirroredAddresses, planMirror } from './mirror-plan.ts';
@@ -27,16 +27,16 @@ export const endpointSliceMirroringController: Controller = {
     const work = queue(
       'endpoint_slice_mirroring',
       async (key) => {
-        const found = endpoints.getByKey(key);
+        const source = endpoints.getByKey(key);
         const service = services.getByKey(key);
         const existing = byService.get(key);
-        if (!found || !mayBeMirrored(found) || !service || selectorOf(service).length > 0) {
+        if (!source || !mayBeMirrored(source) || !service || selectorOf(service).length > 0) {
           await writeSlices(client, `Endpoints ${key}`, { create: [], update: [], remove: existing });
           return;
         }
-        const { changes, invalid, skipped } = planMirror(names, found, existing);
+        const { changes, invalid, skipped } = planMirror(names, source, existing);
         const warn = (reason: string, message: string) => {
-          const subject = { ...found, apiVersion: apiVersionOf(kinds.endpoints, names), kind: kinds.endpoints.kind };
+          const subject = { ...source, apiVersion: apiVersionOf(kinds.endpoints, names), kind: kinds.endpoints.kind };
           events.record(subject, 'Warning', reason, message);
         };
         if (invalid > 0) {
@@ -49,7 +49,7 @@ export const endpointSliceMirroringController: Controller = {
           );
         }
         const { create, ...rest } = recycled(changes, () => true);
-        const isDeleted = found.metadata.deletionTimestamp !== undefined;
+        const isDeleted = source.metadata.deletionTimestamp !== undefined;
         await writeSlices(client, `Endpoints ${key}`, { ...rest, create: isDeleted ? [] : create });
       },
       { firstBackoffMs },
@@ -59,8 +59,8 @@ export const endpointSliceMirroringController: Controller = {
       const changed = service ?? old;
       if (changed !== undefined && now !== before) work.add(keyOf(changed));
     });
-    endpoints.onChange((found, old) => {
-      for (const one of [found, old]) if (one !== undefined && mayBeMirrored(one)) work.add(keyOf(one));
+    endpoints.onChange((source, old) => {
+      for (const one of [source, old]) if (one !== undefined && mayBeMirrored(one)) work.add(keyOf(one));
     });
     onSlices(slices, names, mirroringController, (key) => work.add(key));
   },

@@ -16,7 +16,7 @@ export const portsKey = (ports: readonly Port[] | null | undefined): string =>
 
 const optional = (value: string | null | undefined): string => (value == null ? '(*string)<nil>' : `(*string)${value}`);
 
-/** The texts of which the hashes order ports. */
+/** The texts whose hashes order the ports. */
 const dumps = {
   Endpoints: ({ name, port, protocol, appProtocol }: Port) =>
     `(v1.EndpointPort){Name:(string)${name ?? ''} Port:(int32)${port} Protocol:(v1.Protocol)${protocol ?? ''} AppProtocol:${optional(appProtocol)}}`,

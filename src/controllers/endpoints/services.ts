@@ -1,8 +1,8 @@
 import { type Informer, keyOf } from '../../client/index.ts';
 import { formatIp, jsonEqual, readIp } from '../../meta/index.ts';
 import type { ServicePort, Service as ServiceSchema } from '../../types/core-v1.ts';
-import type { Named } from '../kind.ts';
-import { isReady, type Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 
 export type Service = ServiceSchema & Named;
 
@@ -15,9 +15,9 @@ const none: Entries = [];
 export function selectorOf({ spec }: Service): Entries {
   const { selector } = spec ?? {};
   if (!selector) return none;
-  const found = entries.get(selector) ?? Object.entries(selector);
-  entries.set(selector, found);
-  return found;
+  const pairs = entries.get(selector) ?? Object.entries(selector);
+  entries.set(selector, pairs);
+  return pairs;
 }
 
 /** The controllers write endpoints of this service: it has a selector, and does not stand for a name outside. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../../meta/index.ts';
-import type { Pod } from '../pods.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type PodState, podNamed, podStatus } from '../testing/served-pods.ts';
 import type { Service } from './services.ts';
 import { planSlices } from './slice-plan.ts';
@@ -26,8 +26,16 @@ interface Options {
   readonly nodeOf?: Parameters<typeof planSlices>[0]['nodeOf'];
 }
 const zoned = { metadata: { labels: { 'topology.kubernetes.io/zone': 'z1' } } };
-const plan = (wanted: readonly Pod[], existing: readonly Slice[] = [], options: Options = {}) =>
-  planSlices({ names, service: service(), family: 'IPv4', nodeOf: () => zoned, ...options, pods: wanted, existing });
+const plan = (desiredPods: readonly Pod[], existing: readonly Slice[] = [], options: Options = {}) =>
+  planSlices({
+    names,
+    service: service(),
+    family: 'IPv4',
+    nodeOf: () => zoned,
+    ...options,
+    pods: desiredPods,
+    existing,
+  });
 
 /** Slices as they are stored when they have been planned for these pods. */
 const stored = (groups: readonly (readonly Pod[])[], options: Options = {}): Slice[] =>
@@ -127,8 +135,8 @@ describe('the plan for the slices of a service', () => {
 
   it('leaves out pods of unknown nodes, unless the service publishes pods that are not ready', () => {
     const nodeOf = () => undefined;
-    const found = plan(pods(1), [], { nodeOf });
-    expect([sizes(found.changes.create), found.withoutNode.length]).toEqual([[0], 1]);
+    const result = plan(pods(1), [], { nodeOf });
+    expect([sizes(result.changes.create), result.withoutNode.length]).toEqual([[0], 1]);
     const published = plan(pods(1), [], { nodeOf, service: service(all) });
     expect([sizes(published.changes.create), published.withoutNode.length]).toEqual([[1], 0]);
   });
@@ -191,8 +199,8 @@ describe('the plan for the slices of a service', () => {
       { ...nothing, remove: ['s1'], unchanged: ['s0'] },
     ],
     ['replaces the last slice by one without endpoints', [], [pods(5)], { ...nothing, create: [0], remove: ['s0'] }],
-  ])('%s', (_, wanted, existing, expected) => {
-    expect(summary(plan(wanted, stored(existing)))).toEqual(expected);
+  ])('%s', (_, desiredPods, existing, expected) => {
+    expect(summary(plan(desiredPods, stored(existing)))).toEqual(expected);
   });
 
   it('updates slices when labels of the service change, and those of other owners not at all', () => {

@@ -1,10 +1,10 @@
 import { jsonEqual, type Names } from '../../meta/index.ts';
 import type { Node as NodeSchema } from '../../types/core-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { controllerReference } from '../owners.ts';
-import { namePrefix } from '../pod-control.ts';
-import { isReady, type Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerReference } from '../shared/owners.ts';
+import { namePrefix } from '../shared/pod-control.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 import { endpointKeys } from './labels.ts';
 import { orderedPorts, portsKey } from './ports.ts';
 import {
@@ -129,7 +129,7 @@ function endpointOf(service: Service, pod: Pod, family: string, zone: string): E
   };
 }
 
-/** The labels of the service, and those by which slices are found. */
+/** The labels of the service, and those that identify its slices. */
 function sliceLabels({ service, names }: PlanInput): { [key: string]: string } {
   const keys = endpointKeys(names);
   const { [keys.headless]: _, ...labels } = service.metadata.labels ?? {};
@@ -164,45 +164,45 @@ function blank(input: PlanInput, ports: SlicePort[]): Slice {
 function pack(
   { create, update, remove }: SliceChanges,
   existing: readonly Slice[],
-  wanted: Map<string, Endpoint>,
+  desired: Map<string, Endpoint>,
   labels: { readonly [key: string]: string },
   make: () => Slice,
 ): void {
   const unchanged: Slice[] = [];
   const changed: Slice[] = [];
   for (const slice of existing) {
-    const kept = keep(slice, wanted);
-    if (kept.changed && kept.endpoints.length === 0) remove.push(slice);
-    else if (kept.changed) changed.push(withEndpoints(slice, kept.endpoints, labels));
+    const retained = keep(slice, desired);
+    if (retained.changed && retained.endpoints.length === 0) remove.push(slice);
+    else if (retained.changed) changed.push(withEndpoints(slice, retained.endpoints, labels));
     else if (!jsonEqual(slice.metadata.labels, labels))
       changed.push(withEndpoints(slice, slice.endpoints ?? [], labels));
     else unchanged.push(slice);
   }
   changed.sort((a, b) => sizeOf(b) - sizeOf(a));
   for (const slice of changed) {
-    fill(slice, wanted);
+    fill(slice, desired);
     update.push(slice);
   }
-  while (wanted.size > 0) {
-    const room = wanted.size < sliceSize ? closestToFull(unchanged, wanted.size) : undefined;
+  while (desired.size > 0) {
+    const room = desired.size < sliceSize ? closestToFull(unchanged, desired.size) : undefined;
     const slice = room === undefined ? make() : withEndpoints(room, room.endpoints ?? [], labels);
-    fill(slice, wanted);
+    fill(slice, desired);
     (room === undefined ? create : update).push(slice);
   }
 }
 
 const sizeOf = ({ endpoints }: Slice): number => endpoints?.length ?? 0;
 
-/** The wanted endpoints that the slice has, which are no longer wanted elsewhere. */
-function keep(slice: Slice, wanted: Map<string, Endpoint>): { endpoints: Endpoint[]; changed: boolean } {
+/** The desired endpoints that the slice has; removes them from `desired`. */
+function keep(slice: Slice, desired: Map<string, Endpoint>): { endpoints: Endpoint[]; changed: boolean } {
   const endpoints: Endpoint[] = [];
   let changed = false;
   for (const endpoint of slice.endpoints ?? []) {
     const key = endpointKey(endpoint);
-    const found = wanted.get(key);
-    changed ||= found === undefined || !sameEndpoint(found, endpoint);
-    if (found !== undefined) endpoints.push(found);
-    wanted.delete(key);
+    const desiredEndpoint = desired.get(key);
+    changed ||= desiredEndpoint === undefined || !sameEndpoint(desiredEndpoint, endpoint);
+    if (desiredEndpoint !== undefined) endpoints.push(desiredEndpoint);
+    desired.delete(key);
   }
   return { endpoints, changed };
 }
@@ -214,12 +214,12 @@ const withEndpoints = (
 ): Slice => ({ ...slice, metadata: { ...slice.metadata, labels: { ...labels } }, endpoints: [...endpoints] });
 
 /** Moves wanted endpoints to the slice until it is full. */
-function fill(slice: Slice, wanted: Map<string, Endpoint>): void {
+function fill(slice: Slice, desired: Map<string, Endpoint>): void {
   const endpoints = slice.endpoints ?? [];
-  for (const [key, endpoint] of wanted) {
+  for (const [key, endpoint] of desired) {
     if (endpoints.length >= sliceSize) return;
     endpoints.push(endpoint);
-    wanted.delete(key);
+    desired.delete(key);
   }
 }
 

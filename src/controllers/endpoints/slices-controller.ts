@@ -1,8 +1,8 @@
 import { keyOf } from '../../client/index.ts';
 import type { Names } from '../../meta/index.ts';
-import { apiVersionOf } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { messageOf } from '../pod-control.ts';
+import { apiVersionOf } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { messageOf } from '../shared/pod-control.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { hintsForDistribution, withHints } from './hints.ts';
 import { endpointKeys } from './labels.ts';

@@ -1,10 +1,9 @@
-import type { Index, Informer } from '../../client/index.ts';
+import type { Client, Index, Informer } from '../../client/index.ts';
 import { isStatus, jsonEqual, type Names } from '../../meta/index.ts';
 import type { EndpointSlice } from '../../types/discovery-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import type { ObjectClient } from '../object-client.ts';
-import { isTerminatingNamespace, messageOf } from '../pod-control.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { isTerminatingNamespace, messageOf } from '../shared/pod-control.ts';
 import { endpointKeys } from './labels.ts';
 
 export type Slice = EndpointSlice & Named;
@@ -32,7 +31,7 @@ export const slicesByService = (slices: Informer<Slice>, names: Names, manager: 
     return key === undefined ? [] : [key];
   });
 
-/** Calls `add` with the service of each slice of the manager that changes, also when it is no longer one of them. */
+/** Calls `add` with the service of each changed slice that belongs, or belonged before, to the manager. */
 export function onSlices(slices: Informer<Slice>, names: Names, manager: string, add: (service: string) => void): void {
   slices.onChange((slice, old) => {
     const now = slice && serviceOf(slice, names, manager);
@@ -74,28 +73,34 @@ export const placeOf = ({ metadata: { name, resourceVersion } }: Named) => ({
 });
 
 /** Writes slices of the owner, such as `Service default/web`. Creates none when its namespace is being deleted. */
-export async function writeSlices(client: ObjectClient, owner: string, changes: SliceChanges): Promise<void> {
+export async function writeSlices(client: Client, owner: string, changes: SliceChanges): Promise<void> {
   const failed = (verb: string, { metadata: { name = '' } }: Slice, error: unknown) =>
     new Error(`failed to ${verb} ${name}${name === '' ? '' : ' '}EndpointSlice for ${owner}: ${messageOf(error)}`, {
       cause: error,
     });
   for (const slice of changes.create) {
     try {
-      await client.create(kinds.endpointSlices, compact(slice));
+      await client.kind(kinds.endpointSlices).create(compact(slice));
     } catch (error) {
       if (isTerminatingNamespace(error)) return;
       throw failed('create', slice, error);
     }
   }
   for (const slice of changes.update) {
-    await client.update(kinds.endpointSlices, compact(slice)).catch((error: unknown) => {
-      throw failed('update', slice, error);
-    });
+    await client
+      .kind(kinds.endpointSlices)
+      .update(compact(slice))
+      .catch((error: unknown) => {
+        throw failed('update', slice, error);
+      });
   }
   for (const slice of changes.remove) {
-    await client.delete(kinds.endpointSlices, slice).catch((error: unknown) => {
-      if (!isStatus(error, 404)) throw failed('delete', slice, error);
-    });
+    await client
+      .kind(kinds.endpointSlices)
+      .delete(slice.metadata)
+      .catch((error: unknown) => {
+        if (!isStatus(error, 404)) throw failed('delete', slice, error);
+      });
   }
 }
 

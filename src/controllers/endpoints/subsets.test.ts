@@ -71,9 +71,12 @@ describe('the subsets of a service', () => {
   });
 
   it('have host names of pods of the same subdomain', () => {
-    const named = (subdomain: string) => pod('a', { ips: ['10.1.0.1'] }, { spec: { hostname: 'h', subdomain } });
-    expect(subsetsOf(service(), [named('web')])[0]?.addresses).toEqual([address('a', '10.1.0.1', { hostname: 'h' })]);
-    expect(subsetsOf(service(), [named('other')])[0]?.addresses).toEqual([address('a', '10.1.0.1')]);
+    const podWithSubdomain = (subdomain: string) =>
+      pod('a', { ips: ['10.1.0.1'] }, { spec: { hostname: 'h', subdomain } });
+    expect(subsetsOf(service(), [podWithSubdomain('web')])[0]?.addresses).toEqual([
+      address('a', '10.1.0.1', { hostname: 'h' }),
+    ]);
+    expect(subsetsOf(service(), [podWithSubdomain('other')])[0]?.addresses).toEqual([address('a', '10.1.0.1')]);
   });
 
   it('are one for each target of a named port, which a sidecar may have', () => {
@@ -85,7 +88,10 @@ describe('the subsets of a service', () => {
       pod('b', { ips: ['10.1.0.2'] }, { spec: { containers: [{ name: 'c' }], initContainers: [...once, ...sidecar] } }),
     ];
     expect(
-      subsetsOf(service(), pods).map(({ addresses, ports: found }) => [addresses?.[0]?.ip, found?.[0]?.port]),
+      subsetsOf(service(), pods).map(({ addresses, ports: subsetPorts }) => [
+        addresses?.[0]?.ip,
+        subsetPorts?.[0]?.port,
+      ]),
     ).toEqual([
       ['10.1.0.1', 8080],
       ['10.1.0.2', 9000],
@@ -185,8 +191,8 @@ describe('truncated subsets', () => {
         [300, 350],
       ],
     ],
-  ])('have %s', (_, given, expected) => {
-    const subsets = given.map(([ready = 0, notReady = 0]) => ({
+  ])('have %s', (_, input, expected) => {
+    const subsets = input.map(([ready = 0, notReady = 0]) => ({
       addresses: list(ready),
       notReadyAddresses: list(notReady),
     }));

@@ -1,5 +1,5 @@
 import type { Endpoints } from '../../types/core-v1.ts';
-import { isReady, type Pod } from '../pods.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 import { orderedPorts, portsKey } from './ports.ts';
 import {
   addressesOf,
@@ -21,13 +21,13 @@ const capacity = 1000;
 /** The subsets of the endpoints of a service with these pods. */
 export function subsetsOf(service: Service, pods: readonly Pod[]): Subset[] {
   const { publishNotReadyAddresses = false, ports = [], clusterIP } = service.spec ?? {};
-  const found: Subset[] = [];
+  const subsets: Subset[] = [];
   for (const pod of pods) {
     if (!isReachable(pod) || (!publishNotReadyAddresses && pod.metadata.deletionTimestamp !== undefined)) continue;
     const address = addressOf(service, pod);
     if (address === undefined) continue;
     const place = publishNotReadyAddresses || isReady(pod) ? 'addresses' : 'notReadyAddresses';
-    if (ports.length === 0 && clusterIP === 'None') found.push({ [place]: [address] });
+    if (ports.length === 0 && clusterIP === 'None') subsets.push({ [place]: [address] });
     for (const servicePort of ports) {
       const port = targetPortOf(pod, servicePort);
       if (port === undefined) continue;
@@ -38,10 +38,10 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): Subset[] {
         protocol,
         ...(appProtocol == null ? {} : { appProtocol }),
       };
-      found.push({ [place]: [address], ports: [target] });
+      subsets.push({ [place]: [address], ports: [target] });
     }
   }
-  return repack(found);
+  return repack(subsets);
 }
 
 function addressOf(service: Service, pod: Pod): Address | undefined {
@@ -68,7 +68,7 @@ type Members = Map<string, Member>;
 const addressKey = ({ ip, targetRef }: Address): string => `${ip} ${targetRef?.uid ?? ''}`;
 
 /**
- * The subsets in their canonical form: each port with the same addresses is in the same one, an address is there once,
+ * The subsets in their canonical form: each port with the same addresses is in the same subset, an address occurs once,
  * and not ready if it is anywhere.
  */
 export function repack(subsets: readonly Subset[]): Subset[] {
@@ -80,7 +80,7 @@ export function repack(subsets: readonly Subset[]): Subset[] {
       const { members } = byPort.get(key) ?? { members: new Map<string, Member>() };
       byPort.set(key, { ...(port === undefined ? {} : { port }), members });
       for (const [list, isReady] of [[ready, true] as const, [notReady, false] as const]) {
-        for (const found of list ?? []) add(members, addresses, found, isReady);
+        for (const address of list ?? []) add(members, addresses, address, isReady);
       }
     }
   }
@@ -98,9 +98,9 @@ export function repack(subsets: readonly Subset[]): Subset[] {
 }
 
 /** Adds an address; the first one of its key stands for all. */
-function add(members: Members, addresses: Map<string, Address>, found: Address, ready: boolean): void {
-  const key = addressKey(found);
-  const address = addresses.get(key) ?? found;
+function add(members: Members, addresses: Map<string, Address>, entry: Address, ready: boolean): void {
+  const key = addressKey(entry);
+  const address = addresses.get(key) ?? entry;
   addresses.set(key, address);
   members.set(key, { address, ready: ready && members.get(key)?.ready !== false });
 }
@@ -128,11 +128,11 @@ export function truncate(subsets: Subset[]): Subset[] {
   if (ready + notReady <= capacity) return subsets;
   const tooManyReady = ready > capacity;
   const [limit, total] = tooManyReady ? [capacity, ready] : [capacity - ready, notReady];
-  let left = limit;
+  let remaining = limit;
   const share = (addresses: readonly Address[] = []): Address[] => {
-    const kept = addresses.slice(0, Math.min(left, Math.ceil((addresses.length / total) * limit)));
-    left -= kept.length;
-    return kept;
+    const retained = addresses.slice(0, Math.min(remaining, Math.ceil((addresses.length / total) * limit)));
+    remaining -= retained.length;
+    return retained;
   };
   return subsets.map(({ addresses, notReadyAddresses, ...subset }) => {
     if (tooManyReady) return filled(subset, share(addresses ?? []), []);

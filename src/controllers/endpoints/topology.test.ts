@@ -43,9 +43,9 @@ describe('the shares of zones', () => {
 describe('hints by the share of zones', () => {
   it('are asked for by an annotation; the older one has precedence', () => {
     const [older, newer] = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
-    const asked = [{ [newer]: 'Auto' }, { [newer]: 'auto' }, { [older]: 'auto', [newer]: 'x' }];
+    const annotationSets = [{ [newer]: 'Auto' }, { [newer]: 'auto' }, { [older]: 'auto', [newer]: 'x' }];
     const not = [undefined, {}, { [newer]: 'AUTO' }, { [older]: 'Disabled', [newer]: 'Auto' }];
-    expect(asked.map((annotations) => asksForTopology(annotations, names))).toEqual([true, true, true]);
+    expect(annotationSets.map((annotations) => asksForTopology(annotations, names))).toEqual([true, true, true]);
     expect(not.map((annotations) => asksForTopology(annotations, names))).toEqual([false, false, false, false]);
   });
 
@@ -78,10 +78,13 @@ describe('hints by the share of zones', () => {
       ...slice('a'),
       endpoints: [{ conditions: { ready: true }, hints: { forZones: [{ name: 'a' }] } }],
     };
-    const { changes: found, event } = topology.allocate('default/web', 'IPv4', { create: [], update: [], remove: [] }, [
-      hinted,
-    ]);
-    expect(found.update).toEqual([{ ...hinted, endpoints: [{ conditions: { ready: true } }] }]);
+    const { changes: sliceChanges, event } = topology.allocate(
+      'default/web',
+      'IPv4',
+      { create: [], update: [], remove: [] },
+      [hinted],
+    );
+    expect(sliceChanges.update).toEqual([{ ...hinted, endpoints: [{ conditions: { ready: true } }] }]);
     expect(event).toMatchObject({
       type: 'Warning',
       message:

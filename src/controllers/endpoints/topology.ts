@@ -5,7 +5,7 @@ import type { Node } from './slice-plan.ts';
 import type { Endpoint, Slice, SliceChanges } from './slices.ts';
 import { allocateZones, type ZoneCounts, type ZoneShares, zoneMinimum } from './zone-allocation.ts';
 
-/** What is to be recorded on a service. */
+/** An event to record on a service. */
 export interface HintEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

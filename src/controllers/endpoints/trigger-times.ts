@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { formatTime, parseTime } from '../../meta/index.ts';
-import { createdAt, type Pod, podCondition } from '../pods.ts';
+import { createdAt, type Pod, podCondition } from '../shared/pods.ts';
 import type { Service } from './services.ts';
 
 /** Times that were seen when the endpoints of a service were last computed (ms). */

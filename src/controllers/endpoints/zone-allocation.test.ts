@@ -15,9 +15,9 @@ const slice = (text: string): Slice => ({
   }),
 });
 const allocate = (shares: { [zone: string]: number }, changed: string[], unchanged: string[] = []) => {
-  const found = allocateZones(new Map(Object.entries(shares)), changed.map(slice), unchanged.map(slice));
-  if ('failure' in found) return found.failure;
-  return [[...found.zones.values()].join(' '), Object.fromEntries(found.counts)];
+  const actual = allocateZones(new Map(Object.entries(shares)), changed.map(slice), unchanged.map(slice));
+  if ('failure' in actual) return actual.failure;
+  return [[...actual.zones.values()].join(' '), Object.fromEntries(actual.counts)];
 };
 
 const halves = { a: 0.45, b: 0.55 };

@@ -9,7 +9,7 @@ export type ZoneCounts = ReadonlyMap<string, number>;
 /** How much more than its share an endpoint may have to serve. */
 const overload = 0.2;
 
-/** The endpoints that a zone needs at least whose share are so many. */
+/** The minimum number of endpoints for a zone with this share. */
 export const zoneMinimum = (share: number): number => Math.ceil(share / (1 + overload));
 
 interface ZoneAllocation {
@@ -60,7 +60,7 @@ export function allocateZones(
   return counts.size === 0 ? { failure: 'No hints allocated for zones' } : { zones, counts };
 }
 
-/** How many of so many endpoints each zone should have; a text why that cannot be. */
+/** The number of endpoints for each zone, or a text that says why they cannot be distributed. */
 function allocationsOf(shares: ZoneShares | undefined, total: number): Map<string, ZoneAllocation> | string {
   if (shares === undefined) {
     return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes';
@@ -72,7 +72,7 @@ function allocationsOf(shares: ZoneShares | undefined, total: number): Map<strin
     share: share * total,
     minimum: zoneMinimum(share * total),
   }));
-  const spare = minima.reduce((left, { minimum }) => left - minimum, total);
+  const spare = minima.reduce((rest, { minimum }) => rest - minimum, total);
   if (spare < 0) {
     return `Unable to allocate minimum required endpoints to each zone without exceeding overload threshold ${counted}`;
   }
@@ -118,9 +118,9 @@ function redistribute(
     if (!giving.has(from)) continue;
     zones.set(endpoint, to);
     for (const [moves, zone, change] of [[giving, from, -1] as const, [receiving, to, 1] as const]) {
-      const left = (moves.get(zone) ?? 0) - 1;
-      if (left === 0) moves.delete(zone);
-      else moves.set(zone, left);
+      const remaining = (moves.get(zone) ?? 0) - 1;
+      if (remaining === 0) moves.delete(zone);
+      else moves.set(zone, remaining);
       increment(counts, zone, change);
     }
   }
@@ -149,7 +149,7 @@ function transfersOf(counts: ZoneCounts, allocations: ReadonlyMap<string, ZoneAl
 }
 
 function largest(counts: ZoneCounts): [string, number] {
-  let found: [string, number] = ['', 0];
-  for (const entry of counts) if (entry[1] > found[1]) found = entry;
-  return found;
+  let best: [string, number] = ['', 0];
+  for (const entry of counts) if (entry[1] > best[1]) best = entry;
+  return best;
 }

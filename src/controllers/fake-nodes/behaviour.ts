@@ -25,11 +25,11 @@ export interface Run {
   readonly exitCode: number;
 }
 
-/** How long containers run that end and are not told when (ms). */
+/** How long containers run that end without a configured time (ms). */
 const shortRunMs = 1_000;
 const defaultFailureCode = 1;
 
-/** A time that is no time: the invalid value stands in the second member. */
+/** An invalid duration, with the value in the second member. */
 type Parsed = number | undefined;
 
 const duration = (text: string): Parsed => {

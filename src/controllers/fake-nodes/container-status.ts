@@ -32,7 +32,7 @@ export class Turn {
     this.behaviour = behaviour;
   }
 
-  /** Whether the time has come; if not, the turn is to be repeated then. */
+  /** Whether the time has come; if not, the step is repeated then. */
   isDue(time: number): boolean {
     if (time <= this.now) return true;
     this.wakeMs = Math.min(this.wakeMs, time - this.now);
@@ -166,15 +166,17 @@ const backoffOf = (restartCount: number, ranMs: number): number =>
 
 function backingOff({ pod, events }: Turn, before: Status, backoff: number): Status {
   const { namespace = '', name = '', uid = '' } = pod.metadata;
-  const shown = `${name}_${namespace}(${uid})`;
+  const podText = `${name}_${namespace}(${uid})`;
   events.push({
-    ...{ type: 'Warning', reason: 'BackOff', fieldPath: `spec.containers{${before.name ?? ''}}` },
-    message: `Back-off restarting failed container ${before.name ?? ''} in pod ${shown}`,
+    type: 'Warning',
+    reason: 'BackOff',
+    fieldPath: `spec.containers{${before.name ?? ''}}`,
+    message: `Back-off restarting failed container ${before.name ?? ''} in pod ${podText}`,
   });
   const { terminated } = before.state ?? {};
   const seconds = backoff / 1000;
   const time = seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
-  const message = `back-off ${time} restarting failed container=${before.name ?? ''} pod=${shown}`;
+  const message = `back-off ${time} restarting failed container=${before.name ?? ''} pod=${podText}`;
   return {
     ...before,
     state: { waiting: { reason: 'CrashLoopBackOff', message } },

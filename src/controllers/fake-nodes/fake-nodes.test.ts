@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openMemoryStore, type Store, StoreError } from '../../server/index.ts';
 import { storeWith } from '../../store/testing/store-with.ts';
-import { kinds } from '../kinds.ts';
-import { serviceAccountController } from '../service-accounts.ts';
+import { serviceAccountController } from '../identity/service-accounts.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { fakeNodeControllers } from './fake-nodes.ts';
 import type { ContainerStatuses, NodeObject, PodObject, PodSpec } from './objects.ts';
@@ -19,15 +19,16 @@ const annotated = (annotations: Annotations) =>
   Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`fake-nodes.kubernetes.io/${name}`, value]));
 
 const create = (name: string, spec: PodSpec = {}, annotations: Annotations = {}, labels: Annotations = {}) =>
-  cluster.client.create(kinds.pods, {
+  cluster.client.kind(kinds.pods).create({
     metadata: { namespace: 'default', name, labels, annotations: annotated(annotations) },
     spec: { containers: [{ name: 'main', image: 'example.com/app:1' }], ...spec },
   });
-const get = (name: string): Promise<PodObject> => cluster.client.get(kinds.pods, 'default', name);
-const find = (name: string): Promise<PodObject | undefined> => cluster.client.find(kinds.pods, 'default', name);
-const node = (name: string): Promise<NodeObject> => cluster.client.get(kinds.nodes, '', name);
+const get = (name: string): Promise<PodObject> => cluster.client.kind(kinds.pods).get({ namespace: 'default', name });
+const find = (name: string): Promise<PodObject | undefined> =>
+  cluster.client.kind(kinds.pods).find({ namespace: 'default', name });
+const node = (name: string): Promise<NodeObject> => cluster.client.kind(kinds.nodes).get({ name });
 const change = async (name: string, edit: (node: NodeObject) => NodeObject) => {
-  await cluster.client.update(kinds.nodes, edit(await node(name)));
+  await cluster.client.kind(kinds.nodes).update(edit(await node(name)));
 };
 const conditions = ({ status }: PodObject) =>
   Object.fromEntries((status?.conditions ?? []).map(({ type = '', status: is }) => [type, is]));
@@ -38,9 +39,9 @@ const stateOf = (statuses: ContainerStatuses = []) =>
     return `${kind} ${state.waiting?.reason ?? state.terminated?.exitCode ?? ''}`.trim();
   });
 const eventsOf = async (name: string) => {
-  const events = await cluster.client.list(kinds.events, 'default', {
-    fieldSelector: `involvedObject.name=${name}`,
-  });
+  const events = (
+    await cluster.client.kind(kinds.events).list({ namespace: 'default', fieldSelector: `involvedObject.name=${name}` })
+  ).items;
   return events
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
     .map(
@@ -68,7 +69,7 @@ describe('fake nodes', () => {
       'PIDPressure=False',
       'Ready=True',
     ]);
-    const lease = () => cluster.client.get(kinds.leases, 'kube-node-lease', 'fake-node-1');
+    const lease = () => cluster.client.kind(kinds.leases).get({ namespace: 'kube-node-lease', name: 'fake-node-1' });
     expect((await lease()).spec).toMatchObject({ holderIdentity: 'fake-node-1', leaseDurationSeconds: 40 });
     expect((await lease()).metadata.ownerReferences).toMatchObject([{ kind: 'Node', uid: metadata.uid }]);
     await cluster.advance(60_000);
@@ -85,24 +86,27 @@ describe('fake nodes', () => {
 
   it('report the status of a node that has lost it, and keep the capacity that it was given', async () => {
     await start(1);
-    const given = await node('fake-node-0');
+    const current = await node('fake-node-0');
     const status = { capacity: { cpu: '1', pods: '5' }, allocatable: { cpu: '1', pods: '4' } };
-    await cluster.client.update(kinds.nodes, { ...given, status }, 'status');
+    await cluster.client
+      .kind(kinds.nodes)
+      .subresource('status')
+      .update({ ...current, status });
     await cluster.settle();
     const reported = (await node('fake-node-0')).status;
     expect(reported).toMatchObject(status);
     expect(reported?.conditions?.at(-1)).toMatchObject({ type: 'Ready', status: 'True' });
-    expect(reported?.addresses).toEqual(given.status?.addresses);
+    expect(reported?.addresses).toEqual(current.status?.addresses);
   });
 
   it('stay away when they are deleted, and serve again when they are created', async () => {
     await start(1);
-    await cluster.client.delete(kinds.nodes, { metadata: { name: 'fake-node-0' } });
+    await cluster.client.kind(kinds.nodes).delete({ name: 'fake-node-0' });
     await create('early');
     await cluster.advance(60_000);
-    expect(await cluster.client.list(kinds.nodes, '')).toEqual([]);
+    expect((await cluster.client.kind(kinds.nodes).list()).items).toEqual([]);
     expect(refusalOf(await get('early'))).toBe('no nodes available to schedule pods');
-    await cluster.client.create(kinds.nodes, { metadata: { name: 'fake-node-0' } });
+    await cluster.client.kind(kinds.nodes).create({ metadata: { name: 'fake-node-0' } });
     await cluster.advance(1_000);
     expect(isReady(await get('early'))).toBe(true);
     expect(cluster.logged).toEqual([]);
@@ -115,7 +119,7 @@ describe('fake nodes', () => {
     const { status } = await get('slow');
     await cluster.restart(async () => {
       await create('next');
-      await cluster.client.delete(kinds.nodes, { metadata: { name: 'fake-node-0' } });
+      await cluster.client.kind(kinds.nodes).delete({ name: 'fake-node-0' });
     });
     // Kubelets register their nodes when they start.
     await cluster.advance(20_000);
@@ -164,7 +168,7 @@ describe('a pod on a fake node', () => {
         containerID: expect.stringMatching(/^containerd:\/\/[0-9a-f]{64}$/) as string,
       },
     ]);
-    const { metadata } = await cluster.api.get({
+    const { metadata } = await cluster.client.get({
       apiVersion: 'v1',
       resource: 'pods',
       namespace: 'default',
@@ -226,7 +230,7 @@ describe('a pod on a fake node', () => {
       'corresponding condition of pod readiness gate "example.com/open" does not exist.',
     );
     const gate = { conditions: [{ type: 'example.com/open', status: 'True' }] };
-    await cluster.client.patch(kinds.pods, pod, 'strategic', { status: gate }, 'status');
+    await cluster.client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'strategic', { status: gate });
     await cluster.settle();
     expect(isReady(await get('web'))).toBe(true);
   });
@@ -320,18 +324,17 @@ describe('a pod on a fake node', () => {
     await cluster.settle();
     const pod = await get('web');
     const ephemeralContainers = [{ name: 'debug', image: 'example.com/tools:1' }];
-    await cluster.client.update(
-      kinds.pods,
-      { ...pod, spec: { ...pod.spec, ephemeralContainers } },
-      'ephemeralcontainers',
-    );
+    await cluster.client
+      .kind(kinds.pods)
+      .subresource('ephemeralcontainers')
+      .update({ ...pod, spec: { ...pod.spec, ephemeralContainers } });
     await cluster.settle();
     expect(stateOf((await get('web')).status?.ephemeralContainerStatuses)).toEqual(['running']);
   });
 });
 
 describe('a pod that is deleted', () => {
-  const remove = (name: string) => cluster.client.delete(kinds.pods, { metadata: { namespace: 'default', name } });
+  const remove = (name: string) => cluster.client.kind(kinds.pods).delete({ namespace: 'default', name });
   const preStop = (seconds: number) => ({
     containers: [{ name: 'main', image: 'example.com/app:1', lifecycle: { preStop: { sleep: { seconds } } } }],
   });
@@ -373,7 +376,7 @@ describe('a pod that is deleted', () => {
       ['stubborn', { 'termination-delay': 'never' }],
       ['new', { 'start-delay': '1h' }],
     ] as const) {
-      await client.create(kinds.pods, {
+      await client.kind(kinds.pods).create({
         metadata: { namespace: 'default', name, finalizers: ['example.com/a'], annotations: annotated(annotations) },
         spec: { containers: [{ name: 'main', image: 'example.com/app:1' }] },
       });
@@ -387,7 +390,7 @@ describe('a pod that is deleted', () => {
       ['Failed', 'terminated 137'],
       ['Failed', 'waiting ContainerCreating'],
     ]);
-    await client.patch(kinds.pods, { metadata: { namespace: 'default', name: 'kind' } }, 'merge', {
+    await client.kind(kinds.pods).patch({ namespace: 'default', name: 'kind' }, 'merge', {
       metadata: { finalizers: null },
     });
     await cluster.settle();
@@ -399,17 +402,13 @@ describe('a pod that is deleted', () => {
     await start(1);
     await create('web', {}, { 'termination-delay': 'never' });
     await cluster.settle();
-    await cluster.api.create(
+    await cluster.client.create(
       { apiVersion: 'v1', resource: 'pods', namespace: 'default', name: 'web', subresource: 'eviction' },
       { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: 'default', name: 'web' } },
     );
     await cluster.advance(5_000);
     expect((await get('web')).metadata.deletionGracePeriodSeconds).toBe(30);
-    await cluster.client.delete(
-      kinds.pods,
-      { metadata: { namespace: 'default', name: 'web' } },
-      { gracePeriodSeconds: 2 },
-    );
+    await cluster.client.kind(kinds.pods).delete({ namespace: 'default', name: 'web' }, { gracePeriodSeconds: 2 });
     await cluster.advance(2_000);
     expect(await find('web')).toBeUndefined();
   });
@@ -427,7 +426,7 @@ describe('a pod that is deleted', () => {
     });
     await create('torn');
     await cluster.settle();
-    await cluster.client.delete(kinds.pods, await get('torn'));
+    await cluster.client.kind(kinds.pods).delete((await get('torn')).metadata);
     await cluster.advance(60_000);
     expect([failures, await find('torn')]).toEqual([-1, undefined]);
   });
@@ -445,7 +444,7 @@ describe('a pod that is deleted', () => {
 
 describe('the fake scheduler', () => {
   const nodesOf = async () => {
-    const pods = await cluster.client.list(kinds.pods, 'default');
+    const pods = (await cluster.client.kind(kinds.pods).list({ namespace: 'default' })).items;
     return Object.fromEntries(pods.map(({ metadata, spec }) => [metadata.name, spec?.nodeName]));
   };
   const requesting = (cpu: string): PodSpec => ({
@@ -534,7 +533,7 @@ describe('the fake scheduler', () => {
     await create('gated', { schedulingGates: [{ name: 'example.com/wait' }] });
     await cluster.settle();
     expect(refusalOf(await get('second'))).toBe(`0/1 nodes are available: 1 Insufficient cpu.${preemption(1, 0)}`);
-    await cluster.client.delete(kinds.pods, { metadata: { namespace: 'default', name: 'first' } });
+    await cluster.client.kind(kinds.pods).delete({ namespace: 'default', name: 'first' });
     await cluster.advance(1_000);
     expect((await nodesOf())['second']).toBe('fake-node-0');
     expect(refusalOf(await get('second'))).toBeUndefined();
@@ -550,7 +549,7 @@ describe('the fake scheduler', () => {
     expect((await nodesOf())['third']).toBe('fake-node-0');
 
     const gated = await get('gated');
-    await cluster.client.update(kinds.pods, { ...gated, spec: { ...gated.spec, schedulingGates: [] } });
+    await cluster.client.kind(kinds.pods).update({ ...gated, spec: { ...gated.spec, schedulingGates: [] } });
     await cluster.settle();
     expect((await nodesOf())['gated']).toBe('fake-node-0');
   });
@@ -588,7 +587,7 @@ describe('the fake scheduler', () => {
 
   it('binds many pods at a time, and counts each on its node before its binding is stored', async () => {
     const store = openMemoryStore({ clock: { now: () => 0, monotonic: () => 0, after: () => () => {} } });
-    const held = 40;
+    const podCount = 40;
     let arrived = 0;
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -597,14 +596,14 @@ describe('the fake scheduler', () => {
     const commit: Store['commit'] = async (guards, writes) => {
       const isBinding = writes.some(({ value }) => Buffer.from(value ?? []).includes('"nodeName":"fake-node-'));
       // A binding is stored only when all of the others wait for that too.
-      if (isBinding && ++arrived === held) release();
+      if (isBinding && ++arrived === podCount) release();
       if (isBinding) await released;
       return store.commit(guards, writes);
     };
     cluster = await testCluster([serviceAccountController, ...fakeNodeControllers({ count: 4, version: 'v1.2.3' })], {
       store: storeWith(store, { commit }),
     });
-    for (let i = 0; i < held; i++) await create(`p${i}`);
+    for (let i = 0; i < podCount; i++) await create(`p${i}`);
     await cluster.settle();
     const counts = new Map<unknown, number>();
     for (const name of Object.values(await nodesOf())) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -621,7 +620,7 @@ describe('the fake scheduler', () => {
       await Promise.all(names.slice(at, at + 50).map((name) => create(name)));
     }
     await cluster.settle();
-    const pods = await cluster.client.list(kinds.pods, 'default');
+    const pods = (await cluster.client.kind(kinds.pods).list({ namespace: 'default' })).items;
     expect(pods.filter(isReady)).toHaveLength(1_000);
     expect(new Set(pods.map(({ status }) => status?.podIP)).size).toBe(1_000);
     const counts = new Map<string, number>();

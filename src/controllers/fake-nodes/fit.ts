@@ -1,4 +1,5 @@
 /** Which nodes can take a pod, and what is said of those that cannot. */
+import { parseResourceList } from '../../rules/index.ts';
 import {
   compareQuantities,
   type Names,
@@ -7,9 +8,8 @@ import {
   subtractQuantities,
   type Turns,
 } from '../../meta/index.ts';
-import { parseResourceList } from '../../rules/index.ts';
-import { namedNodes, selectionCost, selectsNode, tolerates } from '../node-selection.ts';
-import { Evaluation } from '../selection.ts';
+import { namedNodes, selectionCost, selectsNode, tolerates } from '../shared/node-selection.ts';
+import { Evaluation } from '../shared/selection.ts';
 import { hostPortsOf, type NodeLoad, requestsOf } from './node-loads.ts';
 import type { NodeObject, PodObject } from './objects.ts';
 import { affinityCheck, type Neighbours, type Rejection } from './pod-affinity.ts';
@@ -32,14 +32,14 @@ export async function selectedNodes(
   nodes: readonly NodeObject[],
   turns: Turns,
 ): Promise<ReadonlySet<NodeObject>> {
-  const found = new Set<NodeObject>();
+  const candidates = new Set<NodeObject>();
   const evaluation = new Evaluation(turns);
   for (const node of nodes) {
-    if (selectsNode(spec, node)) found.add(node);
+    if (selectsNode(spec, node)) candidates.add(node);
     const turn = evaluation.took(selectionCost(spec));
     if (turn !== undefined) await turn;
   }
-  return found;
+  return candidates;
 }
 
 /** The node with the fewest pods of those that can take the pod, by name among equals; or why there is none. */
@@ -50,15 +50,15 @@ export function choose(
   names: Names,
 ): Verdict {
   if (candidates.length === 0) return { message: 'no nodes available to schedule pods' };
-  const named = namedNodes(pod.spec ?? {});
-  if (named?.size === 0) return { message: refusal(pod, candidates.length, 'pod affinity terms conflict', 0) };
+  const nodeNames = namedNodes(pod.spec ?? {});
+  if (nodeNames?.size === 0) return { message: refusal(pod, candidates.length, 'pod affinity terms conflict', 0) };
   const check = filters(pod, neighbours, names);
   const rejections: Rejection[] = [];
   let best: { readonly name: string; readonly pods: number } | undefined;
   for (const candidate of candidates) {
     const { name = '' } = candidate.node.metadata;
     const rejection =
-      named?.has(name) === false ? final("node(s) didn't satisfy plugin(s) [NodeAffinity]") : check(candidate);
+      nodeNames?.has(name) === false ? final("node(s) didn't satisfy plugin(s) [NodeAffinity]") : check(candidate);
     if (rejection !== undefined) {
       rejections.push(rejection);
       continue;
@@ -119,7 +119,7 @@ function filters(
   };
 }
 
-/** The resources of which the node has too little left. */
+/** The resources that the node lacks. */
 function lacks(requests: readonly [string, Quantity][], node: NodeObject, load: NodeLoad): Rejection | undefined {
   const allocatable = parseResourceList(node.status?.allocatable);
   const reasons: string[] = [];

@@ -2,7 +2,7 @@ import { keyOf } from '../../client/index.ts';
 import { formatMicroTime, type Json, jsonEqual, parseTime } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Lease } from '../../types/coordination-v1.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';
 import { behaviourOf } from './behaviour.ts';
@@ -55,18 +55,19 @@ function startNodes({ client, clock, informers, names, queue }: ControllerContex
 
   const renew = async (node: NodeObject): Promise<void> => {
     const { name = '', uid = '' } = node.metadata;
-    const held = leases.get(name);
-    if (held !== undefined && clock.now() < held.renewed + renewMs) return;
+    const renewal = leases.get(name);
+    if (renewal !== undefined && clock.now() < renewal.renewed + renewMs) return;
     leases.delete(name);
-    const found = held?.lease ?? (await client.find(kinds.leases, names.nodeLeaseNamespace, name));
+    const currentLease =
+      renewal?.lease ?? (await client.kind(kinds.leases).find({ namespace: names.nodeLeaseNamespace, name }));
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid };
     const lease = {
-      metadata: { ...found?.metadata, namespace: names.nodeLeaseNamespace, name, ownerReferences: [owner] },
+      metadata: { ...currentLease?.metadata, namespace: names.nodeLeaseNamespace, name, ownerReferences: [owner] },
       spec: { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: formatMicroTime(clock.now()) },
     };
-    const written = await (found === undefined
-      ? client.create(kinds.leases, lease)
-      : client.update(kinds.leases, lease));
+    const written = await (currentLease === undefined
+      ? client.kind(kinds.leases).create(lease)
+      : client.kind(kinds.leases).update(lease));
     leases.set(name, { lease: written, renewed: clock.now() });
   };
 
@@ -74,8 +75,8 @@ function startNodes({ client, clock, informers, names, queue }: ControllerContex
     const now = clock.now();
     const { spec, status } = node;
     const conditions = nodeConditions(node, now);
-    const isSame = conditions.every(({ type, status: wanted }) =>
-      status?.conditions?.some((one) => one.type === type && one.status === wanted),
+    const isSame = conditions.every(({ type, status: expectedStatus }) =>
+      status?.conditions?.some((one) => one.type === type && one.status === expectedStatus),
     );
     const last = status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime;
     if (!isSame || !last || now >= parseTime(last) + reportMs) {
@@ -83,12 +84,15 @@ function startNodes({ client, clock, informers, names, queue }: ControllerContex
       const whole = nodeObject(index, options.version, names, now).status ?? {};
       const { capacity = whole.capacity, allocatable = whole.allocatable } = status ?? {};
       const patch = { ...whole, capacity, allocatable, conditions };
-      await client.patch(kinds.nodes, node, 'strategic', { status: patch as Json }, 'status');
+      await client
+        .kind(kinds.nodes)
+        .subresource('status')
+        .patch(node.metadata, 'strategic', { status: patch as Json });
       return;
     }
     const taints = spec?.taints?.filter(({ key, effect }) => key !== notReady || effect !== 'NoSchedule');
     if (taints?.length !== spec?.taints?.length) {
-      await client.update(kinds.nodes, { ...node, spec: { ...spec, taints: taints ?? [] } });
+      await client.kind(kinds.nodes).update({ ...node, spec: { ...spec, taints: taints ?? [] } });
     }
   };
 
@@ -99,7 +103,7 @@ function startNodes({ client, clock, informers, names, queue }: ControllerContex
       // A kubelet registers its node when it starts: one that is deleted later stays away.
       if (registered.has(name)) return undefined;
       const index = fakeNodeIndex(name, options.count) ?? 0;
-      await client.create(kinds.nodes, nodeObject(index, options.version, names, clock.now()));
+      await client.kind(kinds.nodes).create(nodeObject(index, options.version, names, clock.now()));
       registered.add(name);
       return undefined;
     }
@@ -151,7 +155,7 @@ function startPods(
       // Without a grace period it waits for its finalizers; with none a server was stopped as it deleted the pod.
       const waits = deletionGracePeriodSeconds === 0 && finalizers.length > 0;
       if (deletionTimestamp === undefined || waits) return undefined;
-      await ignoringAbsence(client.delete(kinds.pods, pod, { gracePeriodSeconds: 0 }));
+      await ignoringAbsence(client.kind(kinds.pods).delete(pod.metadata, { gracePeriodSeconds: 0 }));
       return undefined;
     }
     const { behaviour, problems } = behaviourOf(pod, names);
@@ -159,7 +163,9 @@ function startPods(
     const network = { hostIP: nodeAddress(index), allocate: () => networks.allocate(index) };
     const { status, events: happened, wakeMs } = progressOf(pod, clock.now(), behaviour, network);
     if (!jsonEqual((pod.status ?? {}) as Json, status as Json)) {
-      await ignoringAbsence(client.patch(kinds.pods, pod, 'strategic', patchOf(pod, status), 'status'));
+      await ignoringAbsence(
+        client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'strategic', patchOf(pod, status)),
+      );
     }
     for (const { type, reason, message, fieldPath = '' } of happened) {
       events.record({ ...pod, fieldPath }, type, reason, message, pod.spec?.nodeName ?? '');
@@ -176,14 +182,14 @@ function startPods(
 }
 
 /** The fields that a kubelet writes. Conditions are merged by type: what one no longer says is removed. */
-function patchOf({ metadata: { uid = '' } }: PodObject, status: PodStatus): Json {
+function patchOf({ metadata: { uid = '' } }: PodObject, status: PodStatus): object {
   const { conditions = [], ...others } = status;
   const patch = {
     ...others,
     conditions: conditions.map((condition) => ({ reason: null, message: null, ...condition })),
     '$setElementOrder/conditions': conditions.map(({ type }) => ({ type })),
   };
-  return { metadata: { uid }, status: patch as Json };
+  return { metadata: { uid }, status: patch };
 }
 
 /** The addresses of pods, each node with a range of its own. */

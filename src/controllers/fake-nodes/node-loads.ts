@@ -71,8 +71,8 @@ export class NodeLoads {
       load.requested.set(name, subtractQuantities(load.requested.get(name) ?? zero, amount));
     }
     for (const port of hostPortsOf(spec)) {
-      const left = (load.ports.get(port) ?? 0) - 1;
-      if (left > 0) load.ports.set(port, left);
+      const remaining = (load.ports.get(port) ?? 0) - 1;
+      if (remaining > 0) load.ports.set(port, remaining);
       else load.ports.delete(port);
     }
   }

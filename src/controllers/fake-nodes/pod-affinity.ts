@@ -1,4 +1,4 @@
-/** Which nodes a pod may run on by the pods that are there: required affinity and anti-affinity. */
+/** Which nodes a pod may run on given the pods on them: required affinity and anti-affinity. */
 import { type Json, selectorFromObject } from '../../meta/index.ts';
 import type { Infer, ObjectOf } from '../../schema/index.ts';
 import type { Namespace, PodAffinityTerm } from '../../types/core-v1.ts';
@@ -59,15 +59,15 @@ export function affinityCheck(pod: PodObject, all: Neighbours): (node: NodeObjec
   const own = pod.metadata.namespace ?? '';
   const domainsOf = (term: Term): ReadonlySet<string> => {
     const selector = selectorFromObject(term.labelSelector as Json | undefined);
-    const found = all
+    const domains = all
       .podsIn(namespacesOf(term, own, all))
       .filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
       .map((other) => domainOf(term, all.node(other.spec?.nodeName ?? '')));
-    return new Set(found.filter((domain) => domain !== undefined));
+    return new Set(domains.filter((domain) => domain !== undefined));
   };
-  const wanted = affinityTerms(pod).map((term) => ({ term, domains: domainsOf(term) }));
+  const requiredTerms = affinityTerms(pod).map((term) => ({ term, domains: domainsOf(term) }));
   // The first pod of a group that wants to be together may be anywhere.
-  const isFirst = wanted.every(({ term, domains }) => domains.size === 0 && concerns(term, pod, pod, all));
+  const isFirst = requiredTerms.every(({ term, domains }) => domains.size === 0 && concerns(term, pod, pod, all));
   const unwanted = antiAffinityTerms(pod).map((term) => ({ term, domains: domainsOf(term) }));
   const closed = new Set<string>();
   for (const other of all.guarded()) {
@@ -78,7 +78,7 @@ export function affinityCheck(pod: PodObject, all: Neighbours): (node: NodeObjec
   }
   const closedKeys = new Set([...closed].map((domain) => domain.slice(0, domain.indexOf('='))));
   return (node) => {
-    const misses = wanted.some(({ term, domains }) => {
+    const misses = requiredTerms.some(({ term, domains }) => {
       const domain = domainOf(term, node);
       return domain === undefined || !(isFirst || domains.has(domain));
     });

@@ -16,7 +16,7 @@ export interface Observed {
   readonly containers: ContainerStatuses;
 }
 
-const kept = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
+const ownTypes = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 
 /** The unset time is written as null. */
 const neverProbed: object = { lastProbeTime: null };
@@ -27,7 +27,7 @@ const yes: State = { status: 'True' };
 export function podConditions(pod: PodObject, observed: Observed, now: number): Condition[] {
   const { status = {} } = pod;
   const old = status.conditions ?? [];
-  const others = old.filter(({ type }) => !kept.includes(type ?? ''));
+  const others = old.filter(({ type }) => !ownTypes.includes(type ?? ''));
   const containersReady = containersReadyOf(pod, observed);
   const states: readonly (readonly [string, State])[] = [
     ['PodReadyToStartContainers', { status: observed.hasSandbox ? 'True' : 'False' }],
@@ -83,11 +83,11 @@ function initializedOf({ spec = {} }: PodObject, { phase, inits, containers }: O
 /** Ready, unless a condition named by a readiness gate is not true. */
 function gatesOf({ spec = {} }: PodObject, conditions: readonly Condition[]): State {
   const messages = (spec.readinessGates ?? []).flatMap(({ conditionType = '' }) => {
-    const found = conditions.find(({ type }) => type === conditionType);
+    const condition = conditions.find(({ type }) => type === conditionType);
     const name = JSON.stringify(conditionType);
-    if (found === undefined) return [`corresponding condition of pod readiness gate ${name} does not exist.`];
-    if (found.status === 'True') return [];
-    return [`the status of pod readiness gate ${name} is not "True", but ${found.status ?? ''}`];
+    if (condition === undefined) return [`corresponding condition of pod readiness gate ${name} does not exist.`];
+    if (condition.status === 'True') return [];
+    return [`the status of pod readiness gate ${name} is not "True", but ${condition.status ?? ''}`];
   });
   return messages.length === 0
     ? yes

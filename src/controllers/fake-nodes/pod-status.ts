@@ -72,7 +72,7 @@ function nextStatus(turn: Turn, network: PodNetwork): PodStatus {
   return withStatuses(turn, network, advanceAll(turn, spec, before), true);
 }
 
-/** The pod has been told to end: its containers have until the end of the grace period. */
+/** The pod is being deleted: its containers may run until the end of the grace period. */
 function terminating(turn: Turn, network: PodNetwork): PodStatus {
   const { spec = {}, status = {}, metadata } = turn.pod;
   const deadline = parseTime(metadata.deletionTimestamp ?? '');
@@ -149,7 +149,7 @@ function withStatuses(
   const { spec = {}, status = {} } = pod;
   const reached = phase ?? phaseOf(turn, spec, given, containers);
   const isOver = reached === 'Succeeded' || reached === 'Failed';
-  // Sidecars end with the containers beside which they run.
+  // Sidecars end with the main containers.
   const inits = isOver ? given.map((one) => ended(turn, one, 0)) : given;
   const observed = { phase: reached, hasSandbox: sandbox && !isOver, inits, containers };
   const { hostIP } = network;

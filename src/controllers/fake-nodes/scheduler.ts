@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { formatTime } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { ignoringAbsence } from './absence.ts';
 import { choose, selectedNodes } from './fit.ts';
@@ -43,11 +43,11 @@ export const fakeScheduler: Controller = {
           waiting.delete(key);
           return;
         }
-        const known = nodes.list();
-        const selected = await selectedNodes(pod, known, context.turns);
-        // What has changed meanwhile is in the queue again.
+        const allNodes = nodes.list();
+        const selected = await selectedNodes(pod, allNodes, context.turns);
+        // A pod that has changed since is in the queue again.
         if (pods.getByKey(key) !== pod) return;
-        const candidates = known.map((node) => ({
+        const candidates = allNodes.map((node) => ({
           node,
           selected: selected.has(node),
           load: placements.loadOf(node.metadata.name ?? ''),
@@ -68,12 +68,15 @@ export const fakeScheduler: Controller = {
         if (old?.reason === 'Unschedulable' && old.message === verdict.message) return;
         events.record(pod, 'Warning', 'FailedScheduling', verdict.message);
         const condition = {
-          ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: verdict.message },
+          type: 'PodScheduled',
+          status: 'False',
+          reason: 'Unschedulable',
+          message: verdict.message,
           lastProbeTime: null,
           lastTransitionTime: old?.status === 'False' ? (old.lastTransitionTime ?? null) : formatTime(clock.now()),
         };
         const patch = { status: { conditions: [condition] } };
-        await ignoringAbsence(client.patch(kinds.pods, pod, 'strategic', patch, 'status'));
+        await ignoringAbsence(client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'strategic', patch));
       },
       { workers: bindings },
     );
@@ -108,12 +111,14 @@ const concernsScheduling = (node: NodeObject, old: NodeObject | undefined): bool
   return state(node) !== state(old);
 };
 
-async function bind({ api, events }: ControllerContext, pod: PodObject, node: string): Promise<void> {
+async function bind({ client, events }: ControllerContext, pod: PodObject, node: string): Promise<void> {
   const { namespace = '', name = '', uid = '' } = pod.metadata;
-  await api.create(
+  await client.create(
     { apiVersion: 'v1', resource: 'pods', namespace, name, subresource: 'binding' },
     {
-      ...{ apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name, uid } },
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { namespace, name, uid },
       target: { kind: 'Node', name: node },
     },
   );
@@ -129,7 +134,7 @@ function neighboursOf({ informers }: ControllerContext, placements: Placements):
   const isGuarded = (pod: PodObject) => antiAffinityTerms(pod).length > 0 && takesPart(pod);
   const guarded = pods.indexBy('antiAffinity', (pod) => (isGuarded(pod) ? [''] : []));
   return {
-    podsIn: (wanted) => wanted.flatMap((namespace) => pods.list(namespace).map(placements.asPlaced).filter(takesPart)),
+    podsIn: (names) => names.flatMap((namespace) => pods.list(namespace).map(placements.asPlaced).filter(takesPart)),
     guarded: () => [...guarded.get(''), ...placements.assumed().filter(isGuarded)],
     namespaces: () => namespaces.list(),
     node: (name) => nodes.get('', name),

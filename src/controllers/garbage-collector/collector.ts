@@ -122,9 +122,9 @@ export class Collector {
       if (live?.uid === identity.uid) return live;
     } catch (error) {
       if (!(error instanceof NoNamespaceError) || observed) throw error;
-      const found = await this.#search(identity);
-      if (found === undefined) throw error;
-      return found;
+      const metadata = await this.#search(identity);
+      if (metadata === undefined) throw error;
+      return metadata;
     }
     return observed ? undefined : this.#search(identity);
   }
@@ -159,9 +159,9 @@ export class Collector {
       else this.#graph.apply(unblocked, this.#operations.resourceOf(identity), false);
       return;
     }
-    // A finalizer that says what is to become of the dependents is kept.
-    const kept = finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background';
-    const policy = finalizers.includes(orphanFinalizer) ? 'Orphan' : kept;
+    // A finalizer that decides about the dependents determines the policy.
+    const blockedPolicy = finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background';
+    const policy = finalizers.includes(orphanFinalizer) ? 'Orphan' : blockedPolicy;
     await this.#delete(identity, live, foreground ? 'Foreground' : policy);
   }
 
@@ -177,12 +177,14 @@ export class Collector {
 
   async #stateOf({ namespace }: Identity, ref: OwnerReference): Promise<keyof Owners> {
     const { absent } = this.#graph;
-    const asked = ownerIdentity(ref, namespace);
-    if (absent.has(asked) || absent.has({ ...asked, namespace: '' })) return 'dangling';
-    const identity = this.#operations.resourceOf(ref).namespaced ? asked : { ...asked, namespace: '' };
-    const known = this.#graph.get(ref.uid);
+    const ownerReference = ownerIdentity(ref, namespace);
+    if (absent.has(ownerReference) || absent.has({ ...ownerReference, namespace: '' })) return 'dangling';
+    const identity = this.#operations.resourceOf(ref).namespaced
+      ? ownerReference
+      : { ...ownerReference, namespace: '' };
+    const node = this.#graph.get(ref.uid);
     // A deletion is never undone: there is nothing to confirm.
-    if (known?.observed && known.deletingDependents && isSameIdentity(known.identity, identity)) return 'waiting';
+    if (node?.observed && node.deletingDependents && isSameIdentity(node.identity, identity)) return 'waiting';
     const live = await this.#operations.get(identity);
     if (live?.uid !== ref.uid) {
       absent.add(identity);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiObject, OwnerReference } from '../../meta/index.ts';
-import type { Kind } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import type { Kind } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { garbageCollector } from './garbage-collector.ts';
 
@@ -30,25 +30,23 @@ const refOf = (
 ): OwnerReference => ({ apiVersion, kind, name, uid, ...more });
 
 const create = (name: string, { owners = [], finalizers = [], namespace = 'default' }: Owned = {}) =>
-  cluster.client.create(kinds.configMaps, {
+  cluster.client.kind(kinds.configMaps).create({
     metadata: { namespace, name, finalizers, ownerReferences: [...owners] },
   });
-const find = (name: string, namespace = 'default') => cluster.client.find(kinds.configMaps, namespace, name);
+const find = (name: string, namespace = 'default') => cluster.client.kind(kinds.configMaps).find({ namespace, name });
 const remove = (name: string, propagationPolicy?: 'Background' | 'Foreground' | 'Orphan') =>
-  cluster.client.delete(
-    kinds.configMaps,
-    { metadata: { namespace: 'default', name } },
-    propagationPolicy === undefined ? {} : { propagationPolicy },
-  );
+  cluster.client
+    .kind(kinds.configMaps)
+    .delete({ namespace: 'default', name }, propagationPolicy === undefined ? {} : { propagationPolicy });
 const release = (name: string) =>
-  cluster.client.patch(kinds.configMaps, { metadata: { namespace: 'default', name } }, 'merge', {
+  cluster.client.kind(kinds.configMaps).patch({ namespace: 'default', name }, 'merge', {
     metadata: { finalizers: null },
   });
 /** `-` gone, `x` being deleted, `+` there. */
 const states = async (...names: string[]) => {
   await cluster.settle();
-  const found = await Promise.all(names.map((name) => find(name)));
-  return found
+  const objects = await Promise.all(names.map((name) => find(name)));
+  return objects
     .map((object) => (object === undefined ? '-' : object.metadata.deletionTimestamp === undefined ? '+' : 'x'))
     .join('');
 };
@@ -127,7 +125,9 @@ describe('foreground deletion', () => {
       await remove('owner', 'Foreground');
       expect(await states('owner', 'blocking')).toBe('xx');
       const place = { metadata: { namespace: 'default', name: 'blocking' } };
-      await cluster.client.patch(kinds.configMaps, place, 'merge', { metadata: { ownerReferences: owners(ref) } });
+      await cluster.client
+        .kind(kinds.configMaps)
+        .patch(place.metadata, 'merge', { metadata: { ownerReferences: owners(ref) } });
       expect(await states('owner')).toBe('-');
       await release('blocking');
       expect(await states('blocking')).toBe('-');
@@ -137,7 +137,7 @@ describe('foreground deletion', () => {
   it('deletes objects that own each other', async () => {
     const one = await create('one');
     const two = await create('two', { owners: [refOf(one, { blockOwnerDeletion: true })] });
-    await cluster.client.patch(kinds.configMaps, one, 'merge', {
+    await cluster.client.kind(kinds.configMaps).patch(one.metadata, 'merge', {
       metadata: { ownerReferences: [refOf(two, { blockOwnerDeletion: true })] },
     });
     await cluster.settle();
@@ -165,23 +165,25 @@ describe('a deletion without a propagation policy', () => {
       metadata: { labels: { app: 'a' } },
       spec: { containers: [{ name: 'c', image: 'example.com/a:1' }] },
     };
-    const owner = await cluster.client.create(kinds.replicationControllers, {
+    const owner = await cluster.client.kind(kinds.replicationControllers).create({
       metadata: { namespace: 'default', name: 'owner' },
       spec: { replicas: 0, selector: { app: 'a' }, template },
     });
     await create('child', { owners: [refOf(owner)] });
     await cluster.settle();
-    await cluster.client.delete(kinds.replicationControllers, owner);
+    await cluster.client.kind(kinds.replicationControllers).delete(owner.metadata);
     expect(await states('child')).toBe('+');
-    expect(await cluster.client.find(kinds.replicationControllers, 'default', 'owner')).toBeUndefined();
+    expect(
+      await cluster.client.kind(kinds.replicationControllers).find({ namespace: 'default', name: 'owner' }),
+    ).toBeUndefined();
     expect((await find('child'))?.metadata.ownerReferences).toBeUndefined();
   });
 });
 
 describe('what happened while no collector ran', () => {
   it('is made good when one starts', async () => {
-    const [gone, orphaned, waiting] = [await create('gone'), await create('orphaned'), await create('waiting')];
-    await create('child', { owners: [refOf(gone)] });
+    const [deleted, orphaned, waiting] = [await create('gone'), await create('orphaned'), await create('waiting')];
+    await create('child', { owners: [refOf(deleted)] });
     await create('left', { owners: [refOf(orphaned)] });
     await create('blocking', { owners: [refOf(waiting, { blockOwnerDeletion: true })] });
     await cluster.restart(async () => {
@@ -231,12 +233,12 @@ describe('references', () => {
   });
 
   it('across namespaces are to nothing, and are reported', async () => {
-    await cluster.client.create(kinds.namespaces, { metadata: { name: 'other' } });
+    await cluster.client.kind(kinds.namespaces).create({ metadata: { name: 'other' } });
     const owner = await create('owner', { namespace: 'other' });
     const child = await create('child', { owners: [refOf(owner)] });
     expect(await states('child')).toBe('-');
     expect(await find('owner', 'other')).toBeDefined();
-    const [event, ...more] = await cluster.client.list(kinds.events, 'default');
+    const [event, ...more] = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
     expect(more).toEqual([]);
     expect(event).toMatchObject({
       type: 'Warning',
@@ -250,16 +252,22 @@ describe('references', () => {
   it('of a cluster object to one in a namespace are reported, and no reason to delete', async () => {
     const owner = await create('owner');
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
-    const wrong = await cluster.client.create(kinds.clusterRoles, {
+    const wrong = await cluster.client.kind(kinds.clusterRoles).create({
       ...role,
       metadata: { name: 'wrong', ownerReferences: [refOf(owner)] },
     });
     const absent = { ...refOf(owner), name: 'absent', uid: absentUid };
-    await cluster.client.create(kinds.clusterRoles, { ...role, metadata: { name: 'w', ownerReferences: [absent] } });
+    await cluster.client
+      .kind(kinds.clusterRoles)
+      .create({ ...role, metadata: { name: 'w', ownerReferences: [absent] } });
     await cluster.settle();
-    expect(await cluster.client.find(kinds.clusterRoles, '', 'wrong')).toMatchObject({ metadata: wrong.metadata });
-    expect(await cluster.client.find(kinds.clusterRoles, '', 'w')).toBeDefined();
-    expect((await cluster.client.list(kinds.events, 'default')).map(({ message }) => message)).toEqual([
+    expect(await cluster.client.kind(kinds.clusterRoles).find({ name: 'wrong' })).toMatchObject({
+      metadata: wrong.metadata,
+    });
+    expect(await cluster.client.kind(kinds.clusterRoles).find({ name: 'w' })).toBeDefined();
+    expect(
+      (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items.map(({ message }) => message),
+    ).toEqual([
       `ownerRef [v1/ConfigMap, namespace: , name: owner, uid: ${owner.metadata.uid}] does not exist in namespace ""`,
     ]);
     expect(cluster.logged).toEqual([]);
@@ -267,10 +275,10 @@ describe('references', () => {
 
   it('of an object in a namespace to a cluster object count', async () => {
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'owner' } };
-    const owner = await cluster.client.create(kinds.clusterRoles, role);
+    const owner = await cluster.client.kind(kinds.clusterRoles).create(role);
     await create('child', { owners: [refOf(owner)] });
     expect(await states('child')).toBe('+');
-    await cluster.client.delete(kinds.clusterRoles, owner);
+    await cluster.client.kind(kinds.clusterRoles).delete(owner.metadata);
     expect(await states('child')).toBe('-');
   });
 });
@@ -284,21 +292,26 @@ describe('custom objects', () => {
     namespaced: false,
   };
   const definition = {
-    ...{ apiVersion: definitions.apiVersion, kind: definitions.kind, metadata: { name: 'nests.gc.example.com' } },
+    apiVersion: definitions.apiVersion,
+    kind: definitions.kind,
+    metadata: { name: 'nests.gc.example.com' },
     spec: {
       group: 'gc.example.com',
       names: { plural: 'nests', singular: 'nest', kind: 'Nest', listKind: 'NestList' },
       scope: 'Namespaced',
       versions: [
         {
-          ...{ name: 'v1', served: true, storage: true },
+          name: 'v1',
+          served: true,
+          storage: true,
           schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
         },
       ],
     },
   };
   const nest = (name: string, owners: OwnerReference[] = []): ApiObject => ({
-    ...{ apiVersion: nests.apiVersion, kind: 'Nest' },
+    apiVersion: nests.apiVersion,
+    kind: 'Nest',
     metadata: { namespace: 'default', name, ownerReferences: owners },
   });
 
@@ -308,22 +321,22 @@ describe('custom objects', () => {
     const early = { apiVersion: nests.apiVersion, kind: 'Nest', name: 'early', uid: absentUid };
     await create('waits', { owners: [early] });
     expect(await states('waits')).toBe('+');
-    await client.create(definitions, definition);
+    await client.kind(definitions).create(definition);
     expect(await states('waits')).toBe('-');
-    const tree = await client.create(nests, nest('tree'));
+    const tree = await client.kind(nests).create(nest('tree'));
     const root = await create('root');
-    await client.create(nests, nest('egg', [refOf(root)]));
+    await client.kind(nests).create(nest('egg', [refOf(root)]));
     await create('leaf', { owners: [refOf(tree, { controller: true, blockOwnerDeletion: true })] });
     expect(await states('root', 'leaf')).toBe('++');
-    await client.delete(nests, tree);
+    await client.kind(nests).delete(tree.metadata);
     expect(await states('leaf')).toBe('-');
     await remove('root');
     await cluster.settle();
-    expect(await client.find(nests, 'default', 'egg')).toBeUndefined();
+    expect(await client.kind(nests).find({ namespace: 'default', name: 'egg' })).toBeUndefined();
 
-    const last = await client.create(nests, nest('last'));
+    const last = await client.kind(nests).create(nest('last'));
     await create('feather', { owners: [refOf(last)] });
-    await client.delete(definitions, { metadata: { name: 'nests.gc.example.com' } });
+    await client.kind(definitions).delete({ name: 'nests.gc.example.com' });
     expect(await states('feather')).toBe('-');
     expect(cluster.logged).toEqual([]);
   });

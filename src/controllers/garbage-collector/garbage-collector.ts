@@ -17,8 +17,8 @@ export const garbageCollector: Controller = {
   // A deletion takes two requests.
   rate: { perSecond: 2 },
   eventSource: 'garbage-collector-controller',
-  start({ api, names, clock, metadata: feed, events, queue }) {
-    const operations = new Operations(api, names, () => feed.served);
+  start({ client, names, clock, metadata: feed, events, queue }) {
+    const operations = new Operations(client, names, () => feed.served);
     const deletions = queue('garbage_collector_attempt_to_delete', (uid) => collector.attemptToDelete(uid), {
       workers,
     });

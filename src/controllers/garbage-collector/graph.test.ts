@@ -4,34 +4,44 @@ import type { ServedResource } from '../metadata/discovery.ts';
 import { Graph } from './graph.ts';
 
 const configMaps: ServedResource = {
-  ...{ group: '', apiVersion: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true, verbs: [] },
+  group: '',
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespaced: true,
+  verbs: [],
 };
 const nests: ServedResource = { ...configMaps, group: 'example.com', apiVersion: 'example.com/v1', kind: 'Nest' };
 
 const object = (uid: string, owners: OwnerReference[] = [], more: ObjectMeta = {}): ObjectMeta => ({
-  ...{ namespace: 'ns', name: `name-${uid}`, uid },
+  namespace: 'ns',
+  name: `name-${uid}`,
+  uid,
   ...(owners.length === 0 ? {} : { ownerReferences: owners }),
   ...more,
 });
 const ref = (uid: string, more: { blockOwnerDeletion?: boolean; name?: string; kind?: string } = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap', name: `name-${uid}`, uid },
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name: `name-${uid}`,
+  uid,
   ...more,
 });
 const deleted = (...finalizers: string[]) => ({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers });
 
 /** A graph with what it asked for; `take` returns that, and forgets it. */
 function setUp() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const graph = new Graph({
-    attemptToDelete: (uid) => asked.push(`delete ${uid}`),
-    attemptToOrphan: (uid) => asked.push(`orphan ${uid}`),
-    reportInvalidNamespace: ({ uid }, owner) => asked.push(`report ${uid} ${owner.uid}`),
+    attemptToDelete: (uid) => requests.push(`delete ${uid}`),
+    attemptToOrphan: (uid) => requests.push(`orphan ${uid}`),
+    reportInvalidNamespace: ({ uid }, owner) => requests.push(`report ${uid} ${owner.uid}`),
   });
   return {
     graph,
     add: (metadata: ObjectMeta, resource = configMaps) => graph.apply(metadata, resource, true),
     remove: (metadata: ObjectMeta) => graph.remove(metadata, configMaps),
-    take: () => asked.splice(0),
+    take: () => requests.splice(0),
   };
 }
 

@@ -13,9 +13,9 @@ import { blockedOwners, isNeeded, Node } from './node.ts';
 
 /** What the graph asks for; objects are named by uid. */
 export interface GraphActions {
-  /** The object, or its absence, is to be looked at: its owners may be absent, or its dependents deleted. */
+  /** Checks an object or its absence: its owners may be absent, or its dependents need to be deleted. */
   readonly attemptToDelete: (uid: string) => void;
-  /** The dependents of the object are to be orphaned. */
+  /** Orphans the dependents of the object. */
   readonly attemptToOrphan: (uid: string) => void;
   /** The object has an owner in another namespace, or, at cluster scope, in a namespace. */
   readonly reportInvalidNamespace: (node: Identity, owner: OwnerReference) => void;
@@ -53,8 +53,8 @@ export class Graph {
     return this.#nodes.size;
   }
 
-  /** Takes the state of an object. `told`: by the feed, which goes on to tell of it. */
-  apply(metadata: ObjectMeta, resource: ServedResource, told: boolean): void {
+  /** Stores the state of an object. `isReported`: it comes from the feed, which also reports later changes. */
+  apply(metadata: ObjectMeta, resource: ServedResource, isReported: boolean): void {
     const { uid = '', ownerReferences: owners = [], deletionTimestamp, finalizers = [] } = metadata;
     const beingDeleted = deletionTimestamp !== undefined;
     const orphaning = beingDeleted && finalizers.includes(orphanFinalizer);
@@ -66,7 +66,7 @@ export class Graph {
       this.#nodes.set(uid, node);
     }
     this.#observe(node, identityOf(metadata, resource));
-    if (told) node.seen = this.#lists;
+    if (isReported) node.seen = this.#lists;
     node.beingDeleted = beingDeleted;
     const beginsToOrphan = orphaning && !node.orphaning;
     const beginsToDelete = deletingDependents && !node.deletingDependents;
@@ -121,7 +121,7 @@ export class Graph {
     this.#listing.set(keyOf(resource), ++this.#lists);
   }
 
-  /** The list is complete: whether objects exist that were not in it has to be confirmed. */
+  /** Handles the end of a list: objects that were not in it need to be confirmed. */
   listed(resource: ServedResource): void {
     const began = this.#listing.get(keyOf(resource)) ?? 0;
     for (const node of this.#nodes.values()) {
@@ -189,10 +189,10 @@ export class Graph {
   /** Makes the node a dependent of the owner; false when its reference may be wrong. */
   #link(node: Node, uid: string, blocks: boolean, reports: boolean): boolean {
     const { namespace } = node.identity;
-    const known = this.#nodes.get(uid);
+    const existing = this.#nodes.get(uid);
     const refs = node.refsTo(uid);
     const [first] = refs;
-    if (known === undefined) {
+    if (existing === undefined) {
       if (first === undefined) return true;
       const owner = new Node(ownerIdentity(first, namespace));
       owner.setDependent(node, blocks);
@@ -200,9 +200,9 @@ export class Graph {
       this.#actions.attemptToDelete(uid);
       return refs.every((ref) => namesIdentity(ref, owner.identity));
     }
-    known.setDependent(node, blocks);
-    if (known.deletingDependents) this.#actions.attemptToDelete(node.identity.uid);
-    const { identity, observed } = known;
+    existing.setDependent(node, blocks);
+    if (existing.deletingDependents) this.#actions.attemptToDelete(node.identity.uid);
+    const { identity, observed } = existing;
     if (identity.namespace !== '' && identity.namespace !== namespace) {
       if (observed && reports) this.#report(node, uid);
       return false;
@@ -267,9 +267,9 @@ function partition(owner: Node, identity: Identity): { readonly matching: Node[]
   for (const dependent of owner.dependents) {
     const elsewhere = identity.namespace !== '' && identity.namespace !== dependent.identity.namespace;
     const refs = dependent.refsTo(identity.uid);
-    const named = elsewhere ? [] : refs.filter((ref) => namesIdentity(ref, identity));
-    if (named.length > 0) matching.push(dependent);
-    if (elsewhere || named.length < refs.length) others.push(dependent);
+    const matchingRefs = elsewhere ? [] : refs.filter((ref) => namesIdentity(ref, identity));
+    if (matchingRefs.length > 0) matching.push(dependent);
+    if (elsewhere || matchingRefs.length < refs.length) others.push(dependent);
   }
   return { matching, others };
 }

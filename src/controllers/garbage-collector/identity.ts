@@ -18,7 +18,11 @@ export const identityOf = (metadata: ObjectMeta, { apiVersion, kind }: ServedRes
 
 /** The owner that a reference of an object in the namespace means. */
 export const ownerIdentity = ({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): Identity => ({
-  ...{ apiVersion, kind, namespace, name, uid },
+  apiVersion,
+  kind,
+  namespace,
+  name,
+  uid,
 });
 
 /** Whether a reference names what the identity has, the namespace aside. */

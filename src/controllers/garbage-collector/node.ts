@@ -9,7 +9,7 @@ const manyOwners = 16;
 /** An object with owners or dependents. */
 export class Node {
   identity: Identity;
-  /** Seen as it is in the API; otherwise only its dependents say that there is such an owner. */
+  /** Whether the object was read from the API; otherwise only its dependents name it as their owner. */
   observed = false;
   #owners: readonly OwnerReference[] = [];
   /** The references to owners by uid, once they have been asked for. */
@@ -20,7 +20,7 @@ export class Node {
   deletingDependents = false;
   /** It is being deleted, after its dependents have been orphaned. */
   orphaning = false;
-  /** When the feed told of it last: the number of the latest list that had begun. */
+  /** The number of the latest list that had begun when the feed last reported the object. */
   seen = 0;
   /** How many dependents block a deletion in the foreground. */
   blocking = 0;
@@ -74,13 +74,13 @@ export const isNeeded = (node: Node): boolean =>
 
 /** The references by the uids of the owners. */
 function byOwner(refs: readonly OwnerReference[]): Map<string, OwnerReference[]> {
-  const found = new Map<string, OwnerReference[]>();
+  const references = new Map<string, OwnerReference[]>();
   for (const ref of refs) {
-    const same = found.get(ref.uid);
-    if (same === undefined) found.set(ref.uid, [ref]);
+    const same = references.get(ref.uid);
+    if (same === undefined) references.set(ref.uid, [ref]);
     else same.push(ref);
   }
-  return found;
+  return references;
 }
 
 /** By the uid of each owner, whether the object blocks its deletion in the foreground. */

@@ -4,7 +4,12 @@ import { type Json, namesFor, type ObjectMeta, StatusError } from '../../meta/in
 import { Operations, UnknownKindError } from './operations.ts';
 
 const resource = {
-  ...{ group: '', apiVersion: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true, verbs: [] },
+  group: '',
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespaced: true,
+  verbs: [],
 };
 const identity = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name: 'a', uid: 'u' };
 const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'o' };
@@ -33,7 +38,11 @@ function answering(...responses: (ObjectMeta | StatusError)[]) {
   return { sent, operations: new Operations(api, namesFor('k8s.io'), () => served) };
 }
 const read = (resourceVersion: string, more: ObjectMeta = {}): ObjectMeta => ({
-  ...{ namespace: 'ns', name: 'a', uid: 'u', resourceVersion, ownerReferences: [owner] },
+  namespace: 'ns',
+  name: 'a',
+  uid: 'u',
+  resourceVersion,
+  ownerReferences: [owner],
   ...more,
 });
 const conflict = new StatusError(409, 'Conflict', 'conflict');

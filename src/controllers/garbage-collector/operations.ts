@@ -10,8 +10,8 @@ import {
   type OwnerReference,
   StatusError,
 } from '../../meta/index.ts';
-import { placeOf } from '../kind.ts';
 import type { ServedResource, ServedResources } from '../metadata/discovery.ts';
+import { placeOf } from '../shared/kind.ts';
 import type { Identity } from './identity.ts';
 
 /** The kind is not served: whether the object exists is not known. */
@@ -45,12 +45,12 @@ const isMissing = (error: unknown, name: string): boolean =>
  * @throws UnknownKindError, NoNamespaceError, StatusError
  */
 export class Operations {
-  readonly #api: Client;
+  readonly #client: Client;
   readonly #names: Names;
   readonly #served: () => ServedResources;
 
-  constructor(api: Client, names: Names, served: () => ServedResources) {
-    this.#api = api;
+  constructor(client: Client, names: Names, served: () => ServedResources) {
+    this.#client = client;
     this.#names = names;
     this.#served = served;
   }
@@ -65,7 +65,7 @@ export class Operations {
   async get(identity: Identity): Promise<ObjectMeta | undefined> {
     try {
       const accept = metadataOnly(this.#names).watch;
-      return (await this.#api.get<ApiObject>(this.#placeOf(identity), { accept })).metadata;
+      return (await this.#client.get<ApiObject>(this.#placeOf(identity), { accept })).metadata;
     } catch (error) {
       if (isMissing(error, identity.name)) return undefined;
       // The resource itself is not there.
@@ -78,7 +78,7 @@ export class Operations {
   async find({ apiVersion, kind, name, uid }: Identity): Promise<ObjectMeta | undefined> {
     const { list: accept } = metadataOnly(this.#names);
     const place = placeOf(this.resourceOf({ apiVersion, kind }), this.#names);
-    const { items } = await this.#api.list<ApiObject>(place, { accept, fieldSelector: `metadata.name=${name}` });
+    const { items } = await this.#client.list<ApiObject>(place, { accept, fieldSelector: `metadata.name=${name}` });
     return items.find(({ metadata }) => metadata.uid === uid)?.metadata;
   }
 
@@ -90,7 +90,7 @@ export class Operations {
     for (let attempt = 1; ; attempt++) {
       const options = { propagationPolicy: policy, preconditions: { uid, resourceVersion } };
       try {
-        await this.#api.delete<ApiObject>(this.#placeOf(identity), options, {
+        await this.#client.delete<ApiObject>(this.#placeOf(identity), options, {
           accept: metadataOnly(this.#names).watch,
         });
         return true;
@@ -108,8 +108,8 @@ export class Operations {
   /** The object has no owner with one of these uids any more, or is gone. */
   removeOwners(identity: Identity, uids: ReadonlySet<string>): Promise<void> {
     return this.#update(identity, ({ ownerReferences = [] }) => {
-      const left = ownerReferences.filter(({ uid }) => !uids.has(uid));
-      return left.length === ownerReferences.length ? undefined : { ownerReferences: orNull(left) };
+      const remaining = ownerReferences.filter(({ uid }) => !uids.has(uid));
+      return remaining.length === ownerReferences.length ? undefined : { ownerReferences: orNull(remaining) };
     });
   }
 
@@ -142,7 +142,7 @@ export class Operations {
       const patch = { metadata: { ...metadata, uid, resourceVersion: read.resourceVersion ?? null } };
       try {
         const accept = metadataOnly(this.#names).watch;
-        await this.#api.patch<ApiObject>(this.#placeOf(identity), 'merge', patch, { accept });
+        await this.#client.patch<ApiObject>(this.#placeOf(identity), 'merge', patch, { accept });
         return;
       } catch (error) {
         if (isMissing(error, identity.name)) return;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import type { Controller } from '../types.ts';
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts';
@@ -17,11 +17,11 @@ const start = async (controller: Controller) => {
 const create = async (id: string, data: { [key: string]: string }, more: { type?: string; name?: string } = {}) => {
   const { type = 'bootstrap.kubernetes.io/token', name = `bootstrap-token-${id}` } = more;
   const stringData = { 'token-id': id, 'token-secret': 'abcdef0123456789', ...data };
-  await cluster.client.create(kinds.secrets, { metadata: { namespace: system, name }, type, stringData });
+  await cluster.client.kind(kinds.secrets).create({ metadata: { namespace: system, name }, type, stringData });
   await cluster.settle();
 };
 const exists = async (id: string) =>
-  (await cluster.client.find(kinds.secrets, system, `bootstrap-token-${id}`)) !== undefined;
+  (await cluster.client.kind(kinds.secrets).find({ namespace: system, name: `bootstrap-token-${id}` })) !== undefined;
 
 describe('token-cleaner-controller', () => {
   it.each([
@@ -32,10 +32,10 @@ describe('token-cleaner-controller', () => {
     ['expires later', () => timeIn(minute), true],
     ['expires in years', () => '9999-12-31T23:59:59Z', true],
     ['never expires', () => '', true],
-  ])('of a token that %s', async (_, expiration, kept) => {
+  ])('of a token that %s', async (_, expiration, isRetained) => {
     await start(tokenCleaner);
     await create('abc123', { expiration: expiration() });
-    expect(await exists('abc123')).toBe(kept);
+    expect(await exists('abc123')).toBe(isRetained);
     expect(cluster.logged).toEqual([]);
   });
 
@@ -52,7 +52,7 @@ describe('token-cleaner-controller', () => {
     const client = await start(tokenCleaner);
     await create('abc123', { expiration: timeIn(minute) });
     const place = { metadata: { namespace: system, name: 'bootstrap-token-abc123' } };
-    await client.patch(kinds.secrets, place, 'merge', { stringData: { expiration: timeIn(2 * minute) } });
+    await client.kind(kinds.secrets).patch(place.metadata, 'merge', { stringData: { expiration: timeIn(2 * minute) } });
     await cluster.advance(minute);
     expect(await exists('abc123')).toBe(true);
     await cluster.advance(minute);
@@ -64,10 +64,12 @@ describe('token-cleaner-controller', () => {
     await create('abc123', { expiration: timeIn(-minute) }, { type: 'Opaque' });
     const metadata = { namespace: 'default', name: 'bootstrap-token-def456' };
     const stringData = { expiration: timeIn(-minute) };
-    await client.create(kinds.secrets, { metadata, type: 'bootstrap.kubernetes.io/token', stringData });
+    await client.kind(kinds.secrets).create({ metadata, type: 'bootstrap.kubernetes.io/token', stringData });
     await cluster.settle();
     expect(await exists('abc123')).toBe(true);
-    expect(await client.find(kinds.secrets, 'default', 'bootstrap-token-def456')).toBeDefined();
+    expect(
+      await client.kind(kinds.secrets).find({ namespace: 'default', name: 'bootstrap-token-def456' }),
+    ).toBeDefined();
   });
 });
 
@@ -76,10 +78,11 @@ describe('bootstrap-signer-controller', () => {
   const kubeconfig = 'apiVersion: v1\nkind: Config\n';
   const signing = { 'usage-bootstrap-signing': 'true' };
   const publish = async (data: { [key: string]: string }) => {
-    await cluster.client.create(kinds.configMaps, { ...place, data });
+    await cluster.client.kind(kinds.configMaps).create({ ...place, data });
     await cluster.settle();
   };
-  const info = async () => (await cluster.client.get(kinds.configMaps, 'kube-public', 'cluster-info')).data;
+  const info = async () =>
+    (await cluster.client.kind(kinds.configMaps).get({ namespace: 'kube-public', name: 'cluster-info' })).data;
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFhYWFhMSJ9..R95qHPc6GKmCxkISyWfHAbp1SN0IWVoDrcnIE7b3hrY';
 
   it('signs the kubeconfig with every token', async () => {
@@ -104,11 +107,11 @@ describe('bootstrap-signer-controller', () => {
     await publish({ kubeconfig: 'old' });
     await create('aaaaa1', signing);
     const old = (await info())?.['jws-kubeconfig-aaaaa1'];
-    await client.patch(kinds.configMaps, place, 'merge', { data: { kubeconfig } });
+    await client.kind(kinds.configMaps).patch(place.metadata, 'merge', { data: { kubeconfig } });
     await cluster.settle();
     expect(old).toMatch(/^eyJhbGciOiJIUzI1NiIsImtpZCI6ImFhYWFhMSJ9\.\./);
     expect(await info()).toEqual({ kubeconfig, 'jws-kubeconfig-aaaaa1': jws });
-    await client.delete(kinds.secrets, { metadata: { namespace: system, name: 'bootstrap-token-aaaaa1' } });
+    await client.kind(kinds.secrets).delete({ namespace: system, name: 'bootstrap-token-aaaaa1' });
     await cluster.settle();
     expect(await info()).toEqual({ kubeconfig });
   });
@@ -136,10 +139,14 @@ describe('bootstrap-signer-controller', () => {
     const client = await start(bootstrapSigner);
     await create('aaaaa1', signing);
     await publish({ kubeconfig });
-    const { metadata } = await client.get(kinds.configMaps, 'kube-public', 'cluster-info');
+    const { metadata } = await client.kind(kinds.configMaps).get({ namespace: 'kube-public', name: 'cluster-info' });
     await create('aaaaa2', {});
-    expect((await client.get(kinds.configMaps, 'kube-public', 'cluster-info')).metadata).toEqual(metadata);
-    await client.patch(kinds.configMaps, place, 'merge', { data: { kubeconfig: null, 'jws-kubeconfig-aaaaa2': 'x' } });
+    expect(
+      (await client.kind(kinds.configMaps).get({ namespace: 'kube-public', name: 'cluster-info' })).metadata,
+    ).toEqual(metadata);
+    await client
+      .kind(kinds.configMaps)
+      .patch(place.metadata, 'merge', { data: { kubeconfig: null, 'jws-kubeconfig-aaaaa2': 'x' } });
     await cluster.settle();
     expect(await info()).toEqual({ 'jws-kubeconfig-aaaaa1': jws, 'jws-kubeconfig-aaaaa2': 'x' });
   });

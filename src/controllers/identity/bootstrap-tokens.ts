@@ -5,8 +5,8 @@ import { type Informer, type Informers, keyIn, keyOf } from '../../client/index.
 import { type Names, parseInstant } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Secret } from '../../types/core-v1.ts';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 
 type TokenSecret = ObjectOf<typeof Secret>;
@@ -18,7 +18,7 @@ const tokensOf = (informers: Informers, { systemNamespace, labels }: Names): Inf
 
 const dataOf = ({ data = {} }: TokenSecret, key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
 
-/** How long the token will still be valid (ms); at most 0 when it has expired or its expiration is no time. */
+/** The remaining validity of the token (ms); 0 or less when it has expired or its expiration is invalid. */
 function lifeOf(token: TokenSecret, now: number): number {
   const expiration = dataOf(token, 'expiration');
   if (expiration === '') return Number.POSITIVE_INFINITY;
@@ -42,7 +42,7 @@ export const tokenCleaner: Controller = {
       const token = tokens.getByKey(key);
       const life = token === undefined ? Number.POSITIVE_INFINITY : lifeOf(token, clock.now());
       if (token !== undefined && life <= 0) {
-        await client.delete(kinds.secrets, token).catch(ignoreGone);
+        await client.kind(kinds.secrets).delete(token.metadata).catch(ignoreGone);
       }
       return life > 0 && Number.isFinite(life) ? { requeueAfterMs: life } : {};
     });
@@ -74,16 +74,16 @@ export const bootstrapSigner: Controller = {
       const map = maps.getByKey(key);
       const kubeconfig = map?.data?.[kubeconfigKey];
       if (map === undefined || kubeconfig === undefined) return;
-      const held = Object.entries(map.data ?? {});
-      const others = held.filter(([entry]) => !entry.startsWith(signaturePrefix));
+      const entries = Object.entries(map.data ?? {});
+      const others = entries.filter(([entry]) => !entry.startsWith(signaturePrefix));
       const signatures = tokens
         .list()
         .filter((token) => maySign(token, clock.now()))
         .map((token) => signatureOf(token, kubeconfig));
-      const current = held.length - others.length === signatures.length;
+      const current = entries.length - others.length === signatures.length;
       if (current && signatures.every(([entry, signature]) => map.data?.[entry] === signature)) return;
       const data = Object.fromEntries([...others, ...signatures]);
-      await client.update(kinds.configMaps, { ...map, data });
+      await client.kind(kinds.configMaps).update({ ...map, data });
     });
     const sign = () => work.add(keyIn(namespace, name));
     maps.onChange((map) => {

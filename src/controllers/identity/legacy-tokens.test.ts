@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { legacyTokenCleaner, trackingMap } from './legacy-tokens.ts';
 
@@ -24,29 +24,29 @@ interface Case {
 const container = { name: 'c', image: 'example.com/app:1' };
 
 /** The labels of a secret of January 1st on January 10th, when tokens are of use for two days. */
-async function labelsOf(given: Case) {
-  const { labels = {}, since = '2026-01-01', listed = true, uid, pod } = given;
-  const { type = 'kubernetes.io/service-account-token' } = given;
+async function labelsOf(token: Case) {
+  const { labels = {}, since = '2026-01-01', listed = true, uid, pod } = token;
+  const { type = 'kubernetes.io/service-account-token' } = token;
   cluster = await testCluster([legacyTokenCleaner], { settings: { legacyTokenMs: 2 * day } });
   const { client } = cluster;
   const secrets = listed ? [{ name: 'tok' }] : [];
-  await client.create(kinds.serviceAccounts, { metadata: { namespace, name: 'robot' }, secrets });
+  await client.kind(kinds.serviceAccounts).create({ metadata: { namespace, name: 'robot' }, secrets });
   const place = { metadata: { namespace: 'kube-system', name: trackingMap } };
-  await client.create(kinds.configMaps, { ...place, ...(since === null ? {} : { data: { since } }) });
+  await client.kind(kinds.configMaps).create({ ...place, ...(since === null ? {} : { data: { since } }) });
   const annotations = {
     'kubernetes.io/service-account.name': 'robot',
     ...(uid === undefined ? {} : { 'kubernetes.io/service-account.uid': uid }),
   };
   const metadata = { namespace, name: 'tok', annotations, labels: { ...labels } };
-  await client.create(kinds.secrets, { metadata, type });
+  await client.kind(kinds.secrets).create({ metadata, type });
   if (pod !== undefined) {
     const spec = { containers: [container], serviceAccountName: 'robot', ...pod };
-    await client.create(kinds.pods, { metadata: { namespace, name: 'p' }, spec });
+    await client.kind(kinds.pods).create({ metadata: { namespace, name: 'p' }, spec });
   }
   await cluster.settle();
   cluster.clock.set(Date.UTC(2026, 0, 10, 12));
   await cluster.settle();
-  return (await client.find(kinds.secrets, namespace, 'tok'))?.metadata.labels ?? undefined;
+  return (await client.kind(kinds.secrets).find({ namespace, name: 'tok' }))?.metadata.labels ?? undefined;
 }
 
 const marked = { [invalidSince]: '2026-01-10' };
@@ -57,34 +57,34 @@ describe('legacy-serviceaccount-token-cleaner-controller', () => {
     ['marks a token that was not used lately', { labels: { [lastUsed]: '2026-01-07' } }, marked],
     ['marks a token again whose mark is no day', { labels: { [invalidSince]: '2026-01-32' } }, marked],
     ['deletes a token that was invalid for long', { labels: { [invalidSince]: '2026-01-07' } }, undefined],
-  ])('%s', async (_, given, expected) => {
-    const labels = await labelsOf(given);
-    expect(labels).toEqual(expected && { ...given.labels, ...expected });
+  ])('%s', async (_, token, expected) => {
+    const labels = await labelsOf(token);
+    expect(labels).toEqual(expected && { ...token.labels, ...expected });
     expect(cluster.logged).toEqual([]);
   });
 
-  const kept = { [lastUsed]: '2026-01-02' };
+  const labels = { [lastUsed]: '2026-01-02' };
   it.each<[string, Case]>([
     ['that was used lately', { labels: { [lastUsed]: '2026-01-08' } }],
     ['whose last use is no day', { labels: { [lastUsed]: 'yesterday' } }],
-    ['that was marked lately', { labels: { ...kept, [invalidSince]: '2026-01-08' } }],
-    ['while uses have not been recorded for long enough', { labels: kept, since: '2026-01-08' }],
-    ['while it is not known since when uses are recorded', { labels: kept, since: null }],
-    ['while the recording began on no day', { labels: kept, since: '2026-01-01-1' }],
-    ['that its account does not list', { labels: kept, listed: false }],
-    ['of an account with another uid', { labels: kept, uid: 'other' }],
-    ['of another type', { labels: kept, type: 'Opaque' }],
-    ['that a pod mounts', { labels: kept, pod: { volumes: [{ name: 'v', secret: { secretName: 'tok' } }] } }],
+    ['that was marked lately', { labels: { ...labels, [invalidSince]: '2026-01-08' } }],
+    ['while uses have not been recorded for long enough', { labels: labels, since: '2026-01-08' }],
+    ['while it is not known since when uses are recorded', { labels: labels, since: null }],
+    ['while the recording began on no day', { labels: labels, since: '2026-01-01-1' }],
+    ['that its account does not list', { labels: labels, listed: false }],
+    ['of an account with another uid', { labels: labels, uid: 'other' }],
+    ['of another type', { labels: labels, type: 'Opaque' }],
+    ['that a pod mounts', { labels: labels, pod: { volumes: [{ name: 'v', secret: { secretName: 'tok' } }] } }],
     [
       'that a pod projects',
-      { labels: kept, pod: { volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 'tok' } }] } }] } },
+      { labels: labels, pod: { volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 'tok' } }] } }] } },
     ],
     [
       'that a pod has in its environment',
-      { labels: kept, pod: { containers: [{ ...container, envFrom: [{ secretRef: { name: 'tok' } }] }] } },
+      { labels: labels, pod: { containers: [{ ...container, envFrom: [{ secretRef: { name: 'tok' } }] }] } },
     ],
-    ['that a pod pulls images with', { labels: kept, pod: { imagePullSecrets: [{ name: 'tok' }] } }],
-  ])('leaves a token alone %s', async (_, given) => {
-    expect(await labelsOf(given)).toEqual(given.labels);
+    ['that a pod pulls images with', { labels: labels, pod: { imagePullSecrets: [{ name: 'tok' }] } }],
+  ])('leaves a token alone %s', async (_, token) => {
+    expect(await labelsOf(token)).toEqual(token.labels);
   });
 });

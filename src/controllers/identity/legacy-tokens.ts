@@ -2,14 +2,14 @@ import type { Informer } from '../../client/index.ts';
 import { isJsonObject, type Json, type Names } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Pod, Secret } from '../../types/core-v1.ts';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 
 type TokenSecret = ObjectOf<typeof Secret>;
 
 const day = 86_400_000;
-/** The config map in the system namespace that tells since when the last use of tokens is recorded. */
+/** The config map in the system namespace that states since when the last use of tokens is recorded. */
 export const trackingMap = 'kube-apiserver-legacy-service-account-token-tracking';
 
 /**
@@ -37,21 +37,24 @@ export const legacyTokenCleaner: Controller = {
       const since = labels[invalidSince] ?? '';
       if (timeOfDay(since) === undefined) {
         const patch = { metadata: { uid, labels: { [invalidSince]: dayOf(now) } } };
-        await client.patch(kinds.secrets, secret, 'merge', patch).catch(ignoreGone);
+        await client.kind(kinds.secrets).patch(secret.metadata, 'merge', patch).catch(ignoreGone);
       } else if (since < lastKept) {
-        await client.delete(kinds.secrets, secret, { preconditions: { resourceVersion } }).catch(ignoreGone);
+        await client
+          .kind(kinds.secrets)
+          .delete(secret.metadata, { preconditions: { resourceVersion } })
+          .catch(ignoreGone);
       }
     };
     every(day, async () => {
-      const map = await client.find(kinds.configMaps, names.systemNamespace, trackingMap);
+      const map = await client.kind(kinds.configMaps).find({ namespace: names.systemNamespace, name: trackingMap });
       const since = timeOfDay(map?.data?.['since'] ?? '');
       const now = clock.now();
       if (since === undefined || now < since + day + settings.legacyTokenMs) return;
-      const kept = now - settings.legacyTokenMs;
+      const threshold = now - settings.legacyTokenMs;
       const used = usedSecrets(pods);
       for (const secret of secrets.list()) {
-        if (!isUnused(secret, kept, names) || !isGenerated(secret) || used(secret)) continue;
-        await clean(secret, now, dayOf(kept)).catch((error: unknown) => {
+        if (!isUnused(secret, threshold, names) || !isGenerated(secret) || used(secret)) continue;
+        await clean(secret, now, dayOf(threshold)).catch((error: unknown) => {
           const { namespace, name } = secret.metadata;
           log.error('the secret of an unused token cannot be marked or deleted', { namespace, name, error });
         });
@@ -68,7 +71,7 @@ function timeOfDay(text: string): number | undefined {
   return !Number.isNaN(time) && dayOf(time) === text ? time : undefined;
 }
 
-/** Whether a token was neither created nor used since a time. A last use that is no day is not known. */
+/** Whether a token was neither created nor used since a time. An invalid date of the last use does not count. */
 function isUnused({ metadata }: TokenSecret, since: number, { labels: prefix }: Names): boolean {
   const { creationTimestamp = '', deletionTimestamp, labels = {} } = metadata;
   if (deletionTimestamp !== undefined || Date.parse(creationTimestamp) >= since) return false;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { rootCertificatePublisher } from './root-certificates.ts';
 
@@ -13,8 +13,8 @@ const start = async (certificates = () => 'the certificates') => {
   return cluster.client;
 };
 const published = async (namespace: string) => {
-  const found = await cluster.client.find(kinds.configMaps, namespace, name);
-  return found && { data: found.data, binaryData: found.binaryData, annotations: found.metadata.annotations };
+  const actual = await cluster.client.kind(kinds.configMaps).find({ namespace, name });
+  return actual && { data: actual.data, binaryData: actual.binaryData, annotations: actual.metadata.annotations };
 };
 const text =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
@@ -24,7 +24,7 @@ describe('root-ca-certificate-publisher-controller', () => {
   it('publishes the certificates in every namespace', async () => {
     const client = await start();
     expect(await published('default')).toEqual(expected);
-    await client.create(kinds.namespaces, { metadata: { name: 'team' } });
+    await client.kind(kinds.namespaces).create({ metadata: { name: 'team' } });
     await cluster.settle();
     expect(await published('team')).toEqual(expected);
     expect(cluster.logged).toEqual([]);
@@ -32,11 +32,13 @@ describe('root-ca-certificate-publisher-controller', () => {
 
   it('creates the config map again when it is deleted', async () => {
     const client = await start();
-    const before = await client.get(kinds.configMaps, 'default', name);
-    await client.delete(kinds.configMaps, before);
+    const before = await client.kind(kinds.configMaps).get({ namespace: 'default', name });
+    await client.kind(kinds.configMaps).delete(before.metadata);
     await cluster.settle();
     expect(await published('default')).toEqual(expected);
-    expect((await client.get(kinds.configMaps, 'default', name)).metadata.uid).not.toBe(before.metadata.uid);
+    expect((await client.kind(kinds.configMaps).get({ namespace: 'default', name })).metadata.uid).not.toBe(
+      before.metadata.uid,
+    );
   });
 
   it.each([
@@ -47,7 +49,7 @@ describe('root-ca-certificate-publisher-controller', () => {
     ['an empty description', { metadata: { annotations: { [annotation]: '' } } }],
   ])('restores a config map with %s', async (_, patch) => {
     const client = await start();
-    await client.patch(kinds.configMaps, { metadata: { namespace: 'default', name } }, 'merge', patch);
+    await client.kind(kinds.configMaps).patch({ namespace: 'default', name }, 'merge', patch);
     await cluster.settle();
     expect(await published('default')).toEqual(expected);
     expect(cluster.logged).toEqual([]);
@@ -57,15 +59,17 @@ describe('root-ca-certificate-publisher-controller', () => {
     const client = await start();
     const own = { [annotation]: 'mine', 'example.com/more': 'x' };
     const place = { metadata: { namespace: 'default', name } };
-    const { metadata } = await client.patch(kinds.configMaps, place, 'merge', { metadata: { annotations: own } });
-    await client.create(kinds.configMaps, { metadata: { namespace: 'default', name: 'other' }, data: { a: 'b' } });
+    const { metadata } = await client
+      .kind(kinds.configMaps)
+      .patch(place.metadata, 'merge', { metadata: { annotations: own } });
+    await client.kind(kinds.configMaps).create({ metadata: { namespace: 'default', name: 'other' }, data: { a: 'b' } });
     await cluster.settle();
-    expect((await client.get(kinds.configMaps, 'default', name)).metadata.resourceVersion).toBe(
+    expect((await client.kind(kinds.configMaps).get({ namespace: 'default', name })).metadata.resourceVersion).toBe(
       metadata.resourceVersion,
     );
-    expect((await client.get(kinds.configMaps, 'default', 'other')).data).toEqual({ a: 'b' });
+    expect((await client.kind(kinds.configMaps).get({ namespace: 'default', name: 'other' })).data).toEqual({ a: 'b' });
     // An update for another reason replaces the description only.
-    await client.patch(kinds.configMaps, place, 'merge', { data: { 'ca.crt': 'mine' } });
+    await client.kind(kinds.configMaps).patch(place.metadata, 'merge', { data: { 'ca.crt': 'mine' } });
     await cluster.settle();
     expect(await published('default')).toEqual({ ...expected, annotations: { ...own, [annotation]: text } });
   });
@@ -80,10 +84,10 @@ describe('root-ca-certificate-publisher-controller', () => {
 
   it('creates none in a namespace that is being deleted', async () => {
     const client = await start();
-    await client.create(kinds.namespaces, { metadata: { name: 'team' } });
+    await client.kind(kinds.namespaces).create({ metadata: { name: 'team' } });
     await cluster.settle();
-    await client.delete(kinds.namespaces, { metadata: { name: 'team' } });
-    await client.delete(kinds.configMaps, { metadata: { namespace: 'team', name } });
+    await client.kind(kinds.namespaces).delete({ name: 'team' });
+    await client.kind(kinds.configMaps).delete({ namespace: 'team', name });
     await cluster.settle();
     expect(await published('team')).toBeUndefined();
     expect(cluster.logged).toEqual([]);

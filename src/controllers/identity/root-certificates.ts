@@ -1,8 +1,8 @@
 import { isStatus, type Names, StatusError } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 
-/** Publishes the certificates by which pods verify the server in a config map of every namespace that is not being deleted. */
+/** Publishes the certificates with which pods verify the server, in a config map of every namespace not being deleted. */
 export const rootCertificatePublisher: Controller = {
   name: 'root-ca-certificate-publisher-controller',
   formerNames: ['root-ca-cert-publisher'],
@@ -15,18 +15,18 @@ export const rootCertificatePublisher: Controller = {
     const maps = informers.of(kinds.configMaps, { fieldSelector: `metadata.name=${name}` });
     const annotation = `${names.labels}/description`;
     const work = queue('root_ca_cert_publisher', async (namespace) => {
-      const found = namespaces.get('', namespace);
-      if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+      const namespaceObject = namespaces.get('', namespace);
+      if (namespaceObject === undefined || namespaceObject.metadata.deletionTimestamp !== undefined) return;
       const data = { 'ca.crt': settings.rootCertificates() ?? '' };
       const map = maps.get(namespace, name);
       const { annotations = {} } = map?.metadata ?? {};
       const described = { ...annotations, [annotation]: description(names) };
       if (map === undefined) {
         const metadata = { name, namespace, annotations: described };
-        await client.create(kinds.configMaps, { metadata, data }).catch(ignoreGoneNamespace);
+        await client.kind(kinds.configMaps).create({ metadata, data }).catch(ignoreGoneNamespace);
       } else if (!isExactly(map.data, data) || (annotations[annotation] ?? '') === '') {
         const metadata = { ...map.metadata, annotations: described };
-        await client.update(kinds.configMaps, { ...map, metadata, data });
+        await client.kind(kinds.configMaps).update({ ...map, metadata, data });
       }
     });
     namespaces.onChange((namespace) => {
@@ -45,7 +45,7 @@ export const rootCertificatePublisher: Controller = {
 /** How often the certificates are looked at again (ms). */
 const reloadMs = 60_000;
 
-/** Runs a task whenever the certificates by which pods verify the server have changed. */
+/** Runs a task whenever the certificates with which pods verify the server change. */
 export function onNewCertificates({ every, settings }: ControllerContext, task: () => void): void {
   let last = settings.rootCertificates();
   every(reloadMs, () => {
@@ -59,9 +59,10 @@ const description = ({ server, product }: Names): string =>
   `Contains a CA bundle that can be used to verify the ${server} when using internal endpoints such as the internal service IP or ${product}.default.svc. No other usage is guaranteed across distributions of ${product.charAt(0).toUpperCase()}${product.slice(1)} clusters.`;
 
 const isExactly = (
-  held: { readonly [key: string]: string } | undefined,
+  annotations: { readonly [key: string]: string } | undefined,
   data: { readonly 'ca.crt': string },
-): boolean => held !== undefined && Object.keys(held).length === 1 && held['ca.crt'] === data['ca.crt'];
+): boolean =>
+  annotations !== undefined && Object.keys(annotations).length === 1 && annotations['ca.crt'] === data['ca.crt'];
 
 /** @throws the error, unless it says that the namespace does not exist or takes no new objects */
 function ignoreGoneNamespace(error: unknown): void {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
-import type { SecretToken } from '../settings.ts';
+import type { SecretToken } from '../manager/settings.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { secretTokenController } from './secret-tokens.ts';
 
@@ -24,17 +24,17 @@ async function start(listed: readonly string[] = []) {
   cluster = await testCluster([secretTokenController], { settings });
   const { client } = cluster;
   const secrets = listed.map((name) => ({ name }));
-  const robot = await client.create(kinds.serviceAccounts, { metadata: { namespace, name: 'robot' }, secrets });
+  const robot = await client.kind(kinds.serviceAccounts).create({ metadata: { namespace, name: 'robot' }, secrets });
   await cluster.settle();
   const create = async (annotations: { [key: string]: string }, data: { [key: string]: string } = {}) => {
     const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, encode(value)]));
     const type = 'kubernetes.io/service-account-token';
-    await client.create(kinds.secrets, { metadata: { namespace, name: 'tok', annotations }, type, data: encoded });
+    await client.kind(kinds.secrets).create({ metadata: { namespace, name: 'tok', annotations }, type, data: encoded });
     await cluster.settle();
-    const found = await client.find(kinds.secrets, namespace, 'tok');
-    if (found === undefined) return undefined;
-    const texts = Object.entries(found.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]);
-    return { annotations: found.metadata.annotations, data: Object.fromEntries(texts) as typeof data };
+    const actual = await client.kind(kinds.secrets).find({ namespace, name: 'tok' });
+    if (actual === undefined) return undefined;
+    const texts = Object.entries(actual.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]);
+    return { annotations: actual.metadata.annotations, data: Object.fromEntries(texts) as typeof data };
   };
   const renew = (text: string) => {
     certificates = text;
@@ -63,18 +63,18 @@ describe('serviceaccount-token-controller', () => {
     ['adds the namespace', { ...complete, namespace: '' }, complete, 0],
     ['keeps another namespace', { ...complete, namespace: 'custom' }, { ...complete, namespace: 'custom' }, 0],
     ['keeps other keys', { ...complete, token: '', more: 'x' }, { ...complete, token: 'signed', more: 'x' }, 1],
-  ])('%s', async (_, given, expected, tokens) => {
+  ])('%s', async (_, data, expected, tokens) => {
     const { create, signed, uid } = await start();
-    expect(await create({ [nameKey]: 'robot', [uidKey]: uid }, given)).toMatchObject({ data: expected });
+    expect(await create({ [nameKey]: 'robot', [uidKey]: uid }, data)).toMatchObject({ data: expected });
     expect(signed).toHaveLength(tokens);
   });
 
   it('fills in a token that is removed', async () => {
     const { client, create, signed } = await start();
     await create({ [nameKey]: 'robot' });
-    await client.patch(kinds.secrets, { metadata: { namespace, name: 'tok' } }, 'merge', { data: { token: null } });
+    await client.kind(kinds.secrets).patch({ namespace, name: 'tok' }, 'merge', { data: { token: null } });
     await cluster.settle();
-    expect((await client.get(kinds.secrets, namespace, 'tok')).data?.['token']).toBe(encode('signed'));
+    expect((await client.kind(kinds.secrets).get({ namespace, name: 'tok' })).data?.['token']).toBe(encode('signed'));
     expect(signed).toHaveLength(2);
   });
 
@@ -83,7 +83,7 @@ describe('serviceaccount-token-controller', () => {
     await create({ [nameKey]: 'robot' });
     renew('others');
     await cluster.advance(60_000);
-    expect((await client.get(kinds.secrets, namespace, 'tok')).data?.['ca.crt']).toBe(encode('others'));
+    expect((await client.kind(kinds.secrets).get({ namespace, name: 'tok' })).data?.['ca.crt']).toBe(encode('others'));
   });
 
   it.each([
@@ -104,38 +104,40 @@ describe('serviceaccount-token-controller', () => {
   it('deletes the secret with its account, and no other', async () => {
     const { client, create, robot } = await start(['tok', 'opaque']);
     await create({ [nameKey]: 'robot' });
-    await client.create(kinds.secrets, {
+    await client.kind(kinds.secrets).create({
       metadata: { namespace, name: 'opaque', annotations: { [nameKey]: 'robot' } },
     });
-    await client.delete(kinds.serviceAccounts, robot);
+    await client.kind(kinds.serviceAccounts).delete(robot.metadata);
     await cluster.settle();
-    expect(await client.find(kinds.secrets, namespace, 'tok')).toBeUndefined();
-    expect(await client.find(kinds.secrets, namespace, 'opaque')).toBeDefined();
+    expect(await client.kind(kinds.secrets).find({ namespace, name: 'tok' })).toBeUndefined();
+    expect(await client.kind(kinds.secrets).find({ namespace, name: 'opaque' })).toBeDefined();
   });
 
   it('deletes the secret also when the account is created again', async () => {
     const { client, create, robot } = await start();
     await create({ [nameKey]: 'robot' });
-    await client.delete(kinds.serviceAccounts, robot);
-    await client.create(kinds.serviceAccounts, { metadata: { namespace, name: 'robot' } });
+    await client.kind(kinds.serviceAccounts).delete(robot.metadata);
+    await client.kind(kinds.serviceAccounts).create({ metadata: { namespace, name: 'robot' } });
     await cluster.settle();
-    expect(await client.find(kinds.secrets, namespace, 'tok')).toBeUndefined();
+    expect(await client.kind(kinds.secrets).find({ namespace, name: 'tok' })).toBeUndefined();
   });
 
   it('removes a deleted secret from the list of its account', async () => {
     const { client, create } = await start(['tok', 'opaque']);
     await create({ [nameKey]: 'robot' });
-    await client.delete(kinds.secrets, { metadata: { namespace, name: 'tok' } });
+    await client.kind(kinds.secrets).delete({ namespace, name: 'tok' });
     await cluster.settle();
-    expect((await client.get(kinds.serviceAccounts, namespace, 'robot')).secrets).toEqual([{ name: 'opaque' }]);
+    expect((await client.kind(kinds.serviceAccounts).get({ namespace, name: 'robot' })).secrets).toEqual([
+      { name: 'opaque' },
+    ]);
   });
 
   it('does not change an account that does not list the deleted secret', async () => {
     const { client, create, robot } = await start(['missing']);
     await create({ [nameKey]: 'robot' });
-    await client.delete(kinds.secrets, { metadata: { namespace, name: 'tok' } });
+    await client.kind(kinds.secrets).delete({ namespace, name: 'tok' });
     await cluster.settle();
-    const { metadata } = await client.get(kinds.serviceAccounts, namespace, 'robot');
+    const { metadata } = await client.kind(kinds.serviceAccounts).get({ namespace, name: 'robot' });
     expect(metadata.resourceVersion).toBe(robot.metadata.resourceVersion);
   });
 

@@ -1,8 +1,8 @@
 import { keyIn, keyOf, splitKey } from '../../client/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Secret, ServiceAccount } from '../../types/core-v1.ts';
-import { ignoreGone } from '../errors.ts';
-import { kinds } from '../kinds.ts';
+import { ignoreGone } from '../shared/errors.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { onNewCertificates } from './root-certificates.ts';
 
@@ -35,10 +35,12 @@ export const secretTokenController: Controller = {
       if (secret === undefined) return;
       const { namespace = '', name: secretName = '', annotations } = secret.metadata;
       const name = accountNameOf(secret);
-      const held = accounts.get(namespace, name);
-      const account = isOf(secret, held) ? held : await client.find(kinds.serviceAccounts, namespace, name);
+      const cached = accounts.get(namespace, name);
+      const account = isOf(secret, cached)
+        ? cached
+        : await client.kind(kinds.serviceAccounts).find({ namespace, name });
       if (account === undefined || !isOf(secret, account)) {
-        await client.delete(kinds.secrets, secret).catch(ignoreGone);
+        await client.kind(kinds.secrets).delete(secret.metadata).catch(ignoreGone);
         return;
       }
       const { uid = '' } = account.metadata;
@@ -52,17 +54,20 @@ export const secretTokenController: Controller = {
       }
       if (Object.keys(missing).length === 0) return;
       const metadata = { ...secret.metadata, annotations: { ...annotations, [nameKey]: name, [uidKey]: uid } };
-      await client.update(kinds.secrets, { ...secret, metadata, data: { ...data, ...missing } }).catch(ignoreGone);
+      await client
+        .kind(kinds.secrets)
+        .update({ ...secret, metadata, data: { ...data, ...missing } })
+        .catch(ignoreGone);
     });
 
     /** Keys: the namespace, the account and the secret that it must not list any more. */
     const references = queue('serviceaccount_tokens_reference', async (key) => {
       const { namespace, name: rest } = splitKey(key);
       const { namespace: name, name: secret } = splitKey(rest);
-      const account = await client.find(kinds.serviceAccounts, namespace, name);
-      const left = account?.secrets?.filter((listed) => listed.name !== secret) ?? [];
-      if (account === undefined || left.length === (account.secrets?.length ?? 0)) return;
-      await client.update(kinds.serviceAccounts, { ...account, secrets: left });
+      const account = await client.kind(kinds.serviceAccounts).find({ namespace, name });
+      const remaining = account?.secrets?.filter((listed) => listed.name !== secret) ?? [];
+      if (account === undefined || remaining.length === (account.secrets?.length ?? 0)) return;
+      await client.kind(kinds.serviceAccounts).update({ ...account, secrets: remaining });
     });
 
     const changed = (secret: ObjectOf<typeof Secret>) => {

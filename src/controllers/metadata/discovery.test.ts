@@ -4,7 +4,11 @@ import { type Json, namesFor } from '../../meta/index.ts';
 import { Discovery } from './discovery.ts';
 
 const resource = (name: string, kind: string, scope = 'Namespaced') => ({
-  ...{ resource: name, responseKind: { kind }, scope, singularResource: '', verbs: ['get', 'list'] },
+  resource: name,
+  responseKind: { kind },
+  scope,
+  singularResource: '',
+  verbs: ['get', 'list'],
 });
 const core = [{ metadata: { name: '' }, versions: [{ version: 'v1', resources: [resource('pods', 'Pod')] }] }];
 const groups = [

@@ -8,7 +8,7 @@ export interface ServedResource extends KindPlace {
   readonly verbs: readonly string[];
 }
 
-/** What the server serves, as discovery tells. */
+/** The resources that the server serves, from discovery. */
 export interface ServedResources {
   /** Each resource of a group once: in the version that the group prefers among those that have it. */
   readonly preferred: readonly ServedResource[];

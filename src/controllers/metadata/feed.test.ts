@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import type { Kind } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import { testCluster } from '../testing/cluster.ts';
 import type { Controller } from '../types.ts';
 import type { MetadataFeed } from './feed.ts';
 
 /** A controller that notes what the feed tells. */
 function recorder() {
-  const told: string[] = [];
+  const messages: string[] = [];
   let feed: MetadataFeed | undefined;
   const controller: Controller = {
     name: 'recorder',
@@ -17,14 +17,14 @@ function recorder() {
       metadata.subscribe({
         changed: (type, object, { resource }) => {
           expect(Object.keys(object)).not.toContain('managedFields');
-          told.push(`${type} ${resource} ${object.name} ${(object.finalizers ?? []).join()}`.trimEnd());
+          messages.push(`${type} ${resource} ${object.name} ${(object.finalizers ?? []).join()}`.trimEnd());
         },
-        listed: ({ resource }) => told.push(`listed ${resource}`),
-        dropped: ({ resource }) => told.push(`dropped ${resource}`),
+        listed: ({ resource }) => messages.push(`listed ${resource}`),
+        dropped: ({ resource }) => messages.push(`dropped ${resource}`),
       });
     },
   };
-  return { controller, told, feed: () => feed };
+  return { controller, messages, feed: () => feed };
 }
 
 const definitions: Kind = {
@@ -39,7 +39,9 @@ const version = (name: string, more: { served: boolean; storage: boolean }) => (
   schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
 });
 const definition = {
-  ...{ apiVersion: definitions.apiVersion, kind: definitions.kind, metadata: { name: 'nests.gc.example.com' } },
+  apiVersion: definitions.apiVersion,
+  kind: definitions.kind,
+  metadata: { name: 'nests.gc.example.com' },
   spec: {
     group: 'gc.example.com',
     names: { plural: 'nests', singular: 'nest', kind: 'Nest', listKind: 'NestList' },
@@ -51,30 +53,30 @@ const nests: Kind = { apiVersion: 'gc.example.com/v1', kind: 'Nest', resource: '
 
 describe('the metadata feed', () => {
   it('tells of the objects of every resource but events, in one version of each', async () => {
-    const { controller, told, feed } = recorder();
+    const { controller, messages, feed } = recorder();
     const cluster = await testCluster([controller]);
     try {
-      const listed = told.filter((line) => line.startsWith('listed ')).map((line) => line.slice(7));
+      const listed = messages.filter((line) => line.startsWith('listed ')).map((line) => line.slice(7));
       expect(new Set(listed).size).toBe(listed.length);
       expect(listed).toEqual(
         expect.arrayContaining(['configmaps', 'deployments', 'clusterroles', 'namespaces', 'leases']),
       );
       expect(listed).not.toContain('events');
       expect(listed).not.toContain('componentstatuses');
-      expect(told).toContain('ADDED namespaces kube-system');
+      expect(messages).toContain('ADDED namespaces kube-system');
       const { find } = feed()?.served ?? {};
       expect(find?.('autoscaling/v1', 'HorizontalPodAutoscaler')?.resource).toBe('horizontalpodautoscalers');
       expect(find?.('autoscaling/v0', 'HorizontalPodAutoscaler')).toBeUndefined();
 
-      told.length = 0;
+      messages.length = 0;
       const metadata = { namespace: 'default', name: 'one', finalizers: ['example.com/hold'] };
-      await cluster.client.create(kinds.configMaps, { metadata });
+      await cluster.client.kind(kinds.configMaps).create({ metadata });
       await cluster.settle();
-      await cluster.client.patch(kinds.configMaps, { metadata }, 'merge', { metadata: { finalizers: null } });
+      await cluster.client.kind(kinds.configMaps).patch(metadata, 'merge', { metadata: { finalizers: null } });
       await cluster.settle();
-      await cluster.client.delete(kinds.configMaps, { metadata });
+      await cluster.client.kind(kinds.configMaps).delete(metadata);
       await cluster.settle();
-      expect(told).toEqual([
+      expect(messages).toEqual([
         'ADDED configmaps one example.com/hold',
         'MODIFIED configmaps one',
         'DELETED configmaps one',
@@ -85,14 +87,14 @@ describe('the metadata feed', () => {
   });
 
   it('follows custom types as they come, change their versions and go', async () => {
-    const { controller, told } = recorder();
+    const { controller, messages } = recorder();
     const cluster = await testCluster([controller]);
-    const ofNests = () => told.splice(0).filter((line) => line.includes(' nests') && !line.includes('nests.'));
+    const ofNests = () => messages.splice(0).filter((line) => line.includes(' nests') && !line.includes('nests.'));
     try {
       const { client } = cluster;
-      await client.create(definitions, definition);
+      await client.kind(definitions).create(definition);
       await cluster.settle();
-      await client.create(nests, {
+      await client.kind(nests).create({
         apiVersion: 'gc.example.com/v1',
         kind: 'Nest',
         metadata: { namespace: 'default', name: 'a' },
@@ -104,11 +106,11 @@ describe('the metadata feed', () => {
         version('v1', { served: true, storage: true }),
         version('v2', { served: false, storage: false }),
       ];
-      await client.patch(definitions, definition, 'merge', { spec: { versions } });
+      await client.kind(definitions).patch(definition.metadata, 'merge', { spec: { versions } });
       await cluster.settle();
       expect(ofNests()).toEqual(['ADDED nests a', 'listed nests']);
 
-      await client.delete(definitions, definition);
+      await client.kind(definitions).delete(definition.metadata);
       await cluster.settle();
       expect(ofNests()).toEqual(['DELETED nests a', 'dropped nests']);
     } finally {

@@ -1,9 +1,9 @@
 import { type Client, type Log, metadataOnly, reflect } from '../../client/index.ts';
 import { type Clock, type Names, type ObjectMeta, scheduler } from '../../meta/index.ts';
-import { placeOf } from '../kind.ts';
+import { placeOf } from '../shared/kind.ts';
 import { Discovery, type ServedResource, type ServedResources } from './discovery.ts';
 
-/** Told of the metadata of all objects. Must not throw. */
+/** Receives the metadata of all objects. Must not throw. */
 export interface MetadataHandler {
   /** The objects of a list are ADDED, also those that were there before. `metadata` has no managed fields. */
   readonly changed: (type: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta, resource: ServedResource) => void;
@@ -82,7 +82,7 @@ export class MetadataFeed {
     return this.#discovery.served;
   }
 
-  /** Whether changes of the resource are told. */
+  /** Whether changes of the resource are reported. */
   watches({ group, resource }: ServedResource): boolean {
     return this.#monitors.has(`${group}/${resource}`);
   }
@@ -151,7 +151,7 @@ export class MetadataFeed {
     if (this.#isSynced) this.#resolve();
   }
 
-  /** Starts and stops monitors, so that those run which discovery tells of. */
+  /** Starts and stops monitors to match the resources in discovery. */
   #follow(followed: ServedResources): void {
     const { preferred, stale } = followed;
     const served = new Map<string, ServedResource>();
@@ -190,7 +190,10 @@ export class MetadataFeed {
     };
     const running = reflect(
       {
-        ...{ client, clock, log, signal },
+        client,
+        clock,
+        log,
+        signal,
         name: resource.resource,
         place: async () => placeOf(resource, names),
         accept: metadataOnly(names),

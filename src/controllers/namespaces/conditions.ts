@@ -17,7 +17,10 @@ export interface Found {
 }
 
 export const foundNothing = (): Found => ({
-  ...{ discoveryFailure: undefined, failures: [], remaining: new Map(), finalizers: new Map() },
+  discoveryFailure: undefined,
+  failures: [],
+  remaining: new Map(),
+  finalizers: new Map(),
 });
 
 interface ConditionType {
@@ -26,7 +29,7 @@ interface ConditionType {
   readonly fine: readonly [reason: string, message: string];
   /** The reason otherwise, and the message; undefined when there is nothing to tell. */
   readonly reason: string;
-  readonly message: (found: Found) => string | undefined;
+  readonly message: (content: Found) => string | undefined;
 }
 
 /** Counts as text, in the order of the text; undefined for none. */
@@ -42,7 +45,7 @@ const conditionTypes: readonly ConditionType[] = [
     message: ({ discoveryFailure }) => discoveryFailure,
   },
   {
-    // Aggregated discovery has groups and versions apart, so that none has to be parsed.
+    // Aggregated discovery lists groups and versions separately, so that nothing needs parsing.
     type: 'NamespaceDeletionGroupVersionParsingFailure',
     fine: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],
     reason: 'GroupVersionParsingFailed',
@@ -77,13 +80,13 @@ const conditionTypes: readonly ConditionType[] = [
 ];
 
 /** The conditions that tell what was found; undefined when they do already. `now` in ms. */
-export function conditionsAfter(before: Conditions, found: Found, now: number): Conditions | undefined {
+export function conditionsAfter(before: Conditions, content: Found, now: number): Conditions | undefined {
   const conditions = [...before];
   let changed = false;
   for (const { type, fine, reason: otherwise, message: tell } of conditionTypes) {
-    const told = tell(found);
-    const [reason, message] = told === undefined ? fine : [otherwise, told];
-    const status = told === undefined ? 'False' : 'True';
+    const text = tell(content);
+    const [reason, message] = text === undefined ? fine : [otherwise, text];
+    const status = text === undefined ? 'False' : 'True';
     const index = conditions.findIndex((condition) => condition.type === type);
     const old = conditions[index];
     if (old?.status === status && old.reason === reason && old.message === message) continue;

@@ -1,9 +1,8 @@
 import { type Client, type ListOptions, metadataOnly } from '../../client/index.ts';
 import { type ApiObject, isStatus, type Names, parseTime } from '../../meta/index.ts';
-import { placeOf } from '../kind.ts';
-import { kinds } from '../kinds.ts';
 import type { ServedResource } from '../metadata/discovery.ts';
-import type { ObjectClient } from '../object-client.ts';
+import { placeOf } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Found } from './conditions.ts';
 
 /** How long objects with finalizers are expected to remain (s). */
@@ -11,8 +10,7 @@ const finalizerSeconds = 15;
 const pageSize = 500;
 
 export interface ContentOptions {
-  readonly api: Client;
-  readonly client: ObjectClient;
+  readonly client: Client;
   readonly names: Names;
   readonly now: () => number;
 }
@@ -26,27 +24,27 @@ export class Content {
   }
 
   /**
-   * Deletes the objects of the resources, and adds to `found` what remains. Resolves to the seconds after which the rest
+   * Deletes the objects of the resources, and adds what remains to `findings`. Resolves to the seconds after which the rest
    * may be gone, 0 when nothing remains that is waited for.
    */
   async delete(
     namespace: string,
     deletedAt: string,
     resources: readonly ServedResource[],
-    found: Found,
+    findings: Found,
   ): Promise<number> {
     let estimate = 0;
     for (const resource of resources) {
       try {
-        estimate = Math.max(estimate, await this.#deleteAll(namespace, deletedAt, resource, found));
+        estimate = Math.max(estimate, await this.#deleteAll(namespace, deletedAt, resource, findings));
       } catch (error) {
-        found.failures.push(error instanceof Error ? error.message : String(error));
+        findings.failures.push(error instanceof Error ? error.message : String(error));
       }
     }
     return estimate;
   }
 
-  async #deleteAll(namespace: string, deletedAt: string, resource: ServedResource, found: Found): Promise<number> {
+  async #deleteAll(namespace: string, deletedAt: string, resource: ServedResource, findings: Found): Promise<number> {
     const grace = isPods(resource) ? await this.#gracePeriod(namespace, deletedAt) : 0;
     if (!(await this.#deleteCollection(namespace, resource))) await this.#deleteEach(namespace, resource);
     const finalizers = new Map<string, number>();
@@ -56,8 +54,8 @@ export class Content {
       for (const name of metadata.finalizers ?? []) finalizers.set(name, (finalizers.get(name) ?? 0) + 1);
     });
     if (remaining === 0) return 0;
-    found.remaining.set(resource, remaining);
-    for (const [name, count] of finalizers) found.finalizers.set(name, (found.finalizers.get(name) ?? 0) + count);
+    findings.remaining.set(resource, remaining);
+    for (const [name, count] of finalizers) findings.finalizers.set(name, (findings.finalizers.get(name) ?? 0) + count);
     if (grace > 0) return grace;
     if (finalizers.size > 0) return finalizerSeconds;
     const { group, apiVersion } = resource;
@@ -71,7 +69,7 @@ export class Content {
   async #gracePeriod(namespace: string, deletedAt: string): Promise<number> {
     const { client, now } = this.#options;
     let longest = 0;
-    for (const { spec, status } of await client.list(kinds.pods, namespace)) {
+    for (const { spec, status } of (await client.kind(kinds.pods).list({ namespace })).items) {
       if (status?.phase === 'Succeeded' || status?.phase === 'Failed') continue;
       longest = Math.max(longest, spec?.terminationGracePeriodSeconds ?? 0);
     }
@@ -81,10 +79,14 @@ export class Content {
   /** False when the server cannot delete a whole collection. */
   async #deleteCollection(namespace: string, resource: ServedResource): Promise<boolean> {
     if (!resource.verbs.includes('deletecollection')) return false;
-    const { api, names } = this.#options;
+    const { client, names } = this.#options;
     try {
       const accept = metadataOnly(names).list;
-      await api.deleteCollection(placeOf(resource, names, namespace), { propagationPolicy: 'Background' }, { accept });
+      await client.deleteCollection(
+        placeOf(resource, names, namespace),
+        { propagationPolicy: 'Background' },
+        { accept },
+      );
       return true;
     } catch (error) {
       if (isStatus(error, 404) || isStatus(error, 405)) return false;
@@ -93,12 +95,12 @@ export class Content {
   }
 
   async #deleteEach(namespace: string, resource: ServedResource): Promise<void> {
-    const { api, names } = this.#options;
-    const found: string[] = [];
-    await this.#forEach(namespace, resource, ({ metadata: { name = '' } }) => found.push(name));
-    for (const name of found) {
+    const { client, names } = this.#options;
+    const objectNames: string[] = [];
+    await this.#forEach(namespace, resource, ({ metadata: { name = '' } }) => objectNames.push(name));
+    for (const name of objectNames) {
       try {
-        await api.delete({ ...placeOf(resource, names, namespace), name }, { propagationPolicy: 'Background' });
+        await client.delete({ ...placeOf(resource, names, namespace), name }, { propagationPolicy: 'Background' });
       } catch (error) {
         if (!isStatus(error, 404) && !isStatus(error, 405)) throw error;
       }
@@ -108,11 +110,11 @@ export class Content {
   /** Calls `visit` for the metadata of each object; for none when the resource cannot be listed. */
   async #forEach(namespace: string, resource: ServedResource, visit: (object: ApiObject) => void): Promise<void> {
     if (!resource.verbs.includes('list')) return;
-    const { api, names } = this.#options;
+    const { client, names } = this.#options;
     let options: ListOptions = { accept: metadataOnly(names).list, limit: pageSize };
     try {
       for (;;) {
-        const { items, metadata } = await api.list<ApiObject>(placeOf(resource, names, namespace), options);
+        const { items, metadata } = await client.list<ApiObject>(placeOf(resource, names, namespace), options);
         for (const item of items) visit(item);
         if (metadata.continue === undefined) return;
         options = { ...options, continue: metadata.continue };

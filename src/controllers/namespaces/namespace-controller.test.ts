@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KindPlace } from '../../client/index.ts';
 import { parseTime } from '../../meta/index.ts';
-import type { Kind } from '../kind.ts';
-import { kinds } from '../kinds.ts';
+import type { Kind } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { conditionsAfter, foundNothing } from './conditions.ts';
 import { namespaceController } from './namespace-controller.ts';
@@ -13,19 +13,19 @@ describe('namespace-controller', () => {
   let cluster: TestCluster;
   beforeEach(async () => {
     cluster = await testCluster([namespaceController]);
-    await cluster.client.create(kinds.namespaces, { metadata: { name: 'team' } });
+    await cluster.client.kind(kinds.namespaces).create({ metadata: { name: 'team' } });
   });
   afterEach(() => cluster.close());
 
-  const team = () => cluster.client.find(kinds.namespaces, '', 'team');
+  const team = () => cluster.client.kind(kinds.namespaces).find({ name: 'team' });
   const remove = async () => {
-    await cluster.client.delete(kinds.namespaces, { metadata: { name: 'team' } });
+    await cluster.client.kind(kinds.namespaces).delete({ name: 'team' });
     await cluster.settle();
   };
   const create = (name: string, finalizers: string[] = []) =>
-    cluster.client.create(kinds.configMaps, { metadata: { namespace: 'team', name, finalizers } });
+    cluster.client.kind(kinds.configMaps).create({ metadata: { namespace: 'team', name, finalizers } });
   const namesLeft = async (kind: KindPlace) => {
-    const { items } = await cluster.api.list({
+    const { items } = await cluster.client.list({
       apiVersion: kind.apiVersion,
       resource: kind.resource,
       namespace: 'team',
@@ -43,7 +43,7 @@ describe('namespace-controller', () => {
     const { client } = cluster;
     await create('held', hold);
     await create('free');
-    await client.create(kinds.secrets, { metadata: { namespace: 'team', name: 'free' } });
+    await client.kind(kinds.secrets).create({ metadata: { namespace: 'team', name: 'free' } });
     await remove();
     await cluster.advance(4_999);
     expect(await namesLeft(kinds.secrets)).toEqual(['free']);
@@ -61,7 +61,7 @@ describe('namespace-controller', () => {
       NamespaceFinalizersRemaining:
         'True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances',
     });
-    await client.patch(kinds.configMaps, { metadata: { namespace: 'team', name: 'held' } }, 'merge', {
+    await client.kind(kinds.configMaps).patch({ namespace: 'team', name: 'held' }, 'merge', {
       metadata: { finalizers: null },
     });
     await cluster.advance(8_000);
@@ -70,11 +70,14 @@ describe('namespace-controller', () => {
   });
 
   it('leaves a namespace with another finalizer empty, and other namespaces as they are', async () => {
-    const read = await cluster.client.get(kinds.namespaces, '', 'team');
+    const read = await cluster.client.kind(kinds.namespaces).get({ name: 'team' });
     const spec = { finalizers: ['kubernetes', 'example.com/mine'] };
-    await cluster.client.update(kinds.namespaces, { ...read, spec }, 'finalize');
+    await cluster.client
+      .kind(kinds.namespaces)
+      .subresource('finalize')
+      .update({ ...read, spec });
     await create('one');
-    await cluster.client.create(kinds.configMaps, { metadata: { namespace: 'default', name: 'other' } });
+    await cluster.client.kind(kinds.configMaps).create({ metadata: { namespace: 'default', name: 'other' } });
     await remove();
     await cluster.advance(30_000);
     expect(await team()).toMatchObject({
@@ -85,15 +88,15 @@ describe('namespace-controller', () => {
       NamespaceContentRemaining: 'False ContentRemoved: All content successfully removed',
       NamespaceFinalizersRemaining: 'False ContentHasNoFinalizers: All content-preserving finalizers finished',
     });
-    expect(await cluster.client.find(kinds.configMaps, 'default', 'other')).toBeDefined();
+    expect(await cluster.client.kind(kinds.configMaps).find({ namespace: 'default', name: 'other' })).toBeDefined();
   });
 
   it('gives pods their grace period before it deletes anything else', async () => {
     const { client, clock } = cluster;
     await create('mounted');
-    await client.create(kinds.serviceAccounts, { metadata: { namespace: 'team', name: 'default' } });
+    await client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'team', name: 'default' } });
     const metadata = { namespace: 'team', name: 'app' };
-    await client.create(kinds.pods, {
+    await client.kind(kinds.pods).create({
       metadata,
       spec: {
         containers: [{ name: 'c', image: 'example.com/app:1' }],
@@ -104,8 +107,9 @@ describe('namespace-controller', () => {
     });
     await remove();
     await cluster.advance(5_000);
-    const { deletionTimestamp = '', deletionGracePeriodSeconds } = (await client.get(kinds.pods, 'team', 'app'))
-      .metadata;
+    const { deletionTimestamp = '', deletionGracePeriodSeconds } = (
+      await client.kind(kinds.pods).get({ namespace: 'team', name: 'app' })
+    ).metadata;
     expect(deletionGracePeriodSeconds).toBe(40);
     expect(parseTime(deletionTimestamp) - clock.now()).toBe(40_000);
     expect(await namesLeft(kinds.configMaps)).toEqual(['mounted']);
@@ -113,26 +117,32 @@ describe('namespace-controller', () => {
       NamespaceContentRemaining:
         'True SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances',
     });
-    await client.delete(kinds.pods, { metadata }, { gracePeriodSeconds: 0 });
+    await client.kind(kinds.pods).delete(metadata, { gracePeriodSeconds: 0 });
     await cluster.advance(21_000);
     expect(await team()).toBeUndefined();
   });
 
   it('deletes custom objects', async () => {
     const definitions: Kind = {
-      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
-      ...{ resource: 'customresourcedefinitions', namespaced: false },
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      resource: 'customresourcedefinitions',
+      namespaced: false,
     };
     const nests: Kind = { apiVersion: 'gc.example.com/v1', kind: 'Nest', resource: 'nests', namespaced: true };
-    await cluster.client.create(definitions, {
-      ...{ apiVersion: definitions.apiVersion, kind: definitions.kind, metadata: { name: 'nests.gc.example.com' } },
+    await cluster.client.kind(definitions).create({
+      apiVersion: definitions.apiVersion,
+      kind: definitions.kind,
+      metadata: { name: 'nests.gc.example.com' },
       spec: {
         group: 'gc.example.com',
         names: { plural: 'nests', singular: 'nest', kind: 'Nest', listKind: 'NestList' },
         scope: 'Namespaced',
         versions: [
           {
-            ...{ name: 'v1', served: true, storage: true },
+            name: 'v1',
+            served: true,
+            storage: true,
             schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
           },
         ],
@@ -140,8 +150,8 @@ describe('namespace-controller', () => {
     });
     const finalizers = [...hold, 'example.com/more'];
     const type = { apiVersion: nests.apiVersion, kind: nests.kind };
-    await cluster.client.create(nests, { ...type, metadata: { namespace: 'team', name: 'tree', finalizers } });
-    await cluster.client.create(nests, { ...type, metadata: { namespace: 'team', name: 'bush' } });
+    await cluster.client.kind(nests).create({ ...type, metadata: { namespace: 'team', name: 'tree', finalizers } });
+    await cluster.client.kind(nests).create({ ...type, metadata: { namespace: 'team', name: 'bush' } });
     await remove();
     await cluster.advance(5_000);
     expect(await conditions()).toMatchObject({
@@ -150,7 +160,7 @@ describe('namespace-controller', () => {
       NamespaceFinalizersRemaining:
         'True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances, example.com/more in 1 resource instances',
     });
-    await cluster.client.patch(nests, { metadata: { namespace: 'team', name: 'tree' } }, 'merge', {
+    await cluster.client.kind(nests).patch({ namespace: 'team', name: 'tree' }, 'merge', {
       metadata: { finalizers: null },
     });
     await cluster.advance(8_000);
@@ -160,7 +170,7 @@ describe('namespace-controller', () => {
   it('goes on with namespaces that were deleted while no controller ran', async () => {
     await create('one');
     await cluster.restart(async () => {
-      await cluster.client.delete(kinds.namespaces, { metadata: { name: 'team' } });
+      await cluster.client.kind(kinds.namespaces).delete({ name: 'team' });
     });
     await cluster.advance(5_000);
     expect(await team()).toBeUndefined();
@@ -170,12 +180,17 @@ describe('namespace-controller', () => {
 describe('conditionsAfter', () => {
   const now = Date.UTC(2026, 0, 1);
   const pods = {
-    ...{ group: '', apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespaced: true, verbs: [] },
+    group: '',
+    apiVersion: 'v1',
+    kind: 'Pod',
+    resource: 'pods',
+    namespaced: true,
+    verbs: [],
   };
   const jobs = { ...pods, group: 'batch', apiVersion: 'batch/v1', kind: 'Job', resource: 'jobs' };
 
   it('lists what is left and what failed in the order of the text', () => {
-    const found = {
+    const content = {
       discoveryFailure: 'no',
       failures: ['two', 'one'],
       remaining: new Map([
@@ -187,7 +202,7 @@ describe('conditionsAfter', () => {
         ['a', 1],
       ]),
     };
-    expect(conditionsAfter([], found, now)?.map(({ status, message }) => `${status} ${message}`)).toEqual([
+    expect(conditionsAfter([], content, now)?.map(({ status, message }) => `${status} ${message}`)).toEqual([
       'True no',
       'False All legacy kube types successfully parsed',
       'True Failed to delete all resource types, 2 remaining: one, two',

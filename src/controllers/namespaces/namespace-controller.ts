@@ -1,7 +1,7 @@
+import type { Client } from '../../client/index.ts';
 import { isStatus, type Names } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
 import type { MetadataFeed } from '../metadata/feed.ts';
-import type { ObjectClient } from '../object-client.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { conditionsAfter, type Found, foundNothing } from './conditions.ts';
 import { Content, isPods } from './content.ts';
@@ -21,22 +21,25 @@ export const namespaceController: Controller = {
   account: 'namespace-controller',
   // It empties a namespace of all types of objects.
   rate: { perSecond: 20, burst: 100 },
-  start({ api, client, clock, names, informers, metadata: feed, queue }) {
-    const content = new Content({ api, client, names, now: () => clock.now() });
+  start({ client, clock, names, informers, metadata: feed, queue }) {
+    const content = new Content({ client, names, now: () => clock.now() });
     const terminate = async (name: string) => {
-      const read = await client.find(kinds.namespaces, '', name);
+      const read = await client.kind(kinds.namespaces).find({ name });
       const deletedAt = read?.metadata.deletionTimestamp;
       if (read === undefined || deletedAt === undefined) return undefined;
       const terminating = read.status?.phase === 'Terminating';
       const namespace = terminating ? read : await setStatus(client, read, { phase: 'Terminating' });
       if ((namespace.spec?.finalizers ?? []).length === 0) return undefined;
-      const { found, estimate } = await empty(content, feed, name, deletedAt);
-      const conditions = conditionsAfter(namespace.status?.conditions ?? [], found, clock.now());
-      const told = conditions === undefined ? namespace : await setStatus(client, namespace, { conditions });
-      const failures = [...(found.discoveryFailure === undefined ? [] : [found.discoveryFailure]), ...found.failures];
+      const { remainingContent, estimate } = await empty(content, feed, name, deletedAt);
+      const conditions = conditionsAfter(namespace.status?.conditions ?? [], remainingContent, clock.now());
+      const updated = conditions === undefined ? namespace : await setStatus(client, namespace, { conditions });
+      const failures = [
+        ...(remainingContent.discoveryFailure === undefined ? [] : [remainingContent.discoveryFailure]),
+        ...remainingContent.failures,
+      ];
       if (failures.length > 0) throw new Error(failures.join(', '));
       if (estimate > 0) return { requeueAfterMs: (Math.floor(estimate / 2) + 1) * 1000 };
-      await finalize(client, told, names);
+      await finalize(client, updated, names);
       return undefined;
     };
     const work = queue(
@@ -65,20 +68,23 @@ async function empty(
   feed: MetadataFeed,
   namespace: string,
   deletedAt: string,
-): Promise<{ readonly found: Found; readonly estimate: number }> {
-  const found = foundNothing();
+): Promise<{ readonly remainingContent: Found; readonly estimate: number }> {
+  const remainingContent = foundNothing();
   try {
     const { preferred, stale } = await feed.discover();
-    if (stale.length > 0) found.discoveryFailure = staleText(stale);
+    if (stale.length > 0) remainingContent.discoveryFailure = staleText(stale);
     const resources = preferred.filter(({ namespaced, verbs }) => namespaced && verbs.includes('delete'));
-    const pods = await content.delete(namespace, deletedAt, resources.filter(isPods), found);
-    // What pods use is there until they are gone.
-    if (found.remaining.size > 0) return { found, estimate: pods };
+    const pods = await content.delete(namespace, deletedAt, resources.filter(isPods), remainingContent);
+    // Objects that pods use remain until the pods are deleted.
+    if (remainingContent.remaining.size > 0) return { remainingContent, estimate: pods };
     const others = resources.filter((resource) => !isPods(resource));
-    return { found, estimate: Math.max(pods, await content.delete(namespace, deletedAt, others, found)) };
+    return {
+      remainingContent,
+      estimate: Math.max(pods, await content.delete(namespace, deletedAt, others, remainingContent)),
+    };
   } catch (error) {
-    found.discoveryFailure = error instanceof Error ? error.message : String(error);
-    return { found, estimate: 0 };
+    remainingContent.discoveryFailure = error instanceof Error ? error.message : String(error);
+    return { remainingContent, estimate: 0 };
   }
 }
 
@@ -89,11 +95,17 @@ function staleText(versions: readonly string[]): string {
 }
 
 /** Writes these fields of the status. */
-const setStatus = (client: ObjectClient, namespace: NamespaceObject, status: NamespaceObject['status']) =>
-  client.update(kinds.namespaces, { ...namespace, status: { ...namespace.status, ...status } }, 'status');
+const setStatus = (client: Client, namespace: NamespaceObject, status: NamespaceObject['status']) =>
+  client
+    .kind(kinds.namespaces)
+    .subresource('status')
+    .update({ ...namespace, status: { ...namespace.status, ...status } });
 
 /** Removes the finalizer of the namespace controller. */
-async function finalize(client: ObjectClient, namespace: NamespaceObject, { product }: Names): Promise<void> {
+async function finalize(client: Client, namespace: NamespaceObject, { product }: Names): Promise<void> {
   const finalizers = (namespace.spec?.finalizers ?? []).filter((name) => name !== product);
-  await client.update(kinds.namespaces, { ...namespace, spec: { ...namespace.spec, finalizers } }, 'finalize');
+  await client
+    .kind(kinds.namespaces)
+    .subresource('finalize')
+    .update({ ...namespace, spec: { ...namespace.spec, finalizers } });
 }

@@ -1,12 +1,11 @@
-import type { Informer } from '../../client/index.ts';
+import type { Client, Informer } from '../../client/index.ts';
 import type { Clock, Names } from '../../meta/index.ts';
-import type { NodeObject } from '../node-selection.ts';
-import type { ObjectClient } from '../object-client.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
 import { changeTaints, hasTaint, nodeCondition, type TaintChange, type TaintName, taintKeys, zoneOf } from './node.ts';
 import { stateOf, Zone } from './zones.ts';
 
 interface EvictorOptions {
-  readonly client: ObjectClient;
+  readonly client: Client;
   readonly clock: Clock;
   readonly names: Names;
   readonly nodes: Informer<NodeObject>;
@@ -75,14 +74,14 @@ export class Evictor {
       zone.state = 'Initial';
       if (zone.waiting.size === 0) this.#zones.delete(key);
     }
-    const found = [...readiness].map(([key, list]) => {
+    const zones = [...readiness].map(([key, list]) => {
       const ready = list.filter(Boolean).length;
       return { zone: this.#zone(key), size: list.length, state: stateOf(ready, list.length - ready) };
     });
-    const isDown = found.every(({ state }) => state === 'FullDisruption');
-    const wasDown = found.every(({ zone }) => zone.state === 'FullDisruption');
+    const isDown = zones.every(({ state }) => state === 'FullDisruption');
+    const wasDown = zones.every(({ zone }) => zone.state === 'FullDisruption');
     if (isDown && wasDown) return undefined;
-    for (const { zone, state, size } of found) {
+    for (const { zone, state, size } of zones) {
       if (isDown || wasDown || zone.state !== state) zone.enter(state, size, now, { halt: isDown });
     }
     return isDown ? 'halted' : wasDown ? 'resumed' : undefined;

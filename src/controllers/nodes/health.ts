@@ -1,8 +1,8 @@
 /** When a node last showed that it is alive, by the heartbeat of its condition `Ready` and by its lease. */
 import { formatTime } from '../../meta/index.ts';
 import type { Lease } from '../../types/coordination-v1.ts';
-import type { NodeObject } from '../node-selection.ts';
-import { createdAt } from '../pods.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
+import { createdAt } from '../shared/pods.ts';
 import { type NodeCondition, nodeCondition } from './node.ts';
 
 /** How long a node may be silent after its creation, and once it has posted its status (ms). */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { formatMicroTime, formatTime, type Json } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject } from '../node-selection.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { nodeLifecycleController } from './lifecycle.ts';
 import { changeTaints } from './node.ts';
@@ -11,7 +11,7 @@ beforeEach(async () => {
   cluster = await testCluster([nodeLifecycleController], {
     server: { disableAdmissionPlugins: ['TaintNodesByCondition'] },
   });
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
 });
 afterEach(async () => {
   expect(cluster.logged).toEqual([]);
@@ -20,14 +20,22 @@ afterEach(async () => {
 
 const at = (name: string) => ({ metadata: { name } });
 const addNode = (name: string, metadata: NodeObject['metadata'] = {}, spec: NodeObject['spec'] = {}) =>
-  cluster.client.create(kinds.nodes, { metadata: { ...metadata, name }, spec: spec ?? {} });
+  cluster.client.kind(kinds.nodes).create({ metadata: { ...metadata, name }, spec: spec ?? {} });
 /** What a node reports, as of now. */
 const report = (name: string, conditions: { [type: string]: string }) => {
   const lastHeartbeatTime = formatTime(cluster.clock.now());
   const list = Object.entries(conditions).map(([type, status]) => ({
-    ...{ type, status, reason: 'Said', message: 'so', lastHeartbeatTime, lastTransitionTime: lastHeartbeatTime },
+    type,
+    status,
+    reason: 'Said',
+    message: 'so',
+    lastHeartbeatTime,
+    lastTransitionTime: lastHeartbeatTime,
   }));
-  return cluster.client.patch(kinds.nodes, at(name), 'strategic', { status: { conditions: list } }, 'status');
+  return cluster.client
+    .kind(kinds.nodes)
+    .subresource('status')
+    .patch(at(name).metadata, 'strategic', { status: { conditions: list } });
 };
 const addReady = async (name: string, metadata: NodeObject['metadata'] = {}) => {
   await addNode(name, metadata);
@@ -35,7 +43,7 @@ const addReady = async (name: string, metadata: NodeObject['metadata'] = {}) => 
 };
 const node = async (name: string) => {
   await cluster.settle();
-  return cluster.client.get(kinds.nodes, '', name);
+  return cluster.client.kind(kinds.nodes).get({ name });
 };
 const taints = async (name: string) =>
   ((await node(name)).spec?.taints ?? []).map(({ key, effect }) => `${key?.split('/')[1]}:${effect}`).sort();
@@ -43,21 +51,25 @@ const conditions = async (name: string) =>
   Object.fromEntries(((await node(name)).status?.conditions ?? []).map(({ type, status }) => [type, status]));
 const recorded = async () => {
   await cluster.settle();
-  const events = await cluster.client.list(kinds.events, 'default');
+  const events = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
   return events.map(({ involvedObject, type, reason, message }) => [involvedObject?.name, type, reason, message]);
 };
 async function addPod(name: string, nodeName: string, ready = 'True') {
   const spec = {
-    ...{ automountServiceAccountToken: false, ...(nodeName === '' ? {} : { nodeName }) },
+    automountServiceAccountToken: false,
+    ...(nodeName === '' ? {} : { nodeName }),
     containers: [{ name: 'c', image: 'example.com/app:1' }],
   };
-  const pod = await cluster.client.create(kinds.pods, { metadata: { namespace: 'default', name }, spec });
+  const pod = await cluster.client.kind(kinds.pods).create({ metadata: { namespace: 'default', name }, spec });
   const list = [{ type: 'Ready', status: ready, lastTransitionTime: '2025-01-01T00:00:00Z' }];
-  await cluster.client.patch(kinds.pods, pod, 'strategic', { status: { conditions: list } }, 'status');
+  await cluster.client
+    .kind(kinds.pods)
+    .subresource('status')
+    .patch(pod.metadata, 'strategic', { status: { conditions: list } });
 }
 const readiness = async (name: string) => {
   await cluster.settle();
-  return (await cluster.client.get(kinds.pods, 'default', name)).status?.conditions?.[0];
+  return (await cluster.client.kind(kinds.pods).get({ namespace: 'default', name })).status?.conditions?.[0];
 };
 /** Nodes report every ten seconds, for so many seconds. */
 const live = async (seconds: number, names: readonly string[], ready = 'True') => {
@@ -87,7 +99,7 @@ describe('node-lifecycle-controller: taints of conditions', () => {
     await addReady('friend');
     await addNode('one');
     const foreign = { key: 'example.com/mine', effect: 'NoSchedule' };
-    await cluster.client.patch(kinds.nodes, at('one'), 'merge', {
+    await cluster.client.kind(kinds.nodes).patch(at('one').metadata, 'merge', {
       spec: { taints: [foreign], unschedulable: unschedulable ?? false },
     });
     await report('one', conditions);
@@ -95,7 +107,7 @@ describe('node-lifecycle-controller: taints of conditions', () => {
       list.filter((taint) => taint.endsWith(':NoSchedule') && taint !== 'mine:NoSchedule');
     expect(own(await taints('one'))).toEqual(expected);
     expect(await taints('one')).toContain('mine:NoSchedule');
-    await cluster.client.patch(kinds.nodes, at('one'), 'merge', { spec: { unschedulable: false } });
+    await cluster.client.kind(kinds.nodes).patch(at('one').metadata, 'merge', { spec: { unschedulable: false } });
     await report('one', {
       ...Object.fromEntries(Object.keys(conditions).map((type) => [type, 'False'])),
       Ready: 'True',
@@ -121,21 +133,21 @@ it('changes the taints of a node that others change at the same time', async () 
   await addNode('one');
   const seen = await node('one');
   const foreign = { key: 'example.com/mine', effect: 'NoSchedule' };
-  await cluster.client.patch(kinds.nodes, at('one'), 'merge', { spec: { taints: [foreign] } });
+  await cluster.client.kind(kinds.nodes).patch(at('one').metadata, 'merge', { spec: { taints: [foreign] } });
   const own = { key: 'example.com/own', effect: 'NoExecute' };
   await changeTaints({ client: cluster.client, now: cluster.clock.now() }, seen, () => ({ add: [own] }));
   expect(await taints('one')).toEqual(['mine:NoSchedule', 'own:NoExecute']);
-  await cluster.client.delete(kinds.nodes, at('one'));
+  await cluster.client.kind(kinds.nodes).delete(at('one').metadata);
   await addNode('one');
-  const gone = changeTaints({ client: cluster.client, now: 0 }, seen, () => ({ add: [own] }));
-  await expect(gone).rejects.toMatchObject({ code: 409 });
+  const change = changeTaints({ client: cluster.client, now: 0 }, seen, () => ({ add: [own] }));
+  await expect(change).rejects.toMatchObject({ code: 409 });
   expect(await taints('one')).toEqual([]);
 });
 
 it('decides about taints again for what others have made of the node', async () => {
   await addNode('one');
   const seen = await node('one');
-  await cluster.client.patch(kinds.nodes, at('one'), 'merge', { spec: { unschedulable: true } });
+  await cluster.client.kind(kinds.nodes).patch(at('one').metadata, 'merge', { spec: { unschedulable: true } });
   const own = { key: 'example.com/own', effect: 'NoSchedule' };
   const unlessUnschedulable = ({ spec }: typeof seen) => (spec?.unschedulable ? {} : { add: [own] });
   await changeTaints({ client: cluster.client, now: 0 }, seen, unlessUnschedulable);
@@ -151,10 +163,16 @@ describe('node-lifecycle-controller: health', () => {
     await live(10, ['friend']);
     const status = 'Unknown';
     expect(await conditions('new')).toEqual({
-      ...{ Ready: status, MemoryPressure: status, DiskPressure: status, PIDPressure: status },
+      Ready: status,
+      MemoryPressure: status,
+      DiskPressure: status,
+      PIDPressure: status,
     });
     expect((await node('new')).status?.conditions?.[0]).toEqual({
-      ...{ type: 'Ready', status, reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' },
+      type: 'Ready',
+      status,
+      reason: 'NodeStatusNeverUpdated',
+      message: 'Kubelet never posted node status.',
       lastHeartbeatTime: '2026-01-01T00:00:00Z',
       lastTransitionTime: '2026-01-01T00:01:05Z',
     });
@@ -171,8 +189,11 @@ describe('node-lifecycle-controller: health', () => {
     expect(await conditions('one')).toMatchObject({ Ready: 'True' });
     await live(10, ['friend']);
     expect((await node('one')).status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
-      ...{ status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' },
-      ...{ lastHeartbeatTime: '2026-01-01T00:00:00Z', lastTransitionTime: '2026-01-01T00:01:00Z' },
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+      lastHeartbeatTime: '2026-01-01T00:00:00Z',
+      lastTransitionTime: '2026-01-01T00:01:00Z',
     });
     expect(await conditions('one')).toMatchObject({
       MemoryPressure: 'Unknown',
@@ -197,11 +218,14 @@ describe('node-lifecycle-controller: health', () => {
     await addReady('one');
     const place = { namespace: 'kube-node-lease', name: 'one' };
     const renew = (): { renewTime: string } => ({ renewTime: formatMicroTime(cluster.clock.now()) });
-    await cluster.client.create(kinds.namespaces, { metadata: { name: 'kube-node-lease' } }).catch(() => {});
-    await cluster.client.create(kinds.leases, { metadata: place, spec: renew() });
+    await cluster.client
+      .kind(kinds.namespaces)
+      .create({ metadata: { name: 'kube-node-lease' } })
+      .catch(() => {});
+    await cluster.client.kind(kinds.leases).create({ metadata: place, spec: renew() });
     for (let round = 0; round < 4; round++) {
       await live(40, ['friend']);
-      await cluster.client.patch(kinds.leases, { metadata: place }, 'merge', { spec: renew() as Json });
+      await cluster.client.kind(kinds.leases).patch(place, 'merge', { spec: renew() as Json });
     }
     expect(await conditions('one')).toMatchObject({ Ready: 'True' });
     await live(60, ['friend']);
@@ -215,14 +239,19 @@ describe('node-lifecycle-controller: health', () => {
     expect(await readiness('app')).toMatchObject({ status: 'True' });
     const place = { apiVersion: 'v1', resource: 'pods', namespace: 'default', name: 'app', subresource: 'binding' };
     const target = { kind: 'Node', name: 'one' };
-    await cluster.api.create(place, { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'app' }, target } as never);
+    await cluster.client.create(place, {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name: 'app' },
+      target,
+    } as never);
     expect(await readiness('app')).toMatchObject({ status: 'False' });
   });
 
   it('says when a node has come and gone', async () => {
     await addNode('one');
     await cluster.advance(5_000);
-    await cluster.client.delete(kinds.nodes, at('one'));
+    await cluster.client.kind(kinds.nodes).delete(at('one').metadata);
     await cluster.advance(5_000);
     expect(await recorded()).toEqual([
       ['one', 'Normal', 'RegisteredNode', 'Node one event: Registered Node one in Controller'],

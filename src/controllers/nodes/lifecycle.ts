@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
-import { kinds } from '../kinds.ts';
-import { byNode } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import { byNode } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { Evictor } from './evictor.ts';
 import { NodeMonitor } from './monitor.ts';
@@ -22,7 +22,14 @@ export const nodeLifecycleController: Controller = {
     const pods = informers.of(kinds.pods);
     const evictor = new Evictor({ client, clock, names, nodes });
     const monitor = new NodeMonitor({
-      ...{ client, clock, events, log, names, nodes, leases, evictor },
+      client,
+      clock,
+      events,
+      log,
+      names,
+      nodes,
+      leases,
+      evictor,
       podsOf: byNode(pods),
     });
     const nodeWork = queue('node_lifecycle_controller', async (key) => {

@@ -1,10 +1,10 @@
 import type { Index, Informer } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
 import type { Lease } from '../../types/coordination-v1.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject } from '../node-selection.ts';
-import type { Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { ControllerContext } from '../types.ts';
 import type { Evictor } from './evictor.ts';
 import { type Health, observeHealth, silentConditions } from './health.ts';
@@ -28,7 +28,7 @@ export class NodeMonitor {
   readonly #options: MonitorOptions;
   readonly #health = new Map<string, Health>();
   /** The uids of the nodes that have been registered, by name. */
-  readonly #known = new Map<string, string>();
+  readonly #names = new Map<string, string>();
   /** Nodes whose pods could not be marked as not ready. */
   readonly #unmarked = new Set<string>();
 
@@ -64,21 +64,21 @@ export class NodeMonitor {
     const present = new Set(all.map(({ metadata }) => metadata.name ?? ''));
     for (const node of all) {
       const { name = '', uid = '' } = node.metadata;
-      if (this.#known.has(name)) continue;
-      this.#known.set(name, uid);
+      if (this.#names.has(name)) continue;
+      this.#names.set(name, uid);
       const message = `Node ${name} event: Registered Node ${name} in Controller`;
       events.record(subjectOf(name, uid), 'Normal', 'RegisteredNode', message);
       await this.#try(node, () => evictor.clear(node));
     }
-    for (const [name, uid] of this.#known) {
+    for (const [name, uid] of this.#names) {
       if (present.has(name)) continue;
-      this.#known.delete(name);
+      this.#names.delete(name);
       const message = `Node ${name} event: Removing Node ${name} from Controller`;
       events.record(subjectOf(name, uid), 'Normal', 'RemovingNode', message);
     }
   }
 
-  /** An error about one node is no reason to leave the others alone: the next round tries again. */
+  /** An error with one node does not stop the others; the next round retries it. */
   async #try(node: NodeObject, task: () => Promise<void>): Promise<void> {
     try {
       await task();
@@ -88,11 +88,11 @@ export class NodeMonitor {
     }
   }
 
-  async #check(found: NodeObject, readiness: Map<string, boolean[]>): Promise<void> {
+  async #check(observed: NodeObject, readiness: Map<string, boolean[]>): Promise<void> {
     const { client, clock, events, evictor, names, nodes, podsOf } = this.#options;
-    const { name = '', uid = '', labels = {} } = found.metadata;
-    const wasReady = nodeCondition(found, 'Ready')?.status === 'True';
-    const node = await this.#updateHealth(found);
+    const { name = '', uid = '', labels = {} } = observed.metadata;
+    const wasReady = nodeCondition(observed, 'Ready')?.status === 'True';
+    const node = await this.#updateHealth(observed);
     const ready = nodeCondition(node, 'Ready');
     const isReady = ready?.status === 'True';
     if (!Object.hasOwn(labels, `node.${names.labels}/exclude-disruption`)) {
@@ -113,20 +113,23 @@ export class NodeMonitor {
   }
 
   /** The node, with conditions that say so when it has been silent for too long. */
-  async #updateHealth(found: NodeObject): Promise<NodeObject> {
+  async #updateHealth(observed: NodeObject): Promise<NodeObject> {
     const { client, clock, leases, names } = this.#options;
-    const { name = '' } = found.metadata;
-    for (let node = found, tries = 1; ; tries++) {
+    const { name = '' } = observed.metadata;
+    for (let node = observed, tries = 1; ; tries++) {
       const now = clock.now();
       const health = observeHealth(this.#health.get(name), node, leases.get(names.nodeLeaseNamespace, name), now);
       this.#health.set(name, health);
       const conditions = silentConditions(node, health, now);
       if (conditions === undefined) return node;
       try {
-        return await client.update(kinds.nodes, { ...node, status: { ...node.status, conditions } }, 'status');
+        return await client
+          .kind(kinds.nodes)
+          .subresource('status')
+          .update({ ...node, status: { ...node.status, conditions } });
       } catch (error) {
         if (tries === attempts || !isStatus(error, 409)) throw error;
-        node = await client.get(kinds.nodes, '', name);
+        node = await client.kind(kinds.nodes).get({ name });
       }
     }
   }

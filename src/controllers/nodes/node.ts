@@ -1,12 +1,11 @@
 /** What controllers of nodes share: conditions, taints, zones and the subjects of events. */
-import type { EventSubject } from '../../client/index.ts';
+import type { Client, EventSubject } from '../../client/index.ts';
 import { formatTime, isStatus, type Names } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject, NodeTaint } from '../node-selection.ts';
-import type { ObjectClient } from '../object-client.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject, NodeTaint } from '../shared/node-selection.ts';
 
 export type NodeCondition = NonNullable<NonNullable<NodeObject['status']>['conditions']>[number];
-/** The key and the effect, by which taints are told apart. */
+/** The key and the effect, which identify a taint. */
 export type TaintName = Pick<NodeTaint, 'key' | 'effect'>;
 
 export const nodeCondition = ({ status }: NodeObject, type: string): NodeCondition | undefined =>
@@ -33,7 +32,7 @@ export const hasTaint = (node: NodeObject, taint: TaintName): boolean =>
 /** How often taints are written after conflicts. */
 const attempts = 5;
 
-/** Taints that a node is to have, and taints that it is not to have. */
+/** Taints to add to a node and to remove from it. */
 export interface TaintChange {
   readonly add?: readonly TaintName[];
   readonly remove?: readonly TaintName[];
@@ -44,7 +43,7 @@ export interface TaintChange {
  * What others change at the same time stays, and the change is decided again for what they have made of the node.
  */
 export async function changeTaints(
-  { client, now }: { readonly client: ObjectClient; readonly now: number },
+  { client, now }: { readonly client: Client; readonly now: number },
   seen: NodeObject,
   changeFor: (node: NodeObject) => TaintChange,
 ): Promise<NodeObject> {
@@ -52,15 +51,15 @@ export async function changeTaints(
     const { add = [], remove = [] } = changeFor(node);
     const missing = add.filter((taint) => !hasTaint(node, taint));
     if (missing.length === 0 && !remove.some((taint) => hasTaint(node, taint))) return node;
-    const kept = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));
+    const remainingTaints = taintsOf(node).filter((taint) => !remove.some((one) => sameTaint(one, taint)));
     const added = missing.map(({ key = '', effect = '' }) => ({ key, effect, timeAdded: formatTime(now) }));
     const { name = '', uid = '', resourceVersion = '' } = node.metadata;
-    const patch = { metadata: { uid, resourceVersion }, spec: { taints: [...kept, ...added] as never } };
+    const patch = { metadata: { uid, resourceVersion }, spec: { taints: [...remainingTaints, ...added] as never } };
     try {
-      return await client.patch(kinds.nodes, node, 'strategic', patch);
+      return await client.kind(kinds.nodes).patch(node.metadata, 'strategic', patch);
     } catch (error) {
       if (tries === attempts || !isStatus(error, 409)) throw error;
-      node = await client.get(kinds.nodes, '', name);
+      node = await client.kind(kinds.nodes).get({ name });
       if (node.metadata.uid !== uid) throw error;
     }
   }

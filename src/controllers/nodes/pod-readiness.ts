@@ -1,6 +1,6 @@
 import { formatTime, isStatus } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import { isReady, type Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import { isReady, type Pod } from '../shared/pods.ts';
 import type { ControllerContext } from '../types.ts';
 
 type Context = Pick<ControllerContext, 'client' | 'clock' | 'events'>;
@@ -21,7 +21,10 @@ async function mark({ client, clock, events }: Context, pod: Pod): Promise<void>
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
   );
   try {
-    await client.update(kinds.pods, { ...pod, status: { ...pod.status, conditions } }, 'status');
+    await client
+      .kind(kinds.pods)
+      .subresource('status')
+      .update({ ...pod, status: { ...pod.status, conditions } });
   } catch (error) {
     if (isStatus(error, 404)) return;
     throw error;

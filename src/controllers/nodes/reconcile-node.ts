@@ -1,15 +1,15 @@
+import type { Client } from '../../client/index.ts';
 import type { Names } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { NodeObject } from '../node-selection.ts';
-import type { ObjectClient } from '../object-client.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeObject } from '../shared/node-selection.ts';
 import { changeTaints, sameTaint, type TaintChange, type TaintName, taintKeys, taintsOf } from './node.ts';
 
 /** Gives the node the taints `NoSchedule` that follow from its conditions and from `unschedulable`, and no others of them. */
 export const reconcileTaints = (
-  at: { readonly client: ObjectClient; readonly now: number },
+  at: { readonly client: Client; readonly now: number },
   names: Names,
   node: NodeObject,
-): Promise<NodeObject> => changeTaints(at, node, (found) => taintsFor(found, names));
+): Promise<NodeObject> => changeTaints(at, node, (current) => taintsFor(current, names));
 
 function taintsFor(node: NodeObject, names: Names): TaintChange {
   const keys = taintKeys(names);
@@ -38,7 +38,7 @@ function taintsFor(node: NodeObject, names: Names): TaintChange {
 
 /** Copies the labels of operating system and architecture to their former names. */
 export async function reconcileLabels(
-  { client, names }: { readonly client: ObjectClient; readonly names: Names },
+  { client, names }: { readonly client: Client; readonly names: Names },
   node: NodeObject,
 ): Promise<void> {
   const { labels = {} } = node.metadata;
@@ -49,5 +49,5 @@ export async function reconcileLabels(
     if (value !== undefined && labels[former] !== value) changes[former] = value;
   }
   if (Object.keys(changes).length === 0) return;
-  await client.patch(kinds.nodes, node, 'strategic', { metadata: { labels: changes } });
+  await client.kind(kinds.nodes).patch(node.metadata, 'strategic', { metadata: { labels: changes } });
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
-import type { NodeTaint } from '../node-selection.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { NodeTaint } from '../shared/node-selection.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { taintEvictionController } from './taint-eviction.ts';
 
@@ -10,7 +10,7 @@ beforeEach(async () => {
   cluster = await testCluster([taintEvictionController], {
     server: { disableAdmissionPlugins: ['DefaultTolerationSeconds'] },
   });
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
 });
 afterEach(async () => {
   expect(cluster.logged).toEqual([]);
@@ -21,32 +21,35 @@ type Tolerations = NonNullable<NonNullable<Pod['spec']>['tolerations']>;
 const out: NodeTaint = { key: 'out', effect: 'NoExecute' };
 const off: NodeTaint = { key: 'off', value: 'now', effect: 'NoExecute' };
 const tolerate = (key: string, tolerationSeconds?: number): Tolerations[number] => ({
-  ...{ key, operator: 'Exists', effect: 'NoExecute' },
+  key,
+  operator: 'Exists',
+  effect: 'NoExecute',
   ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
 });
 const addNode = async (...taints: NodeTaint[]) => {
-  await cluster.client.create(kinds.nodes, { metadata: { name: 'node' } });
+  await cluster.client.kind(kinds.nodes).create({ metadata: { name: 'node' } });
   await setTaints(...taints);
 };
 const setTaints = (...taints: NodeTaint[]) =>
-  cluster.client.patch(kinds.nodes, { metadata: { name: 'node' } }, 'merge', { spec: { taints: taints as never } });
+  cluster.client.kind(kinds.nodes).patch({ name: 'node' }, 'merge', { spec: { taints: taints as never } });
 const addPod = (name: string, tolerations: Tolerations = [], nodeName = 'node') =>
-  cluster.client.create(kinds.pods, {
+  cluster.client.kind(kinds.pods).create({
     metadata: { namespace: 'default', name, finalizers: ['example.com/hold'] },
     spec: {
-      ...{ automountServiceAccountToken: false, tolerations },
+      automountServiceAccountToken: false,
+      tolerations,
       containers: [{ name: 'c', image: 'example.com/app:1' }],
       ...(nodeName === '' ? {} : { nodeName }),
     },
   });
 const deleting = async () => {
   await cluster.settle();
-  const pods = await cluster.client.list(kinds.pods, 'default');
+  const pods = (await cluster.client.kind(kinds.pods).list({ namespace: 'default' })).items;
   return pods.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).map(({ metadata }) => metadata.name);
 };
 const recorded = async () => {
   await cluster.settle();
-  const events = await cluster.client.list(kinds.events, 'default');
+  const events = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
   return events.map(({ involvedObject, type, reason, message, source }) => [
     ...[involvedObject?.kind, involvedObject?.name, source?.component],
     ...[type, reason, message],
@@ -98,10 +101,12 @@ describe('taint-eviction-controller', () => {
     await addNode(out);
     await addPod('sitting');
     await cluster.settle();
-    const { status } = await cluster.client.get(kinds.pods, 'default', 'sitting');
+    const { status } = await cluster.client.kind(kinds.pods).get({ namespace: 'default', name: 'sitting' });
     expect(status?.conditions).toMatchObject([
       {
-        ...{ type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'DeletionByTaintManager',
         message: 'Taint manager: deleting due to NoExecute taint',
         lastTransitionTime: '2026-01-01T00:00:00Z',
       },
@@ -131,8 +136,8 @@ describe('taint-eviction-controller', () => {
     await addPod('short', [tolerate('out', 60)]);
     await cluster.settle();
     const place = { metadata: { namespace: 'default', name: 'short' } };
-    await cluster.client.patch(kinds.pods, place, 'merge', { metadata: { finalizers: null } });
-    await cluster.client.delete(kinds.pods, place, { gracePeriodSeconds: 0 });
+    await cluster.client.kind(kinds.pods).patch(place.metadata, 'merge', { metadata: { finalizers: null } });
+    await cluster.client.kind(kinds.pods).delete(place.metadata, { gracePeriodSeconds: 0 });
     expect((await recorded()).map((event) => event.at(-1))).toContain('Cancelling deletion of Pod default/short');
   });
 
@@ -142,8 +147,8 @@ describe('taint-eviction-controller', () => {
     await addPod('set-0', [tolerate('out', 60)]);
     await cluster.settle();
     await cluster.advance(50_000);
-    await cluster.client.patch(kinds.pods, place, 'merge', { metadata: { finalizers: null } });
-    await cluster.client.delete(kinds.pods, place, { gracePeriodSeconds: 0 });
+    await cluster.client.kind(kinds.pods).patch(place.metadata, 'merge', { metadata: { finalizers: null } });
+    await cluster.client.kind(kinds.pods).delete(place.metadata, { gracePeriodSeconds: 0 });
     await addPod('set-0', [tolerate('out', 60)]);
     await cluster.settle();
     await cluster.advance(50_000);
@@ -158,14 +163,19 @@ describe('taint-eviction-controller', () => {
     expect(await deleting()).toEqual([]);
     const target = { kind: 'Node', name: 'node' };
     const place = { apiVersion: 'v1', resource: 'pods', namespace: 'default', name: 'late', subresource: 'binding' };
-    await cluster.api.create(place, { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'late' }, target } as never);
+    await cluster.client.create(place, {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name: 'late' },
+      target,
+    } as never);
     expect(await deleting()).toEqual(['late']);
-    await cluster.client.patch(kinds.pods, pod, 'strategic', {
+    await cluster.client.kind(kinds.pods).patch(pod.metadata, 'strategic', {
       spec: { tolerations: [tolerate('other')] as never },
     });
     await setTaints(out, off);
     await cluster.settle();
-    const [event, ...others] = await cluster.client.list(kinds.events, 'default');
+    const [event, ...others] = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
     expect([event?.count, others]).toEqual([1, []]);
   });
 });

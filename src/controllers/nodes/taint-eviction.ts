@@ -1,15 +1,15 @@
 import { keyOf, splitKey } from '../../client/index.ts';
 import { formatTime, isStatus, type Json, jsonEqual } from '../../meta/index.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { type NodeObject, type NodeTaint, tolerates } from '../node-selection.ts';
-import { byNode, type Pod, podCondition } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { type NodeObject, type NodeTaint, tolerates } from '../shared/node-selection.ts';
+import { byNode, type Pod, podCondition } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { taintsOf } from './node.ts';
 
 interface Eviction {
   readonly uid: string;
-  /** When the pod is to be deleted (ms). */
+  /** When to delete the pod (ms). */
   readonly due: number;
   state: 'scheduled' | 'begun' | 'done';
 }
@@ -53,11 +53,11 @@ export const taintEvictionController: Controller = {
       if (eviction.state === 'scheduled') record(key, 'Marking for deletion Pod');
       eviction.state = 'begun';
       const { namespace, name } = splitKey(key);
-      const pod = await client.find(kinds.pods, namespace, name);
+      const pod = await client.kind(kinds.pods).find({ namespace, name });
       try {
         if (pod?.metadata.uid === eviction.uid) {
           await markDisrupted(pod);
-          await client.delete(kinds.pods, pod);
+          await client.kind(kinds.pods).delete(pod.metadata);
         }
       } catch (error) {
         if (!isStatus(error, 404)) throw error;
@@ -69,9 +69,12 @@ export const taintEvictionController: Controller = {
       if (status === disrupted.status && reason === disrupted.reason && message === disrupted.message) return;
       const { uid = '' } = pod.metadata;
       const conditions = [{ ...disrupted, lastTransitionTime: formatTime(clock.now()) }];
-      await client.patch(kinds.pods, pod, 'strategic', { metadata: { uid }, status: { conditions } }, 'status');
+      await client
+        .kind(kinds.pods)
+        .subresource('status')
+        .patch(pod.metadata, 'strategic', { metadata: { uid }, status: { conditions } });
     };
-    /** Decides when the pod is to be deleted, from the taints of its node. One that is gone changes nothing. */
+    /** Decides from the taints of its node when to delete the pod. */
     const schedule = (key: string, pod: Pod) => {
       const node = nodes.get('', pod.spec?.nodeName ?? '');
       if (node === undefined) return;
@@ -87,8 +90,8 @@ export const taintEvictionController: Controller = {
       if (pod !== undefined) schedule(key, pod);
       const eviction = evictions.get(key);
       if (eviction === undefined || eviction.state === 'done') return undefined;
-      const left = eviction.due - clock.now();
-      if (left > 0) return { requeueAfterMs: left };
+      const remainingMs = eviction.due - clock.now();
+      if (remainingMs > 0) return { requeueAfterMs: remainingMs };
       await evict(key, eviction);
       return undefined;
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { testCluster } from '../testing/cluster.ts';
 import { stepFor, ttlController } from './ttl.ts';
 
@@ -24,12 +24,14 @@ describe('ttl-controller', () => {
     const cluster = await testCluster([ttlController]);
     const ttl = async () => {
       await cluster.settle();
-      return (await cluster.client.get(kinds.nodes, '', 'one')).metadata.annotations?.['node.alpha.kubernetes.io/ttl'];
+      return (await cluster.client.kind(kinds.nodes).get({ name: 'one' })).metadata.annotations?.[
+        'node.alpha.kubernetes.io/ttl'
+      ];
     };
-    const node = await cluster.client.create(kinds.nodes, { metadata: { name: 'one' } });
+    const node = await cluster.client.kind(kinds.nodes).create({ metadata: { name: 'one' } });
     expect(await ttl()).toBe('0');
     const metadata = { annotations: { 'node.alpha.kubernetes.io/ttl': 'soon' } };
-    await cluster.client.patch(kinds.nodes, node, 'merge', { metadata });
+    await cluster.client.kind(kinds.nodes).patch(node.metadata, 'merge', { metadata });
     expect(await ttl()).toBe('0');
     expect(cluster.logged).toEqual([]);
     await cluster.close();

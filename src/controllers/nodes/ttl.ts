@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { annotationOf } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 
 /** How long kubelets may hold secrets and config maps (s), by the number of nodes. The ranges overlap, so that it is steady. */
@@ -33,7 +33,9 @@ export const ttlController: Controller = {
       const node = nodes.getByKey(key);
       const seconds = String(steps[step]?.seconds ?? 0);
       if (node === undefined || annotationOf(node, annotation) === seconds) return;
-      await client.patch(kinds.nodes, node, 'strategic', { metadata: { annotations: { [annotation]: seconds } } });
+      await client
+        .kind(kinds.nodes)
+        .patch(node.metadata, 'strategic', { metadata: { annotations: { [annotation]: seconds } } });
     });
     nodes.onChange((node) => {
       const before = step;

@@ -2,7 +2,7 @@
 
 export type ZoneState = 'Initial' | 'Normal' | 'PartialDisruption' | 'FullDisruption';
 
-/** Nodes a second: in a healthy zone, and in a large one of which many nodes are not ready. */
+/** Nodes per second: in a healthy zone, and in a large zone in which many nodes are not ready. */
 const normalRate = 0.1;
 const reducedRate = 0.01;
 /** A zone with more nodes is large. */
@@ -21,7 +21,7 @@ const rateOf = (state: ZoneState, size: number): number => {
   return normalRate;
 };
 
-/** The nodes of a zone that are to be tainted, one after the other at the rate of the zone. */
+/** The nodes of a zone to taint, one at a time at the rate of the zone. */
 export class Zone {
   state: ZoneState = 'Initial';
   /** The names of the nodes. */

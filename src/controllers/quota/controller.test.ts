@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { resourceQuotaController } from './controller.ts';
 
@@ -10,15 +10,17 @@ const q = { metadata: { namespace: 'default', name: 'q' } };
 
 async function start(hard: { [name: string]: string }, spec = {}) {
   cluster = await testCluster([resourceQuotaController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
-  await cluster.client.create(kinds.resourceQuotas, { ...q, spec: { hard, ...spec } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.resourceQuotas).create({ ...q, spec: { hard, ...spec } });
   await cluster.settle();
 }
-const status = async () => (await cluster.client.get(kinds.resourceQuotas, 'default', 'q')).status;
+const status = async () =>
+  (await cluster.client.kind(kinds.resourceQuotas).get({ namespace: 'default', name: 'q' })).status;
 const used = async () => (await status())?.used;
-const addMap = (name: string) => cluster.client.create(kinds.configMaps, { metadata: { namespace: 'default', name } });
+const addMap = (name: string) =>
+  cluster.client.kind(kinds.configMaps).create({ metadata: { namespace: 'default', name } });
 const addPod = (name: string, resources = {}, spec = {}) =>
-  cluster.client.create(kinds.pods, {
+  cluster.client.kind(kinds.pods).create({
     metadata: { namespace: 'default', name },
     spec: {
       automountServiceAccountToken: false,
@@ -30,12 +32,12 @@ const addPod = (name: string, resources = {}, spec = {}) =>
 describe('resourcequota-controller', () => {
   it('counts what is there already, of every limited resource', async () => {
     cluster = await testCluster([resourceQuotaController]);
-    await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+    await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
     for (const name of ['a', 'b', 'c']) await addMap(name);
     await addPod('p', { requests: { cpu: '600m' } });
     const ports = [{ port: 80 }, { port: 81, name: 'b' }].map((port, i) => ({ name: `p${i}`, ...port }));
     const service = { metadata: { namespace: 'default', name: 's' }, spec: { type: 'NodePort' as const, ports } };
-    await cluster.client.create(kinds.services, service);
+    await cluster.client.kind(kinds.services).create(service);
     const hard = {
       configmaps: '5',
       'count/deployments.apps': '1',
@@ -44,7 +46,7 @@ describe('resourcequota-controller', () => {
       'services.nodeports': '9',
       'count/things.example.com': '1',
     };
-    await cluster.client.create(kinds.resourceQuotas, { ...q, spec: { hard } });
+    await cluster.client.kind(kinds.resourceQuotas).create({ ...q, spec: { hard } });
     await cluster.settle();
     expect(await status()).toEqual({
       hard,
@@ -65,8 +67,11 @@ describe('resourcequota-controller', () => {
     await addMap('b');
     const pod = await addPod('p', { requests: { cpu: '600m' } });
     expect(await used()).toEqual({ configmaps: '2', pods: '1', 'requests.cpu': '600m' });
-    await cluster.client.delete(kinds.configMaps, { metadata: { namespace: 'default', name: 'a' } });
-    await cluster.client.patch(kinds.pods, pod, 'merge', { status: { phase: 'Succeeded' } }, 'status');
+    await cluster.client.kind(kinds.configMaps).delete({ namespace: 'default', name: 'a' });
+    await cluster.client
+      .kind(kinds.pods)
+      .subresource('status')
+      .patch(pod.metadata, 'merge', { status: { phase: 'Succeeded' } });
     await cluster.advance(200);
     expect(await used()).toEqual({ configmaps: '1', pods: '0', 'requests.cpu': '0' });
   });
@@ -74,7 +79,9 @@ describe('resourcequota-controller', () => {
   it('follows the limits of the spec', async () => {
     await start({ configmaps: '5', pods: '2' });
     await addMap('a');
-    await cluster.client.patch(kinds.resourceQuotas, q, 'merge', { spec: { hard: { configmaps: '0', pods: null } } });
+    await cluster.client
+      .kind(kinds.resourceQuotas)
+      .patch(q.metadata, 'merge', { spec: { hard: { configmaps: '0', pods: null } } });
     await cluster.settle();
     expect(await status()).toEqual({ hard: { configmaps: '0' }, used: { configmaps: '1' } });
   });
@@ -83,20 +90,19 @@ describe('resourcequota-controller', () => {
     await start({ pods: '5' }, { scopes: ['BestEffort'] });
     await addPod('lazy');
     await addPod('eager', { requests: { cpu: '1' } });
-    await cluster.client.delete(
-      kinds.pods,
-      { metadata: { namespace: 'default', name: 'eager' } },
-      { gracePeriodSeconds: 0 },
-    );
+    await cluster.client.kind(kinds.pods).delete({ namespace: 'default', name: 'eager' }, { gracePeriodSeconds: 0 });
     await cluster.advance(200);
     expect(await used()).toEqual({ pods: '1' });
   });
 
   it('corrects a usage that is wrong at the next full count', async () => {
     await start({ configmaps: '5' });
-    const found = await cluster.client.get(kinds.resourceQuotas, 'default', 'q');
+    const actual = await cluster.client.kind(kinds.resourceQuotas).get({ namespace: 'default', name: 'q' });
     const wrong = { hard: { configmaps: '5' }, used: { configmaps: '4' } };
-    await cluster.client.update(kinds.resourceQuotas, { ...found, status: wrong }, 'status');
+    await cluster.client
+      .kind(kinds.resourceQuotas)
+      .subresource('status')
+      .update({ ...actual, status: wrong });
     await cluster.settle();
     expect(await used()).toEqual({ configmaps: '4' });
     await cluster.advance(300_000);

@@ -1,15 +1,15 @@
+import { encodeResourceList, equalQuantities, parseResourceList } from '../../rules/index.ts';
 import { keyOf } from '../../client/index.ts';
 import { formatGroupResource, isStatus } from '../../meta/index.ts';
-import { encodeResourceList, equalQuantities, parseResourceList } from '../../rules/index.ts';
-import type { Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import type { Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { Controller, ControllerContext } from '../types.ts';
 import { limitedResources, type Quota, usageOf } from './usage.ts';
 
 /** How often the usage of all quotas is counted again (ms). */
 const resyncMs = 300_000;
-/** When it is counted again after it has changed: a write that was admitted meanwhile may not have been stored (ms). */
+/** The delay before a changed quota is counted again (ms): a write admitted in between may not be stored yet. */
 const verifyMs = 5_000;
 /** How long changes of objects are gathered (ms). */
 const gatherMs = 100;
@@ -88,7 +88,10 @@ async function reconcile(
   if (same && status?.hard !== undefined && status.used !== undefined) return undefined;
   const next = { hard: encodeResourceList(hard), used: encodeResourceList(used) };
   try {
-    await context.client.update(kinds.resourceQuotas, { ...quota, status: next }, 'status');
+    await context.client
+      .kind(kinds.resourceQuotas)
+      .subresource('status')
+      .update({ ...quota, status: next });
   } catch (error) {
     if (!isStatus(error, 404)) throw error;
     return undefined;

@@ -3,9 +3,9 @@ import type { ListOptions } from '../../client/index.ts';
 import type { ApiObject } from '../../meta/index.ts';
 import { addInPlace, type Quantities, zero } from '../../rules/index.ts';
 import type { ResourceQuota as QuotaSchema } from '../../types/core-v1.ts';
-import { type Kind, type Named, placeOf } from '../kind.ts';
-import { kinds } from '../kinds.ts';
 import type { ServedResources } from '../metadata/discovery.ts';
+import { type Kind, type Named, placeOf } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { ControllerContext } from '../types.ts';
 
 export type Quota = QuotaSchema & Named;
@@ -27,15 +27,15 @@ const countedResource = (limit: string): string | undefined =>
 /** The resources that the limits of a quota are about, spelled `pods` or `deployments.apps`. */
 export function limitedResources({ spec }: Quota, { names }: Pick<ControllerContext, 'names'>): Set<string> {
   const limits = Object.keys(spec?.hard ?? {});
-  const found = new Set<string>();
+  const resources = new Set<string>();
   for (const resource of Object.keys(evaluated)) {
-    if (limits.some(evaluatorFor(resource, names).matchesResource)) found.add(resource);
+    if (limits.some(evaluatorFor(resource, names).matchesResource)) resources.add(resource);
   }
   for (const limit of limits) {
     const resource = countedResource(limit);
-    if (resource !== undefined) found.add(resource);
+    if (resource !== undefined) resources.add(resource);
   }
-  return found;
+  return resources;
 }
 
 /** The usage of what the quota limits; what cannot be counted, as its resource is not served, is absent. */
@@ -68,17 +68,17 @@ export async function usageOf(context: ControllerContext, quota: Quota): Promise
 
 /** How many objects of a resource a namespace has; undefined when it is not served. */
 async function countOf(
-  { api, names }: ControllerContext,
+  { client, names }: ControllerContext,
   served: ServedResources,
   counted: string,
   namespace: string,
 ): Promise<number | undefined> {
   const dot = counted.indexOf('.');
   const [plural, group] = dot < 0 ? [counted, ''] : [counted.slice(0, dot), counted.slice(dot + 1)];
-  const found = served.preferred.find((resource) => resource.resource === plural && resource.group === group);
-  if (found === undefined || !found.namespaced) return undefined;
+  const resource = served.preferred.find((resource) => resource.resource === plural && resource.group === group);
+  if (resource === undefined || !resource.namespaced) return undefined;
   // The rest is counted by the server.
   const options: ListOptions = { limit: 1 };
-  const { items, metadata } = await api.list<ApiObject>(placeOf(found, names, namespace), options);
+  const { items, metadata } = await client.list<ApiObject>(placeOf(resource, names, namespace), options);
   return items.length + (metadata.remainingItemCount ?? 0);
 }

@@ -1,7 +1,7 @@
 import { keyOf } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { finalizerTask, withFinalizer } from './finalizers.ts';
 import { byClaim, type Claim, claimNamesOf, ephemeralClaimName, isMadeFor } from './pod-claims.ts';
@@ -40,7 +40,7 @@ export const claimProtectionController: Controller = {
     );
     const update = async (claim: Claim, present: boolean) => {
       try {
-        await client.update(kinds.persistentVolumeClaims, withFinalizer(claim, finalizer, present));
+        await client.kind(kinds.persistentVolumeClaims).update(withFinalizer(claim, finalizer, present));
       } catch (error) {
         if (!isStatus(error, 404)) throw error;
       }
@@ -51,7 +51,10 @@ export const claimProtectionController: Controller = {
       const isUsed = async (claim: Claim) => {
         if (podsOf.get(keyOf(claim)).some((pod) => uses(pod, claim))) return true;
         // A pod that the informer does not hold yet.
-        listed ??= client.list(kinds.pods, namespace);
+        listed ??= client
+          .kind(kinds.pods)
+          .list({ namespace })
+          .then(({ items }) => items);
         return (await listed).some((pod) => uses(pod, claim));
       };
       for (const claim of unsettled.get(namespace)) {

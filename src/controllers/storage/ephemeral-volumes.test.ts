@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { ephemeralVolumeController } from './ephemeral-volumes.ts';
 
 let cluster: TestCluster;
 beforeEach(async () => {
   cluster = await testCluster([ephemeralVolumeController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
 });
 afterEach(() => cluster.close());
 
@@ -27,7 +27,7 @@ async function addPod(name: string, finalizers: string[] = []) {
     { name: 'tmp', ephemeral: { volumeClaimTemplate } },
   ];
   const metadata = { ...at(name).metadata, finalizers };
-  const pod = await cluster.client.create(kinds.pods, {
+  const pod = await cluster.client.kind(kinds.pods).create({
     metadata,
     spec: { automountServiceAccountToken: false, containers, volumes },
   });
@@ -35,13 +35,18 @@ async function addPod(name: string, finalizers: string[] = []) {
 }
 const claims = async () => {
   await cluster.settle();
-  return cluster.client.list(kinds.persistentVolumeClaims, 'default');
+  return cluster.client
+    .kind(kinds.persistentVolumeClaims)
+    .list({ namespace: 'default' })
+    .then(({ items }) => items);
 };
 const eventsOf = async () =>
-  (await cluster.client.list(kinds.events, 'default')).map(({ involvedObject, reason, message, source, type }) => [
-    ...[involvedObject?.kind, involvedObject?.name, source?.component],
-    ...[type, reason, message],
-  ]);
+  (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items.map(
+    ({ involvedObject, reason, message, source, type }) => [
+      ...[involvedObject?.kind, involvedObject?.name, source?.component],
+      ...[type, reason, message],
+    ],
+  );
 
 describe('ephemeral-volume-controller', () => {
   it('creates a claim of the template for an ephemeral volume, which the pod owns', async () => {
@@ -55,8 +60,12 @@ describe('ephemeral-volume-controller', () => {
         annotations: { 'example.com/note': 'kept' },
         ownerReferences: [
           {
-            ...{ apiVersion: 'v1', kind: 'Pod', name: 'box', uid: pod.metadata.uid },
-            ...{ controller: true, blockOwnerDeletion: true },
+            apiVersion: 'v1',
+            kind: 'Pod',
+            name: 'box',
+            uid: pod.metadata.uid,
+            controller: true,
+            blockOwnerDeletion: true,
           },
         ],
       },
@@ -69,8 +78,8 @@ describe('ephemeral-volume-controller', () => {
     await addPod('box', ['example.com/hold']);
     const [first] = await claims();
     const remove = async () => {
-      await cluster.client.delete(kinds.persistentVolumeClaims, at('box-tmp'));
-      await cluster.client.patch(kinds.persistentVolumeClaims, at('box-tmp'), 'merge', {
+      await cluster.client.kind(kinds.persistentVolumeClaims).delete(at('box-tmp').metadata);
+      await cluster.client.kind(kinds.persistentVolumeClaims).patch(at('box-tmp').metadata, 'merge', {
         metadata: { finalizers: null },
       });
     };
@@ -78,21 +87,21 @@ describe('ephemeral-volume-controller', () => {
     const [second] = await claims();
     expect(second?.metadata.uid).toBeDefined();
     expect(second?.metadata.uid).not.toBe(first?.metadata.uid);
-    await cluster.client.delete(kinds.pods, at('box'), { gracePeriodSeconds: 0 });
+    await cluster.client.kind(kinds.pods).delete(at('box').metadata, { gracePeriodSeconds: 0 });
     await remove();
     expect(await claims()).toEqual([]);
   });
 
   it('does not use the claim of somebody else, and says so until it is gone', async () => {
-    await cluster.client.create(kinds.persistentVolumeClaims, { ...at('box-tmp'), spec: claimSpec });
+    await cluster.client.kind(kinds.persistentVolumeClaims).create({ ...at('box-tmp'), spec: claimSpec });
     await addPod('box');
     await cluster.settle();
     const text = 'PVC default/box-tmp was not created for pod default/box (pod is not owner)';
     const message = `ephemeral volume tmp: ${text}`;
     expect(await eventsOf()).toEqual([['Pod', 'box', 'ephemeral_volume', 'Warning', 'FailedBinding', message]]);
     expect((await claims()).map(({ metadata }) => metadata.ownerReferences)).toEqual([undefined]);
-    await cluster.client.delete(kinds.persistentVolumeClaims, at('box-tmp'));
-    await cluster.client.patch(kinds.persistentVolumeClaims, at('box-tmp'), 'merge', {
+    await cluster.client.kind(kinds.persistentVolumeClaims).delete(at('box-tmp').metadata);
+    await cluster.client.kind(kinds.persistentVolumeClaims).patch(at('box-tmp').metadata, 'merge', {
       metadata: { finalizers: null },
     });
     expect((await claims()).map(({ metadata }) => metadata.ownerReferences?.[0]?.name)).toEqual(['box']);
@@ -100,8 +109,11 @@ describe('ephemeral-volume-controller', () => {
 
   it('says why a claim cannot be created', async () => {
     const hard = { persistentvolumeclaims: '0' };
-    await cluster.client.create(kinds.resourceQuotas, { ...at('none'), spec: { hard } });
-    await cluster.client.patch(kinds.resourceQuotas, at('none'), 'merge', { status: { hard, used: hard } }, 'status');
+    await cluster.client.kind(kinds.resourceQuotas).create({ ...at('none'), spec: { hard } });
+    await cluster.client
+      .kind(kinds.resourceQuotas)
+      .subresource('status')
+      .patch(at('none').metadata, 'merge', { status: { hard, used: hard } });
     await addPod('box');
     await cluster.settle();
     const [event] = await eventsOf();

@@ -1,8 +1,8 @@
 import { keyOf } from '../../client/index.ts';
-import { kinds } from '../kinds.ts';
-import { controllerReference } from '../owners.ts';
-import { isTerminatingNamespace, messageOf } from '../pod-control.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import { controllerReference } from '../shared/owners.ts';
+import { isTerminatingNamespace, messageOf } from '../shared/pod-control.ts';
+import type { Pod } from '../shared/pods.ts';
 import type { Controller } from '../types.ts';
 import { byClaim, ephemeralClaimName, isMadeFor, type Volume } from './pod-claims.ts';
 
@@ -29,12 +29,14 @@ export const ephemeralVolumeController: Controller = {
       }
       const { labels, annotations } = template.metadata ?? {};
       const metadata = {
-        ...{ namespace, name, ownerReferences: [controllerReference(kinds.pods, pod, names)] },
+        namespace,
+        name,
+        ownerReferences: [controllerReference(kinds.pods, pod, names)],
         ...(labels === undefined ? {} : { labels }),
         ...(annotations === undefined ? {} : { annotations }),
       };
       try {
-        await client.create(kinds.persistentVolumeClaims, { metadata, spec: template.spec ?? {} });
+        await client.kind(kinds.persistentVolumeClaims).create({ metadata, spec: template.spec ?? {} });
       } catch (error) {
         if (!isTerminatingNamespace(error))
           throw new Error(`create PVC ${name}: ${messageOf(error)}`, { cause: error });

@@ -1,6 +1,6 @@
-import type { Named } from '../kind.ts';
+import type { Named } from '../shared/kind.ts';
 
-/** What is to be done about a protecting finalizer: objects have it until they are being deleted. */
+/** Whether to add or remove a protection finalizer: objects have it until nothing uses them during their deletion. */
 export function finalizerTask({ metadata }: Named, finalizer: string): 'add' | 'remove' | undefined {
   const present = metadata.finalizers?.includes(finalizer) ?? false;
   if (metadata.deletionTimestamp === undefined) return present ? undefined : 'add';

@@ -1,9 +1,9 @@
 /** The claims that pods refer to by their volumes. */
 import { type Index, type Informer, keyIn } from '../../client/index.ts';
 import type { PersistentVolumeClaim as ClaimSchema } from '../../types/core-v1.ts';
-import type { Named } from '../kind.ts';
-import { controllerOf } from '../owners.ts';
-import type { Pod } from '../pods.ts';
+import type { Named } from '../shared/kind.ts';
+import { controllerOf } from '../shared/owners.ts';
+import type { Pod } from '../shared/pods.ts';
 
 export type Claim = ClaimSchema & Named;
 export type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];

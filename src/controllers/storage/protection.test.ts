@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { claimProtectionController } from './claim-protection.ts';
 import type { Volume } from './pod-claims.ts';
@@ -10,7 +10,7 @@ import { volumeProtectionController } from './volume-protection.ts';
 let cluster: TestCluster;
 beforeEach(async () => {
   cluster = await testCluster([claimProtectionController, volumeProtectionController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
 });
 afterEach(async () => {
   expect(cluster.logged).toEqual([]);
@@ -21,34 +21,40 @@ const resources = { requests: { storage: '1Gi' } };
 const claimSpec = { accessModes: ['ReadWriteOnce' as const], storageClassName: '', resources };
 const at = (name: string) => ({ metadata: { namespace: 'default', name } });
 const addClaim = (name: string) =>
-  cluster.client.create(kinds.persistentVolumeClaims, { ...at(name), spec: claimSpec });
-const deleteClaim = (name: string) => cluster.client.delete(kinds.persistentVolumeClaims, at(name));
+  cluster.client.kind(kinds.persistentVolumeClaims).create({ ...at(name), spec: claimSpec });
+const deleteClaim = (name: string) => cluster.client.kind(kinds.persistentVolumeClaims).delete(at(name).metadata);
 const claimVolume = (claimName: string): Volume => ({ name: claimName, persistentVolumeClaim: { claimName } });
 async function addPod(name: string, volumes: Volume[], { nodeName = 'node', finalizers = [] as string[] } = {}) {
   const containers = [{ name: 'c', image: 'example.com/app:1' }];
   const spec = { automountServiceAccountToken: false, containers, volumes, ...(nodeName === '' ? {} : { nodeName }) };
   const metadata = { ...at(name).metadata, finalizers };
-  return cluster.client.create(kinds.pods, { metadata, spec });
+  return cluster.client.kind(kinds.pods).create({ metadata, spec });
 }
 const setStatus = (name: string, status: Json) =>
-  cluster.client.patch(kinds.pods, at(name), 'merge', { status }, 'status');
+  cluster.client.kind(kinds.pods).subresource('status').patch(at(name).metadata, 'merge', { status });
 async function claims() {
   await cluster.settle();
-  return (await cluster.client.list(kinds.persistentVolumeClaims, 'default')).map(({ metadata }) => metadata.name);
+  return (await cluster.client.kind(kinds.persistentVolumeClaims).list({ namespace: 'default' })).items.map(
+    ({ metadata }) => metadata.name,
+  );
 }
 
 describe('persistentvolumeclaim-protection-controller', () => {
   it('adds the finalizer to claims without it', async () => {
     await addClaim('data');
-    await cluster.client.patch(kinds.persistentVolumeClaims, at('data'), 'merge', { metadata: { finalizers: null } });
+    await cluster.client
+      .kind(kinds.persistentVolumeClaims)
+      .patch(at('data').metadata, 'merge', { metadata: { finalizers: null } });
     await cluster.settle();
-    const { metadata } = await cluster.client.get(kinds.persistentVolumeClaims, 'default', 'data');
+    const { metadata } = await cluster.client
+      .kind(kinds.persistentVolumeClaims)
+      .get({ namespace: 'default', name: 'data' });
     expect(metadata.finalizers).toEqual(['kubernetes.io/pvc-protection']);
   });
 
   it('lets claims go that no scheduled pod uses, each in its namespace', async () => {
-    await cluster.client.create(kinds.namespaces, { metadata: { name: 'team' } });
-    await cluster.client.create(kinds.persistentVolumeClaims, {
+    await cluster.client.kind(kinds.namespaces).create({ metadata: { name: 'team' } });
+    await cluster.client.kind(kinds.persistentVolumeClaims).create({
       metadata: { namespace: 'team', name: 'used' },
       spec: claimSpec,
     });
@@ -56,9 +62,9 @@ describe('persistentvolumeclaim-protection-controller', () => {
     await addPod('user', [claimVolume('used'), { name: 'scratch', emptyDir: {} }]);
     await addPod('waiting', [claimVolume('unscheduled')], { nodeName: '' });
     for (const name of ['used', 'unused', 'unscheduled']) await deleteClaim(name);
-    await cluster.client.delete(kinds.persistentVolumeClaims, { metadata: { namespace: 'team', name: 'used' } });
+    await cluster.client.kind(kinds.persistentVolumeClaims).delete({ namespace: 'team', name: 'used' });
     expect(await claims()).toEqual(['used']);
-    expect(await cluster.client.list(kinds.persistentVolumeClaims, 'team')).toEqual([]);
+    expect((await cluster.client.kind(kinds.persistentVolumeClaims).list({ namespace: 'team' })).items).toEqual([]);
   });
 
   it('keeps a claim until the pod is gone, though it has ended', async () => {
@@ -67,7 +73,7 @@ describe('persistentvolumeclaim-protection-controller', () => {
     await deleteClaim('data');
     await setStatus('user', { phase: 'Succeeded' });
     expect(await claims()).toEqual(['data']);
-    await cluster.client.delete(kinds.pods, at('user'), { gracePeriodSeconds: 0 });
+    await cluster.client.kind(kinds.pods).delete(at('user').metadata, { gracePeriodSeconds: 0 });
     expect(await claims()).toEqual([]);
   });
 
@@ -78,7 +84,9 @@ describe('persistentvolumeclaim-protection-controller', () => {
     cluster.controllers.informers.started(kinds.pods)?.forget('default', 'user', metadata.uid ?? '');
     await deleteClaim('data');
     for (let turn = 0; turn < 100 || !cluster.controllers.isIdle(); turn++) await nextTurn();
-    expect(await cluster.client.find(kinds.persistentVolumeClaims, 'default', 'data')).toBeDefined();
+    expect(
+      await cluster.client.kind(kinds.persistentVolumeClaims).find({ namespace: 'default', name: 'data' }),
+    ).toBeDefined();
   });
 
   it.each([
@@ -92,10 +100,10 @@ describe('persistentvolumeclaim-protection-controller', () => {
     const { name = '', uid = '' } = pod.metadata;
     const reference = { apiVersion: 'v1', kind: 'Pod', name, uid, controller: true };
     const metadata = { ...at('user-tmp').metadata, ownerReferences: owned ? [reference] : [] };
-    await cluster.client.create(kinds.persistentVolumeClaims, { metadata, spec: claimSpec });
+    await cluster.client.kind(kinds.persistentVolumeClaims).create({ metadata, spec: claimSpec });
     await deleteClaim('user-tmp');
     expect(await claims()).toEqual(before);
-    await cluster.client.delete(kinds.pods, at('user'), { gracePeriodSeconds: 0 });
+    await cluster.client.kind(kinds.pods).delete(at('user').metadata, { gracePeriodSeconds: 0 });
     expect(await claims()).toEqual(after);
   });
 });
@@ -106,31 +114,30 @@ describe('persistentvolume-protection-controller', () => {
     spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce' as const], hostPath: { path: '/data' } },
   });
   const phase = (name: string, value: string) =>
-    cluster.client.patch(
-      kinds.persistentVolumes,
-      { metadata: { name } },
-      'merge',
-      { status: { phase: value } },
-      'status',
-    );
+    cluster.client
+      .kind(kinds.persistentVolumes)
+      .subresource('status')
+      .patch({ name }, 'merge', { status: { phase: value } });
   const names = async () => {
     await cluster.settle();
-    return (await cluster.client.list(kinds.persistentVolumes, '')).map(({ metadata }) => metadata.name);
+    return (await cluster.client.kind(kinds.persistentVolumes).list()).items.map(({ metadata }) => metadata.name);
   };
 
   it('adds the finalizer to volumes without it', async () => {
-    await cluster.client.create(kinds.persistentVolumes, volume('disk'));
+    await cluster.client.kind(kinds.persistentVolumes).create(volume('disk'));
     const place = { metadata: { name: 'disk' } };
-    await cluster.client.patch(kinds.persistentVolumes, place, 'merge', { metadata: { finalizers: null } });
+    await cluster.client
+      .kind(kinds.persistentVolumes)
+      .patch(place.metadata, 'merge', { metadata: { finalizers: null } });
     await cluster.settle();
-    const { metadata } = await cluster.client.get(kinds.persistentVolumes, '', 'disk');
+    const { metadata } = await cluster.client.kind(kinds.persistentVolumes).get({ name: 'disk' });
     expect(metadata.finalizers).toEqual(['kubernetes.io/pv-protection']);
   });
 
   it('keeps volumes that are being deleted while they are bound', async () => {
-    for (const name of ['bound', 'free']) await cluster.client.create(kinds.persistentVolumes, volume(name));
+    for (const name of ['bound', 'free']) await cluster.client.kind(kinds.persistentVolumes).create(volume(name));
     await phase('bound', 'Bound');
-    for (const name of ['bound', 'free']) await cluster.client.delete(kinds.persistentVolumes, { metadata: { name } });
+    for (const name of ['bound', 'free']) await cluster.client.kind(kinds.persistentVolumes).delete({ name });
     expect(await names()).toEqual(['bound']);
     await phase('bound', 'Released');
     expect(await names()).toEqual([]);

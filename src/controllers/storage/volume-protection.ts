@@ -1,6 +1,6 @@
 import { keyOf } from '../../client/index.ts';
 import { isStatus } from '../../meta/index.ts';
-import { kinds } from '../kinds.ts';
+import * as kinds from '../shared/kinds.ts';
 import type { Controller } from '../types.ts';
 import { finalizerTask, withFinalizer } from './finalizers.ts';
 
@@ -18,7 +18,7 @@ export const volumeProtectionController: Controller = {
       const task = finalizerTask(volume, finalizer);
       if (task === undefined || (task === 'remove' && volume.status?.phase === 'Bound')) return;
       try {
-        await client.update(kinds.persistentVolumes, withFinalizer(volume, finalizer, task === 'add'));
+        await client.kind(kinds.persistentVolumes).update(withFinalizer(volume, finalizer, task === 'add'));
       } catch (error) {
         if (!isStatus(error, 404)) throw error;
       }

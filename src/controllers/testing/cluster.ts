@@ -3,21 +3,19 @@ import { type Client, createClient, inProcessTransport, type Log } from '../../c
 import { type Names, namesFor, VirtualClock } from '../../meta/index.ts';
 import { createServer, type Store } from '../../server/index.ts';
 import type { ServerOptions } from '../../server/settings/server-options.ts';
-import { componentName } from '../component.ts';
 import { garbageCollector } from '../garbage-collector/garbage-collector.ts';
-import { type RunningControllers, startControllers } from '../manager.ts';
-import { createObjectClient, type ObjectClient } from '../object-client.ts';
-import { type ControllerSettings, defaultSettings } from '../settings.ts';
-import { settle } from '../settle.ts';
+import { componentName } from '../manager/component.ts';
+import { type RunningControllers, startControllers } from '../manager/manager.ts';
+import { type ControllerSettings, defaultSettings } from '../manager/settings.ts';
+import { settle } from '../manager/settle.ts';
+import { bindUsers } from '../manager/user-bindings.ts';
 import type { Controller } from '../types.ts';
-import { bindUsers } from '../user-bindings.ts';
 
 export interface TestCluster {
   /** Of an administrator. */
-  readonly client: ObjectClient;
-  readonly api: Client;
+  readonly client: Client;
   /** Of another user. */
-  readonly as: (name: string, groups: readonly string[]) => ObjectClient;
+  readonly as: (name: string, groups: readonly string[]) => Client;
   readonly names: Names;
   readonly clock: VirtualClock;
   readonly controllers: RunningControllers;
@@ -67,7 +65,10 @@ export async function testCluster(
   await bindUsers(server.client, controllers, names);
   const start = () =>
     startControllers({
-      ...{ controllers, names, clock, log },
+      controllers,
+      names,
+      clock,
+      log,
       settings: { ...defaultSettings, ...settings },
       random: { uuid: () => crypto.randomUUID(), integer: (below) => Math.floor(Math.random() * below) },
       reader: as(`system:${componentName}`, []),
@@ -82,9 +83,8 @@ export async function testCluster(
     });
   let running = start();
   const cluster: TestCluster = {
-    client: createObjectClient(server.client),
-    api: server.client,
-    as: (name, groups) => createObjectClient(as(name, groups)),
+    client: server.client,
+    as: (name, groups) => as(name, groups),
     names,
     clock,
     get controllers() {

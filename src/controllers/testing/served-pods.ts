@@ -1,5 +1,5 @@
 /** Pods and services for tests of endpoints. */
-import type { Pod } from '../pods.ts';
+import type { Pod } from '../shared/pods.ts';
 
 export interface PodState {
   readonly ips?: readonly string[];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../kinds.ts';
-import type { Pod } from '../pods.ts';
+import * as kinds from '../shared/kinds.ts';
+import type { Pod } from '../shared/pods.ts';
 import { type TestCluster, testCluster } from '../testing/cluster.ts';
 import { replicaSetController, replicationController } from './replica-sets.ts';
 
@@ -19,26 +19,30 @@ const set = (replicas: number, spec = {}) => ({
 
 async function start() {
   cluster = await testCluster([replicaSetController, replicationController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
   return cluster.client;
 }
 const podsOf = async () => {
-  const pods = await cluster.client.list(kinds.pods, 'default', { labelSelector: 'app=web' });
+  const pods = (await cluster.client.kind(kinds.pods).list({ namespace: 'default', labelSelector: 'app=web' })).items;
   return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 };
-const status = async () => (await cluster.client.get(kinds.replicaSets, 'default', 'web')).status;
+const status = async () =>
+  (await cluster.client.kind(kinds.replicaSets).get({ namespace: 'default', name: 'web' })).status;
 const scale = async (replicas: number) => {
-  await cluster.client.patch(kinds.replicaSets, set(0), 'merge', { spec: { replicas } });
+  await cluster.client.kind(kinds.replicaSets).patch(set(0).metadata, 'merge', { spec: { replicas } });
   await cluster.settle();
 };
 const makeReady = async (pod: Pod, since = cluster.clock.now()) => {
   const lastTransitionTime = new Date(since).toISOString().replace('.000', '');
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
-  await cluster.client.patch(kinds.pods, pod, 'merge', { status: { phase: 'Running', conditions } }, 'status');
+  await cluster.client
+    .kind(kinds.pods)
+    .subresource('status')
+    .patch(pod.metadata, 'merge', { status: { phase: 'Running', conditions } });
   await cluster.settle();
 };
 const eventsOf = async (name: string) => {
-  const events = await cluster.client.list(kinds.events, 'default');
+  const events = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
   return events
     .filter(({ involvedObject }) => involvedObject?.name === name)
     .map(({ reason, message, source }) => [source?.component, reason, message?.replace(/-[a-z0-9]{5}$/, '-?')]);
@@ -47,7 +51,7 @@ const eventsOf = async (name: string) => {
 describe('replicaset-controller', () => {
   it('creates pods of the template, which it controls, and reports them in the status', async () => {
     const client = await start();
-    const { metadata } = await client.create(kinds.replicaSets, set(2));
+    const { metadata } = await client.kind(kinds.replicaSets).create(set(2));
     await cluster.settle();
     const pods = await podsOf();
     expect(pods).toHaveLength(2);
@@ -76,24 +80,31 @@ describe('replicaset-controller', () => {
   it('adopts orphans that it selects, and releases pods that it no longer selects', async () => {
     const client = await start();
     const loose = { metadata: { namespace: 'default', name: 'loose', labels }, spec: template.spec };
-    await client.create(kinds.pods, loose);
-    await client.create(kinds.replicaSets, set(2));
+    await client.kind(kinds.pods).create(loose);
+    await client.kind(kinds.replicaSets).create(set(2));
     await cluster.settle();
     expect(await podsOf()).toHaveLength(2);
-    expect((await client.get(kinds.pods, 'default', 'loose')).metadata.ownerReferences).toHaveLength(1);
-    await client.patch(kinds.pods, loose, 'merge', { metadata: { labels: { app: 'debug' } } });
+    expect(
+      (await client.kind(kinds.pods).get({ namespace: 'default', name: 'loose' })).metadata.ownerReferences,
+    ).toHaveLength(1);
+    await client.kind(kinds.pods).patch(loose.metadata, 'merge', { metadata: { labels: { app: 'debug' } } });
     await cluster.settle();
-    expect((await client.get(kinds.pods, 'default', 'loose')).metadata.ownerReferences).toBeUndefined();
+    expect(
+      (await client.kind(kinds.pods).get({ namespace: 'default', name: 'loose' })).metadata.ownerReferences,
+    ).toBeUndefined();
     expect(await podsOf()).toHaveLength(2);
   });
 
   it('replaces pods that are deleted or have ended', async () => {
     const client = await start();
-    await client.create(kinds.replicaSets, set(2));
+    await client.kind(kinds.replicaSets).create(set(2));
     await cluster.settle();
     const [first, second] = await podsOf();
-    await client.delete(kinds.pods, first as Pod, { gracePeriodSeconds: 0 });
-    await client.patch(kinds.pods, second as Pod, 'merge', { status: { phase: 'Failed' } }, 'status');
+    await client.kind(kinds.pods).delete((first as Pod).metadata, { gracePeriodSeconds: 0 });
+    await client
+      .kind(kinds.pods)
+      .subresource('status')
+      .patch((second as Pod).metadata, 'merge', { status: { phase: 'Failed' } });
     await cluster.settle();
     const pods = await podsOf();
     expect(pods.filter(({ status: { phase } = {} }) => phase !== 'Failed')).toHaveLength(2);
@@ -102,11 +113,11 @@ describe('replicaset-controller', () => {
 
   it('deletes pods that are not ready, and cheap ones, first', async () => {
     const client = await start();
-    await client.create(kinds.replicaSets, set(3));
+    await client.kind(kinds.replicaSets).create(set(3));
     await cluster.settle();
     const [cheap, ready] = await podsOf();
     const cost = { 'controller.kubernetes.io/pod-deletion-cost': '-5' };
-    await client.patch(kinds.pods, cheap as Pod, 'merge', { metadata: { annotations: cost } });
+    await client.kind(kinds.pods).patch((cheap as Pod).metadata, 'merge', { metadata: { annotations: cost } });
     await makeReady(cheap as Pod);
     await makeReady(ready as Pod);
     expect(await status()).toMatchObject({ readyReplicas: 2, availableReplicas: 2 });
@@ -120,7 +131,7 @@ describe('replicaset-controller', () => {
 
   it('counts pods as available when they have been ready for minReadySeconds', async () => {
     const client = await start();
-    await client.create(kinds.replicaSets, set(1, { minReadySeconds: 30 }));
+    await client.kind(kinds.replicaSets).create(set(1, { minReadySeconds: 30 }));
     await cluster.settle();
     const [pod] = await podsOf();
     await makeReady(pod as Pod);
@@ -136,13 +147,15 @@ describe('replicaset-controller', () => {
     const client = await start();
     const hard = { 'count/pods': '0' };
     const quota = { metadata: { namespace: 'default', name: 'none' }, spec: { hard } };
-    await client.create(kinds.resourceQuotas, quota);
-    await client.update(
-      kinds.resourceQuotas,
-      { ...(await client.get(kinds.resourceQuotas, 'default', 'none')), status: { hard, used: { 'count/pods': '0' } } },
-      'status',
-    );
-    await client.create(kinds.replicaSets, set(3));
+    await client.kind(kinds.resourceQuotas).create(quota);
+    await client
+      .kind(kinds.resourceQuotas)
+      .subresource('status')
+      .update({
+        ...(await client.kind(kinds.resourceQuotas).get({ namespace: 'default', name: 'none' })),
+        status: { hard, used: { 'count/pods': '0' } },
+      });
+    await client.kind(kinds.replicaSets).create(set(3));
     await cluster.settle();
     expect((await status())?.conditions).toEqual([
       {
@@ -155,7 +168,7 @@ describe('replicaset-controller', () => {
     ]);
     // One creation is attempted at first, not three, and one more when the status has changed.
     expect((await eventsOf('web')).map(([, reason]) => reason)).toEqual(['FailedCreate', 'FailedCreate']);
-    await client.delete(kinds.resourceQuotas, quota);
+    await client.kind(kinds.resourceQuotas).delete(quota.metadata);
     await cluster.advance(60_000);
     expect(await podsOf()).toHaveLength(3);
     expect((await status())?.conditions).toBeUndefined();
@@ -163,11 +176,11 @@ describe('replicaset-controller', () => {
 
   it('leaves the pods alone while it is being deleted', async () => {
     const client = await start();
-    await client.create(kinds.replicaSets, set(1));
+    await client.kind(kinds.replicaSets).create(set(1));
     await cluster.settle();
-    await client.delete(kinds.replicaSets, set(1), { propagationPolicy: 'Orphan' });
+    await client.kind(kinds.replicaSets).delete(set(1).metadata, { propagationPolicy: 'Orphan' });
     const [pod] = await podsOf();
-    await client.delete(kinds.pods, pod as Pod, { gracePeriodSeconds: 0 });
+    await client.kind(kinds.pods).delete((pod as Pod).metadata, { gracePeriodSeconds: 0 });
     await cluster.settle();
     expect(await podsOf()).toEqual([]);
   });
@@ -176,7 +189,7 @@ describe('replicaset-controller', () => {
 describe('replicationcontroller-controller', () => {
   it('keeps pods of replication controllers', async () => {
     const client = await start();
-    const { metadata } = await client.create(kinds.replicationControllers, {
+    const { metadata } = await client.kind(kinds.replicationControllers).create({
       metadata: { namespace: 'default', name: 'old' },
       spec: { replicas: 1, selector: labels, template },
     });

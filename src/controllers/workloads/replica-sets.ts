@@ -1,5 +1,5 @@
-import { kinds } from '../kinds.ts';
-import { selectorIn, selectorOfLabels } from '../selection.ts';
+import * as kinds from '../shared/kinds.ts';
+import { selectorIn, selectorOfLabels } from '../shared/selection.ts';
 import type { Controller } from '../types.ts';
 import { keepReplicas } from './replicas.ts';
 

@@ -1,10 +1,10 @@
 import { keyOf } from '../../client/index.ts';
 import { annotationOf, isStatus, jsonEqual, type LabelSelector, type Names } from '../../meta/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
-import { setCondition, withoutCondition } from '../conditions.ts';
-import type { Kind, Named } from '../kind.ts';
-import { kinds } from '../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../owners.ts';
+import { setCondition, withoutCondition } from '../shared/conditions.ts';
+import type { Kind, Named } from '../shared/kind.ts';
+import * as kinds from '../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../shared/owners.ts';
 import {
   createPod,
   deletePod,
@@ -13,7 +13,7 @@ import {
   type PodOwner,
   podFromTemplate,
   slowStart,
-} from '../pod-control.ts';
+} from '../shared/pod-control.ts';
 import {
   compareForDeletion,
   isActive,
@@ -22,8 +22,8 @@ import {
   isTerminating,
   type Pod,
   untilAvailable,
-} from '../pods.ts';
-import { findSelecting } from '../selection.ts';
+} from '../shared/pods.ts';
+import { findSelecting } from '../shared/selection.ts';
 import type { ControllerContext } from '../types.ts';
 
 /** What replica sets and replication controllers have in common. */
@@ -93,7 +93,7 @@ export function keepReplicas<T extends ReplicaOwner>(context: ControllerContext,
   });
   owners.onChange((owner, old) => queue.add(keyOf(owner ?? (old as T))));
   const { selectorOf } = of;
-  const select = findSelecting(context, { owners, selectorOf, found: (owner) => queue.add(keyOf(owner)) });
+  const select = findSelecting(context, { owners, selectorOf, onMatch: (owner) => queue.add(keyOf(owner)) });
   pods.onChange((pod, old) => {
     for (const state of [old, pod]) {
       const owner = state && findController(owners, state);
@@ -212,11 +212,17 @@ async function updateStatus<T extends ReplicaOwner>(
   const zeros = { fullyLabeledReplicas: 0, readyReplicas: 0, availableReplicas: 0 };
   if (jsonEqual({ ...zeros, ...owner.status } as never, next as never)) return owner;
   try {
-    return await client.update(kind, { ...owner, status: next } as NoInfer<T>, 'status');
+    return await client
+      .kind(kind)
+      .subresource('status')
+      .update({ ...owner, status: next } as NoInfer<T>);
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
     const { namespace = '', name = '' } = owner.metadata;
-    const live = await client.get(kind, namespace, name);
-    return client.update(kind, { ...live, status: next } as NoInfer<T>, 'status');
+    const live = await client.kind(kind).get({ namespace, name });
+    return client
+      .kind(kind)
+      .subresource('status')
+      .update({ ...live, status: next } as NoInfer<T>);
   }
 }

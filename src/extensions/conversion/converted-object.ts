@@ -19,15 +19,15 @@ import { textIn } from './review.ts';
  */
 export function acceptConverted(
   original: ApiObject,
-  given: Json | undefined,
+  convertedMetadata: Json | undefined,
   desired: string,
   which: string,
 ): ApiObject {
   const fail = (why: string) => new StatusError(500, '', why);
-  const kind = textIn(given, 'kind');
-  if (!isJsonObject(given ?? null) || kind === '')
-    throw fail(`Object 'Kind' is missing in '${stringifyJson(given ?? null)}'`);
-  const object = given as JsonObject;
+  const kind = textIn(convertedMetadata, 'kind');
+  if (!isJsonObject(convertedMetadata ?? null) || kind === '')
+    throw fail(`Object 'Kind' is missing in '${stringifyJson(convertedMetadata ?? null)}'`);
+  const object = convertedMetadata as JsonObject;
   const version = textIn(object, 'apiVersion');
   const invalid = (why: string) => fail(`${which} returned invalid object${why}`);
   if (version !== desired) {
@@ -39,8 +39,8 @@ export function acceptConverted(
     const [before, after] = [textIn(original.metadata, field), textIn(metadata, field)];
     if (before !== after) throw invalid(`: must have the same ${name}: ${before} != ${after}`);
   }
-  const fault = metadataFault(original.metadata, metadata);
-  if (fault !== undefined) throw fail(`${which} returned invalid metadata: ${fault}`);
+  const problem = metadataProblem(original.metadata, metadata);
+  if (problem !== undefined) throw fail(`${which} returned invalid metadata: ${problem}`);
   return { ...object, metadata: restored(original.metadata, metadata as JsonObject) } as ApiObject;
 }
 
@@ -51,12 +51,12 @@ const immutable = [
 ] as const;
 
 /** What is wrong with the metadata that a webhook returned; undefined when it is valid. */
-function metadataFault(original: JsonObject, given: Json | undefined): string | undefined {
-  if (given === undefined) return 'missing metadata in converted object';
-  if (!isJsonObject(given)) return `invalid metadata of type ${goType(given)} in converted object`;
+function metadataProblem(original: JsonObject, converted: Json | undefined): string | undefined {
+  if (converted === undefined) return 'missing metadata in converted object';
+  if (!isJsonObject(converted)) return `invalid metadata of type ${goType(converted)} in converted object`;
   return (
-    mapFault(original, given, 'labels', (labels) => errorsNow(validateLabels(labels, 'metadata.labels'))) ??
-    mapFault(original, given, 'annotations', (annotations) =>
+    mapProblem(original, converted, 'labels', (labels) => errorsNow(validateLabels(labels, 'metadata.labels'))) ??
+    mapProblem(original, converted, 'annotations', (annotations) =>
       errorsNow(validateAnnotations(annotations, 'metadata.annotation')),
     )
   );
@@ -66,8 +66,13 @@ type Validate = (map: {
   readonly [key: string]: string;
 }) => readonly { readonly field: string; readonly message: string }[];
 
-function mapFault(original: JsonObject, given: JsonObject, field: string, validate: Validate): string | undefined {
-  const map = given[field] ?? null;
+function mapProblem(
+  original: JsonObject,
+  converted: JsonObject,
+  field: string,
+  validate: Validate,
+): string | undefined {
+  const map = converted[field] ?? null;
   if (map === null) return undefined;
   if (!isJsonObject(map)) return `invalid metadata.${field} of type ${goType(map)} in converted object`;
   for (const [key, value] of Object.entries(map)) {

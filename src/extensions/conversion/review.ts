@@ -76,11 +76,11 @@ function* parsed(body: Uint8Array): Steps<JsonObject> {
 }
 
 function checkKind(review: JsonObject, apiVersion: string): void {
-  const given = { apiVersion: textIn(review, 'apiVersion'), kind: textIn(review, 'kind') };
-  if (given.apiVersion === apiVersion && given.kind === 'ConversionReview') return;
-  const { group = '', version = '' } = parseGroupVersion(given.apiVersion) ?? {};
+  const actual = { apiVersion: textIn(review, 'apiVersion'), kind: textIn(review, 'kind') };
+  if (actual.apiVersion === apiVersion && actual.kind === 'ConversionReview') return;
+  const { group = '', version = '' } = parseGroupVersion(actual.apiVersion) ?? {};
   const expected = `${apiVersion}, Kind=ConversionReview`;
-  throw new Error(`expected webhook response of ${expected}, got ${group}/${version}, Kind=${given.kind}`);
+  throw new Error(`expected webhook response of ${expected}, got ${group}/${version}, Kind=${actual.kind}`);
 }
 
 /** The text of a member; empty where there is none. */

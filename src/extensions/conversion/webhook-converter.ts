@@ -57,11 +57,11 @@ const versionIn = (apiVersion: string): string => apiVersion.slice(apiVersion.in
 function converterOf(options: WebhookConverterOptions): ConvertObjects {
   const { names, random, post, normalize } = options;
   const version = reviewVersionOf(options.reviewVersions);
-  return async (given, desired) => {
-    const [first] = given;
+  return async (originals, desired) => {
+    const [first] = originals;
     if (first === undefined) return [];
     if (version === undefined) throw new StatusError(500, '', 'no supported conversion review versions');
-    const objects = given.map((object) => {
+    const objects = originals.map((object) => {
       const copy = { ...object };
       normalize(copy);
       return copy;

@@ -2,19 +2,19 @@ import type { Structural } from '../structural.ts';
 
 /** A predicate that holds for a schema when `is` holds for it or for one below it. It looks at each schema once. */
 export function anywhere(is: (schema: Structural) => boolean): (schema: Structural) => boolean {
-  const known = new WeakMap<Structural, boolean>();
+  const results = new WeakMap<Structural, boolean>();
   const holds = (schema: Structural): boolean => {
-    let found = known.get(schema);
-    if (found === undefined) {
+    let result = results.get(schema);
+    if (result === undefined) {
       const { properties, additionalProperties, items } = schema;
-      found =
+      result =
         is(schema) ||
         (items !== undefined && holds(items)) ||
         (typeof additionalProperties === 'object' && holds(additionalProperties)) ||
         [...properties.values()].some(holds);
-      known.set(schema, found);
+      results.set(schema, result);
     }
-    return found;
+    return result;
   };
   return holds;
 }

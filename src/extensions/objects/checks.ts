@@ -4,26 +4,26 @@ import { Pace, type Steps } from '../../meta/index.ts';
 export const maxChecks = 4_000_000;
 /** The same for the explanation why a value is not valid, which takes several times as long for each. */
 export const maxExplained = 500_000;
-/** A text of so many characters counts as one more value. */
+/** A text counts as one more value for each of this many characters. */
 const charactersPerCheck = 64;
 
 class TooManyChecks extends Error {}
 const tooManyChecks = new TooManyChecks('too many values are compared with schemas');
 
-/** What one validation compares: at most so many values, and some of them in each step. */
+/** The limit on comparisons of one validation, spent in steps. */
 export class Checks {
-  #left: number;
+  #remaining: number;
   readonly #pace = new Pace();
   #due = false;
 
   constructor(limit: number) {
-    this.#left = limit;
+    this.#remaining = limit;
   }
 
   /** Counts the comparison of a value with a schema. Throws when there are too many. */
   count(checks = 1): void {
-    this.#left -= checks;
-    if (this.#left < 0) throw tooManyChecks;
+    this.#remaining -= checks;
+    if (this.#remaining < 0) throw tooManyChecks;
     if (this.#pace.over(checks)) this.#due = true;
   }
 

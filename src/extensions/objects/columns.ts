@@ -26,8 +26,8 @@ export const ageColumn: Declared = {
 
 /** The columns of the tables of a version: the name, then what the definition declares, or the age. */
 export function columnsOf(declared: readonly Declared[] | undefined): Column[] {
-  const shown = declared === undefined || declared.length === 0 ? [ageColumn] : declared;
-  return [nameColumn, ...shown.map(columnOf)];
+  const columns = declared === undefined || declared.length === 0 ? [ageColumn] : declared;
+  return [nameColumn, ...columns.map(columnOf)];
 }
 
 function columnOf({

@@ -165,8 +165,8 @@ function* fromStored(object: ApiObject, apiVersion: string, typeOf: TypeOf): Ste
   const changed = type !== undefined && (yield* type.normalizeStored(object));
   if (object.apiVersion === apiVersion) return changed;
   object.apiVersion = apiVersion;
-  const wanted = typeOf(apiVersion);
-  if (wanted !== undefined) yield* wanted.prune(object);
+  const customType = typeOf(apiVersion);
+  if (customType !== undefined) yield* customType.prune(object);
   return true;
 }
 
@@ -182,10 +182,16 @@ function subresourcesOf(
   kind: string,
   { status, scale }: NonNullable<CustomResourceDefinitionVersion['subresources']>,
 ): Subresource[] {
-  const found: Subresource[] = [];
+  const subresources: Subresource[] = [];
   if (status !== undefined) {
-    found.push({ name: 'status', type: 'status', verbs: partVerbs, kind, resetFields: [['metadata'], ['spec']] });
+    subresources.push({
+      name: 'status',
+      type: 'status',
+      verbs: partVerbs,
+      kind,
+      resetFields: [['metadata'], ['spec']],
+    });
   }
-  if (scale !== undefined) found.push({ ...scaleOf(scale), verbs: partVerbs });
-  return found;
+  if (scale !== undefined) subresources.push({ ...scaleOf(scale), verbs: partVerbs });
+  return subresources;
 }

@@ -64,7 +64,7 @@ function* validateDefault(
 ): Steps<FieldError[]> {
   const { names, formOf, valuesOf, budget } = shared;
   const at = `${path}.default`;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const walk = { names, dropped: false, lenient: true, room: shared.room };
   try {
     normalize(formOf(schema), value, walk);
@@ -74,9 +74,9 @@ function* validateDefault(
     return [fieldError.forbidden(at, why)];
   }
   shared.room = walk.room;
-  if (walk.dropped && !mayHaveUnknown) found.push(fieldError.invalid(at, value, 'must not have unknown fields'));
+  if (walk.dropped && !mayHaveUnknown) errors.push(fieldError.invalid(at, value, 'must not have unknown fields'));
   const embedded = yield* validateEmbedded(schema, value, names, at);
-  if (embedded.length > 0) return [...found, ...embedded];
+  if (embedded.length > 0) return [...errors, ...embedded];
   const invalid = yield* validateValue(valuesOf(schema.schema), value, at);
-  return [...found, ...(invalid.length > 0 ? invalid : yield* validateDefaultByRules(schema, at, budget))];
+  return [...errors, ...(invalid.length > 0 ? invalid : yield* validateDefaultByRules(schema, at, budget))];
 }

@@ -24,9 +24,9 @@ const metadataVisits = 50;
 
 /** What is wrong with `apiVersion`, `kind` and `metadata` of the embedded resources of a value. */
 export function* validateEmbedded(schema: Structural, value: Json, names: Names, path = ''): Steps<FieldError[]> {
-  const found: Found = { names, errors: [], pace: new Pace() };
-  yield* check(schema, value, path, found);
-  return found.errors;
+  const findings: Found = { names, errors: [], pace: new Pace() };
+  yield* check(schema, value, path, findings);
+  return findings.errors;
 }
 
 interface Found {
@@ -35,25 +35,25 @@ interface Found {
   readonly pace: Pace;
 }
 
-function* check(schema: Structural, value: Json, path: string, found: Found): Steps<void> {
+function* check(schema: Structural, value: Json, path: string, findings: Found): Steps<void> {
   if (!mayHoldEmbedded(schema)) return;
-  if (found.pace.over()) yield;
+  if (findings.pace.over()) yield;
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return;
-    for (let i = 0; i < value.length; i++) yield* check(items, value[i] as Json, `${path}[${i}]`, found);
+    for (let i = 0; i < value.length; i++) yield* check(items, value[i] as Json, `${path}[${i}]`, findings);
   } else if (isJsonObject(value)) {
     const { properties, additionalProperties: additional } = schema;
     if (schema.embeddedResource) {
       // The check of metadata takes as long as that of many other values.
-      if (found.pace.over(metadataVisits)) yield;
-      checkEmbedded(value, path === '' ? '' : `${path}.`, found);
+      if (findings.pace.over(metadataVisits)) yield;
+      checkEmbedded(value, path === '' ? '' : `${path}.`, findings);
     }
     for (const key in value) {
       const item = value[key] as Json;
       const property = properties.get(key);
-      if (property !== undefined) yield* check(property, item, path === '' ? key : `${path}.${key}`, found);
-      else if (typeof additional === 'object') yield* check(additional, item, `${path}[${key}]`, found);
+      if (property !== undefined) yield* check(property, item, path === '' ? key : `${path}.${key}`, findings);
+      else if (typeof additional === 'object') yield* check(additional, item, `${path}[${key}]`, findings);
     }
   }
 }
@@ -91,7 +91,7 @@ function checkMetadata(metadata: Json, path: string, names: Names, errors: Field
     return;
   }
   const { name = '', namespace = '' } = decoded;
-  const named = name === '' ? { ...decoded, name: 'fakename' } : decoded;
+  const namedMetadata = name === '' ? { ...decoded, name: 'fakename' } : decoded;
   const rules = { namespaced: namespace !== '', nameRule: pathSegmentName };
-  for (const error of errorsNow(validateObjectMeta(named, rules, path))) errors.push(error);
+  for (const error of errorsNow(validateObjectMeta(namedMetadata, rules, path))) errors.push(error);
 }

@@ -1,7 +1,7 @@
 import { countCodePoints, isJsonObject, type Json, type JsonObject, quote, type Steps } from '../../meta/index.ts';
 import type { Checks } from './checks.ts';
 import type { Correlation } from './correlation.ts';
-import { Outcome } from './faults.ts';
+import { Outcome } from './schema-violations.ts';
 import {
   exceeds,
   hasDuplicates,
@@ -39,7 +39,7 @@ function* explain(schema: ValueSchema, explained: Explained): Steps<Outcome> {
   }
   if (types.length > 0 || format !== '') {
     if (hasType(schema, value)) outcome.matches++;
-    else outcome.add(typeFault(schema, value, path));
+    else outcome.add(typeViolation(schema, value, path));
     outcome.matches++;
   }
   yield* explainCombined(schema, explained, outcome);
@@ -82,7 +82,7 @@ const wrongType = (path: string, expected: string, value: string) =>
   ({ kind: 'type', path, value, why: `${path} in body must be of type ${expected}: ${quote(value)}` }) as const;
 
 /** For a number, boolean or object in place of text, the message names the format. */
-function typeFault({ types, format }: ValueSchema, value: Json, path: string) {
+function typeViolation({ types, format }: ValueSchema, value: Json, path: string) {
   const type = typeOf(value);
   if (format === '' || type === 'string' || type === 'array') return wrongType(path, types.join(','), type);
   return wrongType(path, format, type === 'integer' ? 'int64' : type === 'number' ? 'float64' : '');
@@ -93,7 +93,7 @@ function* explainEnum({ enum: values }: ValueSchema, value: Json, path: string, 
   outcome.add({ kind: 'notSupported', path, value, values: values.all });
 }
 
-/** At most one fault. */
+/** At most one violation. */
 function* explainText(schema: ValueSchema, text: string, { path, checks }: Explained, outcome: Outcome): Steps<void> {
   const { maxLength, minLength, pattern, format, formatted } = schema;
   const length = countCodePoints(text);
@@ -101,8 +101,8 @@ function* explainText(schema: ValueSchema, text: string, { path, checks }: Expla
   if (maxLength !== undefined && length > maxLength) outcome.add({ kind: 'tooLong', path, max: maxLength });
   else if (minLength !== undefined && length < minLength) invalid(`should be at least ${minLength} chars long`);
   else if (pattern !== undefined && !(yield* matches(schema, text, checks))) {
-    const { source, fault } = pattern;
-    invalid(`should match '${fault === '' ? source : `${source}, but pattern is invalid: ${fault}`}'`);
+    const { source, error } = pattern;
+    invalid(`should match '${error === '' ? source : `${source}, but pattern is invalid: ${error}`}'`);
   }
   outcome.matches++;
   if (formatted === undefined) return;
@@ -233,8 +233,8 @@ function* explainCombined(
     const outcomes = yield* outcomesOf(oneOf);
     const valid = outcomes.filter(({ isValid }) => isValid);
     if (valid.length !== 1) {
-      const found = valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`;
-      whole(`must validate one and only one schema (oneOf). ${found}`);
+      const summary = valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`;
+      whole(`must validate one and only one schema (oneOf). ${summary}`);
     }
     if (valid.length <= 1) outcome.merge(valid[0] ?? best(outcomes));
   }

@@ -30,11 +30,11 @@ interface Found {
  * @throws StatusError 400 for embedded resources that cannot be decoded
  */
 export function* inspect(form: NormalForm, object: JsonObject, names: Names): Steps<Path[]> {
-  const found: Found = { names, pruned: [], embedded: [], pace: new Pace() };
+  const findings: Found = { names, pruned: [], embedded: [], pace: new Pace() };
   for (const key of Object.keys(object)) {
-    if (!isTypeMember(key)) yield* inspectMember(form, key, object[key] as Json, [key], found);
+    if (!isTypeMember(key)) yield* inspectMember(form, key, object[key] as Json, [key], findings);
   }
-  return [...sorted(found.pruned), ...sorted(found.embedded)];
+  return [...sorted(findings.pruned), ...sorted(findings.embedded)];
 }
 
 const sorted = (paths: Path[]): Path[] =>
@@ -43,23 +43,23 @@ const sorted = (paths: Path[]): Path[] =>
     .sort((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)))
     .map(({ path }) => path);
 
-function* inspectValue(form: NormalForm, value: Json, path: (string | number)[], found: Found): Steps<void> {
-  if (isJsonObject(value)) yield* inspectObject(form, value, path, found);
+function* inspectValue(form: NormalForm, value: Json, path: (string | number)[], findings: Found): Steps<void> {
+  if (isJsonObject(value)) yield* inspectObject(form, value, path, findings);
   else if (Array.isArray(value) && form.items !== undefined) {
     for (let i = 0; i < value.length; i++) {
       path.push(i);
-      yield* inspectValue(form.items, value[i] as Json, path, found);
+      yield* inspectValue(form.items, value[i] as Json, path, findings);
       path.pop();
     }
   }
 }
 
-function* inspectObject(form: NormalForm, object: JsonObject, path: (string | number)[], found: Found): Steps<void> {
+function* inspectObject(form: NormalForm, object: JsonObject, path: (string | number)[], findings: Found): Steps<void> {
   const keys = Object.keys(object);
-  if (found.pace.over(keys.length)) yield;
+  if (findings.pace.over(keys.length)) yield;
   for (const key of keys) {
     path.push(key);
-    yield* inspectMember(form, key, object[key] as Json, path, found);
+    yield* inspectMember(form, key, object[key] as Json, path, findings);
     path.pop();
   }
 }
@@ -69,17 +69,17 @@ function* inspectMember(
   key: string,
   item: Json,
   path: (string | number)[],
-  found: Found,
+  findings: Found,
 ): Steps<void> {
-  if (found.pace.over()) yield;
+  if (findings.pace.over()) yield;
   const reserved = form.embedded && isTypeMember(key);
-  if (reserved) yield* inspectTypeMember(key, item, path, found);
+  if (reserved) yield* inspectTypeMember(key, item, path, findings);
   const member = memberForm(form, key);
-  if (member !== undefined) yield* inspectValue(member, item, path, found);
-  else if (!form.keepsUnknown && !reserved && found.pruned.length < MAX_UNKNOWN) found.pruned.push([...path]);
+  if (member !== undefined) yield* inspectValue(member, item, path, findings);
+  else if (!form.keepsUnknown && !reserved && findings.pruned.length < MAX_UNKNOWN) findings.pruned.push([...path]);
 }
 
-function* inspectTypeMember(key: string, item: Json, path: readonly (string | number)[], found: Found): Steps<void> {
+function* inspectTypeMember(key: string, item: Json, path: readonly (string | number)[], findings: Found): Steps<void> {
   const reject = (why: string) => {
     const { field, message } = fieldError.invalid(formatPath(path), item, why);
     return statusError.badRequest(`${field}: ${message}`);
@@ -89,8 +89,8 @@ function* inspectTypeMember(key: string, item: Json, path: readonly (string | nu
     return;
   }
   try {
-    for (const unknown of (yield* compile(ObjectMeta, found.names).decodeInSteps(item ?? {})).unknown) {
-      if (found.embedded.length < MAX_UNKNOWN) found.embedded.push([...path, ...unknown]);
+    for (const unknown of (yield* compile(ObjectMeta, findings.names).decodeInSteps(item ?? {})).unknown) {
+      if (findings.embedded.length < MAX_UNKNOWN) findings.embedded.push([...path, ...unknown]);
     }
   } catch (error) {
     throw reject(error instanceof Error ? error.message : String(error));

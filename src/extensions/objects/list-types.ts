@@ -15,9 +15,9 @@ import { anywhere } from './anywhere.ts';
 
 /** The duplicates in the lists of type `set` and `map` of a value. `path` is that of the value, empty at the top. */
 export function* validateListTypes(schema: Structural, value: Json, path = ''): Steps<FieldError[]> {
-  const found: Found = { errors: [], pace: new Pace() };
-  yield* check(schema, value, path, found);
-  return found.errors;
+  const findings: Found = { errors: [], pace: new Pace() };
+  yield* check(schema, value, path, findings);
+  return findings.errors;
 }
 
 interface Found {
@@ -25,22 +25,22 @@ interface Found {
   readonly pace: Pace;
 }
 
-function* check(schema: Structural, value: Json, path: string, found: Found): Steps<void> {
+function* check(schema: Structural, value: Json, path: string, findings: Found): Steps<void> {
   if (!mayHoldListTypes(schema)) return;
-  if (found.pace.over()) yield;
+  if (findings.pace.over()) yield;
   if (Array.isArray(value)) {
-    if (schema.listType === 'set') yield* checkSet(value, path, found);
-    else if (schema.listType === 'map') yield* checkMap(schema, value, path, found);
+    if (schema.listType === 'set') yield* checkSet(value, path, findings);
+    else if (schema.listType === 'map') yield* checkMap(schema, value, path, findings);
     const { items } = schema;
     if (items === undefined || !mayHoldListTypes(items)) return;
-    for (let i = 0; i < value.length; i++) yield* check(items, value[i] as Json, `${path}[${i}]`, found);
+    for (let i = 0; i < value.length; i++) yield* check(items, value[i] as Json, `${path}[${i}]`, findings);
   } else if (isJsonObject(value)) {
     const { properties, additionalProperties: additional } = schema;
     for (const key in value) {
       const property = properties.get(key);
       const item = value[key] as Json;
-      if (additional !== undefined && additional !== true) yield* check(additional, item, `${path}[${key}]`, found);
-      if (property !== undefined) yield* check(property, item, path === '' ? key : `${path}.${key}`, found);
+      if (additional !== undefined && additional !== true) yield* check(additional, item, `${path}[${key}]`, findings);
+      if (property !== undefined) yield* check(property, item, path === '' ? key : `${path}.${key}`, findings);
     }
   }
 }
@@ -50,19 +50,19 @@ const mayHoldListTypes = anywhere(({ listType }) => listType === 'set' || listTy
 
 const asItIs = (item: Json): Json => item;
 
-function* checkSet(list: readonly Json[], path: string, found: Found): Steps<void> {
-  yield* reportSecondOnes(list, asItIs, path, found);
+function* checkSet(list: readonly Json[], path: string, findings: Found): Steps<void> {
+  yield* reportSecondOnes(list, asItIs, path, findings);
 }
 
-function* checkMap({ listMapKeys }: Structural, list: readonly Json[], path: string, found: Found): Steps<void> {
+function* checkMap({ listMapKeys }: Structural, list: readonly Json[], path: string, findings: Found): Steps<void> {
   const stray = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (stray >= 0) {
     const why = 'must be an object for an array of list-type map';
-    found.errors.push(fieldError.invalid(`${path}[${stray}]`, list[stray], why));
+    findings.errors.push(fieldError.invalid(`${path}[${stray}]`, list[stray], why));
     return;
   }
   const keyOf = (item: Json): Json => keysOf(item as JsonObject | null, listMapKeys);
-  yield* reportSecondOnes(list, keyOf, path, found);
+  yield* reportSecondOnes(list, keyOf, path, findings);
 }
 
 function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {

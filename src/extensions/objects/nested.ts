@@ -4,8 +4,8 @@ import { isInt64 } from './value-schema.ts';
 /** The field names of a path such as `.spec.replicas`. */
 export const fieldNames = (path: string): string[] => path.replace(/^\./, '').split('.');
 
-/** A nested field: a value of the expected type, undefined where it is absent, or the fault that it cannot be read with. */
-export type Nested<T> = { readonly value: T | undefined; readonly fault?: undefined } | { readonly fault: string };
+/** A nested field: a value of the expected type, undefined if it is absent, or the reason why it cannot be read. */
+export type Nested<T> = { readonly value: T | undefined; readonly problem?: undefined } | { readonly problem: string };
 
 export const nestedInteger = (object: JsonObject, names: readonly string[]): Nested<number> =>
   nested(object, names, 'int64', (value) =>
@@ -25,8 +25,8 @@ function nested<T>(
   for (const name of names) {
     if (!isJsonObject(current)) {
       if (current === null) return { value: undefined };
-      const found = `${shown(current)} is of the type ${typeName(current)}, expected map[string]interface {}`;
-      return { fault: `.${names.join('.')} accessor error: ${found}` };
+      const mismatch = `${formatValue(current)} is of the type ${typeName(current)}, expected map[string]interface {}`;
+      return { problem: `.${names.join('.')} accessor error: ${mismatch}` };
     }
     const next: Json | undefined = getKey(current, name);
     if (next === undefined) return { value: undefined };
@@ -34,12 +34,12 @@ function nested<T>(
   }
   const value = read(current);
   if (value !== undefined) return { value };
-  const found = `${shown(current)} is of the type ${typeName(current)}, expected ${type}`;
-  return { fault: `.${names.join('.')} accessor error: ${found}` };
+  const mismatch = `${formatValue(current)} is of the type ${typeName(current)}, expected ${type}`;
+  return { problem: `.${names.join('.')} accessor error: ${mismatch}` };
 }
 
 /** A value as messages show it. */
-function shown(value: Json): string {
+function formatValue(value: Json): string {
   if (value === null) return '<nil>';
   return typeof value === 'object' ? JSON.stringify(value).slice(0, 256) : String(value).slice(0, 256);
 }

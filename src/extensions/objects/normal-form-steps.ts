@@ -37,13 +37,13 @@ function* normalizeInSteps(form: NormalForm, value: Json, walk: Walk, pace: Pace
 
 function* normalListInSteps({ items }: NormalForm, list: Json[], walk: Walk, pace: Pace): Steps<Json[]> {
   if (items === undefined) return list;
-  const given = items.nullable || walk.prunesOnly === true ? undefined : items.default;
+  const defaultItem = items.nullable || walk.prunesOnly === true ? undefined : items.default;
   const out: Json[] = [];
   let changed = false;
   for (const item of list) {
     const normal =
-      item === null && given !== undefined
-        ? yield* freshInSteps(given, walk, pace)
+      item === null && defaultItem !== undefined
+        ? yield* freshInSteps(defaultItem, walk, pace)
         : yield* normalizeInSteps(items, item, walk, pace);
     if (normal !== item) changed = true;
     out.push(normal);
@@ -69,11 +69,11 @@ function* normalObjectInSteps(form: NormalForm, object: JsonObject, walk: Walk, 
     if (normal !== undefined) setKey(out, key, normal);
   }
   for (const [name, value] of defaults) {
-    const given = yield* freshInSteps(value, walk, pace);
+    const copy = yield* freshInSteps(value, walk, pace);
     setKey(
       out,
       name,
-      form.embedded && name === 'metadata' ? yield* metadataInSteps(given, inDefault(walk), pace) : given,
+      form.embedded && name === 'metadata' ? yield* metadataInSteps(copy, inDefault(walk), pace) : copy,
     );
   }
   return out;
@@ -94,15 +94,15 @@ export function* normalMemberInSteps(
   const isLong = weight >= largeWeight || member?.defaultsLargely === true;
   const hasForm = isMetadata ? item !== null : member !== undefined;
   if (!isLong || !hasForm) return normalMember(form, key, item, walk);
-  const given = isMetadata ? yield* metadataInSteps(item, walk, pace) : item;
-  if (member === undefined) return given;
-  if (given === null) {
+  const source = isMetadata ? yield* metadataInSteps(item, walk, pace) : item;
+  if (member === undefined) return source;
+  if (source === null) {
     const { nullable, default: value } = member;
     if (nullable || (value !== undefined && walk.prunesOnly === true)) return null;
     return value && (yield* freshInSteps(value, walk, pace));
   }
-  const normal = yield* normalizeInSteps(member, given, walk, pace);
-  return normal !== given && isMetadata ? yield* metadataInSteps(normal, inDefault(walk), pace) : normal;
+  const normal = yield* normalizeInSteps(member, source, walk, pace);
+  return normal !== source && isMetadata ? yield* metadataInSteps(normal, inDefault(walk), pace) : normal;
 }
 
 /** Metadata with defaults may have unknown fields. */
@@ -124,8 +124,8 @@ function* metadataInSteps(item: Json, walk: Walk, pace: Pace): Steps<Json> {
 const bytesPerVisit = 16;
 
 /** A default as a value that an object may own. @throws DefaultsTooLarge */
-export function* freshInSteps(given: Default, walk: Walk, pace: Pace): Steps<Json> {
-  spend(given, walk);
-  if (pace.over(1 + given.size / bytesPerVisit)) yield;
-  return yield* jsonCopyInSteps(given.value, pace);
+export function* freshInSteps(defaultValue: Default, walk: Walk, pace: Pace): Steps<Json> {
+  spend(defaultValue, walk);
+  if (pace.over(1 + defaultValue.size / bytesPerVisit)) yield;
+  return yield* jsonCopyInSteps(defaultValue.value, pace);
 }

@@ -63,7 +63,7 @@ export interface Walk {
   room: number;
 }
 
-/** The defaults that are to be set take more than the walk has room for. */
+/** The defaults to set exceed the remaining budget of the walk. */
 export class DefaultsTooLarge extends Error {}
 const defaultsTooLarge = new DefaultsTooLarge('the defaults take too much');
 
@@ -102,17 +102,17 @@ type Keeps = 'declared' | 'items' | 'all';
 
 export type ReadNormalForm = (schema: Structural, keeps?: Keeps) => NormalForm;
 
-/** Reads normal forms, each once. Defaults for which there is no room left within remain as they are declared. */
+/** Reads each normal form once. Defaults that exceed the budget for nested defaults remain as declared. */
 export function normalForms(names: Names): ReadNormalForm {
-  const known = { declared: new Map(), items: new Map(), all: new Map() } satisfies {
+  const cache = { declared: new Map(), items: new Map(), all: new Map() } satisfies {
     [keeps in Keeps]: Map<Structural, NormalForm>;
   };
   const walk: Walk = { names, dropped: false, lenient: true, room: maxDefaultedInSchema };
   const read: ReadNormalForm = (schema, keeps = 'declared') => {
-    let form: NormalForm | undefined = known[keeps].get(schema);
+    let form: NormalForm | undefined = cache[keeps].get(schema);
     if (form === undefined) {
       form = withDefault(readForm(schema, keeps, read), schema.default, walk);
-      known[keeps].set(schema, form);
+      cache[keeps].set(schema, form);
     }
     return form;
   };
@@ -173,11 +173,11 @@ const isAnyLarge = (properties: NormalForm['properties'], ...others: readonly (N
   others.some((form) => form?.defaultsLargely === true) ||
   [...properties.values()].some((form) => form.defaultsLargely);
 
-function withDefault(form: NormalForm, given: Json | undefined, walk: Walk): NormalForm {
-  if (given === undefined || given === null) return form;
-  let value: Json = given;
+function withDefault(form: NormalForm, defaultValue: Json | undefined, walk: Walk): NormalForm {
+  if (defaultValue === undefined || defaultValue === null) return form;
+  let value: Json = defaultValue;
   try {
-    value = normalize(form, given, walk);
+    value = normalize(form, defaultValue, walk);
   } catch (error) {
     if (!(error instanceof DefaultsTooLarge)) throw error;
   }
@@ -245,19 +245,19 @@ function normalObject(form: NormalForm, object: JsonObject, walk: Walk): JsonObj
 
 /** The normal form of a member; undefined when it is removed. */
 export function normalMember(form: NormalForm, key: string, item: Json, walk: Walk): Json | undefined {
-  const given = form.embedded ? typeMember(key, item, walk) : item;
+  const source = form.embedded ? typeMember(key, item, walk) : item;
   const member = memberForm(form, key);
   if (member === undefined) {
-    if (form.keepsUnknown || (form.embedded && isTypeMember(key))) return given;
+    if (form.keepsUnknown || (form.embedded && isTypeMember(key))) return source;
     walk.dropped = true;
     return undefined;
   }
-  if (given === null) {
+  if (source === null) {
     return member.nullable ? null : defaultOf(member, walk);
   }
-  if (typeof given !== 'object') return given;
-  const normal = normalize(member, given, walk);
-  return normal !== given && form.embedded && key === 'metadata' ? defaultedMetadata(normal, walk) : normal;
+  if (typeof source !== 'object') return source;
+  const normal = normalize(member, source, walk);
+  return normal !== source && form.embedded && key === 'metadata' ? defaultedMetadata(normal, walk) : normal;
 }
 
 /** The form of a member; undefined: the schema does not declare it. */
@@ -305,9 +305,9 @@ function membersBefore(object: JsonObject, end: string): JsonObject {
 }
 
 /** A default as a value that an object may own. @throws DefaultsTooLarge */
-export function fresh(given: Default, walk: Walk): Json {
-  spend(given, walk);
-  const { value } = given;
+export function fresh(defaultValue: Default, walk: Walk): Json {
+  spend(defaultValue, walk);
+  const { value } = defaultValue;
   return typeof value === 'object' ? jsonCopy(value) : value;
 }
 

@@ -27,7 +27,7 @@ function* publish(structural: Structural, publisher: Publisher): Steps<JsonObjec
   if (pace.over()) yield;
   const { properties, items, additionalProperties: values, embeddedResource, preserveUnknownFields } = structural;
   const { properties: _, items: __, additionalProperties: ___, ...schema } = structural.schema;
-  // Version 2 has no nullable values, and clients refuse unknown fields beside declared ones.
+  // Version 2 has no nullable values, and clients reject unknown fields next to declared ones.
   const nullable = dialect === 'v2' && structural.nullable;
   const unknown = dialect === 'v2' && preserveUnknownFields;
   if (dialect === 'v2') reduce(schema, structural);
@@ -55,9 +55,11 @@ function reduce(schema: JsonObject, structural: Structural): void {
   const { required } = schema;
   if (!Array.isArray(required)) return;
   const valuesAreNullable = typeof values === 'object' && values.nullable;
-  const left = valuesAreNullable ? [] : required.filter((name) => properties.get(name as string)?.nullable !== true);
-  if (left.length === 0) delete schema['required'];
-  else schema['required'] = left;
+  const requiredNames = valuesAreNullable
+    ? []
+    : required.filter((name) => properties.get(name as string)?.nullable !== true);
+  if (requiredNames.length === 0) delete schema['required'];
+  else schema['required'] = requiredNames;
 }
 
 function addTypeFields(schema: JsonObject, dialect: Dialect, names: Names): void {

@@ -23,17 +23,17 @@ export function* validatePatterns(schema: JsonObject, path: string): Steps<Field
     const limit = `its ${patterns.size} different patterns take ${size} instructions when they are compiled, of at most ${maxKeptPatterns}`;
     return [fieldError.forbidden(path, limit)];
   }
-  const faults = new Map<string, string>();
+  const errorsByPattern = new Map<string, string>();
   for (const pattern of patterns) {
-    const fault = faultOf(pattern);
-    if (fault !== undefined) faults.set(pattern, fault);
+    const error = problemOf(pattern);
+    if (error !== undefined) errorsByPattern.set(pattern, error);
     yield;
   }
   return places
-    .filter(([, pattern]) => faults.has(pattern))
+    .filter(([, pattern]) => errorsByPattern.has(pattern))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([at, pattern]) =>
-      fieldError.invalid(at, pattern, `must be a valid regular expression, but isn't: ${faults.get(pattern)}`),
+      fieldError.invalid(at, pattern, `must be a valid regular expression, but isn't: ${errorsByPattern.get(pattern)}`),
     );
 }
 
@@ -41,13 +41,13 @@ type Place = readonly [path: string, pattern: string];
 
 /** All patterns of a schema, with their paths. */
 function* patternsOf(schema: JsonObject, path: string): Steps<Place[]> {
-  const found: Place[] = [];
+  const places: Place[] = [];
   const pace = new Pace();
   function* visit(value: Json | undefined, path: string): Steps<void> {
     if (!isJsonObject(value)) return;
     if (pace.over()) yield;
     const pattern = getKey(value, 'pattern');
-    if (typeof pattern === 'string') found.push([`${path}.pattern`, pattern]);
+    if (typeof pattern === 'string') places.push([`${path}.pattern`, pattern]);
     for (const key of ['items', 'additionalProperties', 'not']) yield* visit(getKey(value, key), `${path}.${key}`);
     const properties = getKey(value, 'properties');
     for (const name of isJsonObject(properties) ? Object.keys(properties) : []) {
@@ -59,11 +59,11 @@ function* patternsOf(schema: JsonObject, path: string): Steps<Place[]> {
     }
   }
   yield* visit(schema, path);
-  return found;
+  return places;
 }
 
-/** Why a pattern is no regular expression; undefined where it is one. */
-function faultOf(pattern: string): string | undefined {
+/** Why a pattern is not a regular expression; undefined for a valid one. */
+function problemOf(pattern: string): string | undefined {
   try {
     compileRegex(pattern);
     return undefined;

@@ -13,19 +13,19 @@ export interface ReadSchema {
 }
 
 export function readSchema(schema: JsonObject, names: Names): ReadSchema {
-  let known: Structural | undefined;
+  let cachedSchema: Structural | undefined;
   let form: NormalForm | undefined;
   let values: ValueSchema | undefined;
   const structural = () => {
-    known ??= structuralOf(schema, names);
-    return known;
+    cachedSchema ??= structuralOf(schema, names);
+    return cachedSchema;
   };
   // Others may read the same between two steps: what is known first stays.
   function* steps(): Steps<void> {
-    const read = known ?? (yield* structuralInSteps(schema, names));
-    known ??= read;
-    const made = form ?? (yield* normalFormInSteps(known, names));
-    form ??= made;
+    const read = cachedSchema ?? (yield* structuralInSteps(schema, names));
+    cachedSchema ??= read;
+    const normalForm = form ?? (yield* normalFormInSteps(cachedSchema, names));
+    form ??= normalForm;
     const valid = values ?? (yield* valueSchemaInSteps(schema, names));
     values ??= valid;
   }

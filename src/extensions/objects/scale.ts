@@ -56,28 +56,28 @@ export function scaleOf(paths: ScalePaths): Omit<ProjectionSubresource, 'verbs'>
 }
 
 /** @throws StatusError 500 for a value of the wrong type */
-function readable<T>({ fault, ...found }: Nested<T>): T | undefined {
-  if (fault !== undefined) throw statusError.internal(fault);
-  return (found as { readonly value: T | undefined }).value;
+function readable<T>(field: Nested<T>): T | undefined {
+  if (field.problem !== undefined) throw statusError.internal(field.problem);
+  return field.value;
 }
 
-/** What is wrong with the fields that the `scale` subresource shows. */
+/** The errors of the spec fields that the `scale` subresource exposes. */
 export function validateScaleSpec(object: JsonObject, { specReplicasPath = '' }: ScalePaths): FieldError[] {
   return validateReplicas(object, specReplicasPath);
 }
 
 export function validateScaleStatus(object: JsonObject, paths: ScalePaths): FieldError[] {
   const { statusReplicasPath = '', labelSelectorPath } = paths;
-  const found = validateReplicas(object, statusReplicasPath);
-  if (labelSelectorPath === undefined) return found;
-  const { fault } = nestedText(object, fieldNames(labelSelectorPath));
-  return fault === undefined ? found : [...found, fieldError.invalid(labelSelectorPath, '', fault)];
+  const errors = validateReplicas(object, statusReplicasPath);
+  if (labelSelectorPath === undefined) return errors;
+  const { problem } = nestedText(object, fieldNames(labelSelectorPath));
+  return problem === undefined ? errors : [...errors, fieldError.invalid(labelSelectorPath, '', problem)];
 }
 
 function validateReplicas(object: JsonObject, path: string): FieldError[] {
-  const found = nestedInteger(object, fieldNames(path));
-  if (found.fault !== undefined) return [fieldError.invalid(path, 0, found.fault)];
-  const { value = 0 } = found;
+  const field = nestedInteger(object, fieldNames(path));
+  if (field.problem !== undefined) return [fieldError.invalid(path, 0, field.problem)];
+  const { value = 0 } = field;
   if (value < 0) return [fieldError.invalid(path, value, 'should be a non-negative integer')];
   if (value <= MAX_REPLICAS) return [];
   return [fieldError.invalid(path, value, `should be less than or equal to ${MAX_REPLICAS}`)];

@@ -64,9 +64,9 @@ export function strategyOf(options: StrategyOptions): Strategy {
   ): Steps<readonly FieldError[]> {
     const isStatus = before.part === 'status' && old !== undefined;
     const own = yield* fieldErrorsInSteps(isStatus ? validateStatus(object, old) : validateWhole(object, old));
-    const found = [...before.found, ...own];
+    const errors = [...before.found, ...own];
     const { warnings } = context;
-    const byRules = yield* validateByRules(structural(), { object, old, ratcheting, found, warnings });
+    const byRules = yield* validateByRules(structural(), { object, old, ratcheting, errors, warnings });
     return [...own, ...byRules];
   }
   return {
@@ -94,10 +94,10 @@ function finalizerWarnings(object: ApiObject, old: ApiObject | undefined, { prod
     .filter((finalizer) => !before.has(finalizer))
     .sort()
     .flatMap((finalizer) => {
-      const faults = qualifiedName(finalizer).map((why) => `metadata.finalizers: ${quote(finalizer)}: ${why}`);
-      if (finalizer.includes('/') || standard.has(finalizer)) return faults;
+      const problems = qualifiedName(finalizer).map((why) => `metadata.finalizers: ${quote(finalizer)}: ${why}`);
+      if (finalizer.includes('/') || standard.has(finalizer)) return problems;
       const path = finalizer.includes('.') ? ' including a path (/)' : '';
       const why = `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`;
-      return [...faults, `metadata.finalizers: ${quote(finalizer)}: ${why}`];
+      return [...problems, `metadata.finalizers: ${quote(finalizer)}: ${why}`];
     });
 }

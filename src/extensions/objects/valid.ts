@@ -15,8 +15,8 @@ const longText = 4_096;
 
 /** Whether a value is valid. `explain` says why it is not: the two always agree. */
 export function* isValid(schema: ValueSchema, value: Json, checks: Checks): Steps<boolean> {
-  const known = isScalarValid(schema, value, checks);
-  if (known !== undefined) return known;
+  const scalarResult = isScalarValid(schema, value, checks);
+  if (scalarResult !== undefined) return scalarResult;
   checks.count();
   if (checks.due) yield;
   if (value === null && !isNullValid(schema)) return false;
@@ -214,7 +214,7 @@ function* fulfils({ allOf, anyOf, oneOf, not }: ValueSchema, value: Json, checks
   return not === undefined || !(yield* isValid(not, value, checks));
 }
 
-/** How many of the schemas a value is valid by; at most so many. */
+/** The number of schemas that the value satisfies, counted up to a maximum. */
 function* countValid(schemas: readonly ValueSchema[], value: Json, checks: Checks, most: number): Steps<number> {
   let count = 0;
   for (const schema of schemas) {

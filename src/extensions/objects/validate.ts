@@ -3,8 +3,8 @@ import type { Structural } from '../structural.ts';
 import { maxChecks, maxExplained, withinChecks } from './checks.ts';
 import type { Correlation } from './correlation.ts';
 import { explainWhole } from './explain.ts';
-import { errorOf } from './faults.ts';
 import { validateListTypes } from './list-types.ts';
+import { errorOf } from './schema-violations.ts';
 import { isValid } from './valid.ts';
 import type { ValueSchema } from './value-schema.ts';
 
@@ -25,7 +25,7 @@ export function* validateValue(
     return refused(`takes more than ${maxChecks} comparisons of values with schemas to validate`);
   const outcome = yield* withinChecks(maxExplained, (checks) => explainWhole(schema, value, correlation, checks));
   if (outcome === undefined) return refused('does not match its schema, which takes too many comparisons to explain');
-  return Array.from(outcome.faults, (fault) => errorOf(fault, base));
+  return Array.from(outcome.violations, (violation) => errorOf(violation, base));
 }
 
 /** The errors of the lists of an object that were unique before: none when those of the old object were not. */

@@ -54,7 +54,7 @@ export interface Pattern {
   readonly matches: (text: string) => boolean;
   readonly matchesInSteps: (text: string) => Steps<boolean>;
   /** Why the pattern is invalid; empty for a valid one. */
-  readonly fault: string;
+  readonly error: string;
 }
 
 export interface NumberRules {
@@ -119,12 +119,12 @@ function schemasBelow(schema: JsonObject): JsonObject[] {
 
 /** Reads schemas, and those below them, each once. */
 export function valueSchemas(names: Names): ReadValueSchema {
-  const known = new Map<JsonObject, ValueSchema>();
+  const schemas = new Map<JsonObject, ValueSchema>();
   const read: ReadValueSchema = (schema) => {
-    let values = known.get(schema);
+    let values = schemas.get(schema);
     if (values === undefined) {
       values = readSchema(schema, names, read);
-      known.set(schema, values);
+      schemas.set(schema, values);
     }
     return values;
   };
@@ -148,8 +148,8 @@ function readSchema(schema: JsonObject, { extension }: Names, read: ReadValueSch
       : typeof type === 'string' && type !== ''
         ? (singleTypes[type] ?? [type])
         : none;
-  const given = get('format');
-  const format = typeof given === 'string' ? knownFormat(given, types) : '';
+  const formatName = get('format');
+  const format = typeof formatName === 'string' ? knownFormat(formatName, types) : '';
   const values = listOf(get('enum'));
   return {
     types,
@@ -231,19 +231,19 @@ const nonEmpty = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? n
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
 
 function enumerationOf(all: readonly Json[]): Enumeration {
-  let known: Set<unknown> | undefined;
+  let allowedValues: Set<unknown> | undefined;
   return {
     all,
     scalars: new Set(all.filter((value) => typeof value !== 'object')),
     *identities() {
-      if (known !== undefined) return known;
+      if (allowedValues !== undefined) return allowedValues;
       const pace = new Pace();
-      const found = new Set<unknown>();
+      const values = new Set<unknown>();
       for (const value of all) {
-        if (typeof value === 'object' && value !== null) found.add(yield* identityInSteps(value, pace));
+        if (typeof value === 'object' && value !== null) values.add(yield* identityInSteps(value, pace));
       }
-      known = found;
-      return known;
+      allowedValues = values;
+      return allowedValues;
     },
   };
 }
@@ -251,15 +251,15 @@ function enumerationOf(all: readonly Json[]): Enumeration {
 /** An invalid pattern matches nothing. Compiled patterns are kept by the expression language, within its limits. */
 function patternOf(source: Json | undefined): Pattern | undefined {
   if (typeof source !== 'string' || source === '') return undefined;
-  let fault: string | undefined;
+  let compileError: string | undefined;
   const compiled = (): Regex | undefined => {
-    if (fault !== undefined && fault !== '') return undefined;
+    if (compileError !== undefined && compileError !== '') return undefined;
     try {
       const regex = compileRegex(source);
-      fault = '';
+      compileError = '';
       return regex;
     } catch (error) {
-      fault = failureOf(error);
+      compileError = failureOf(error);
       return undefined;
     }
   };
@@ -282,9 +282,9 @@ function patternOf(source: Json | undefined): Pattern | undefined {
         return false;
       }
     },
-    get fault() {
+    get error() {
       compiled();
-      return fault ?? '';
+      return compileError ?? '';
     },
   };
 }
@@ -304,9 +304,9 @@ function numberRules(schema: JsonObject, types: readonly string[], format: strin
   const type = only === 'integer' || only === 'number' ? only : '';
   const rules = { type, format: type === '' ? '' : format };
   const limit = (key: string): Limit | undefined => {
-    const given = getKey(schema, key);
-    if (typeof given !== 'number' && typeof given !== 'bigint') return undefined;
-    const value = Number(given);
+    const keyword = getKey(schema, key);
+    if (typeof keyword !== 'number' && typeof keyword !== 'bigint') return undefined;
+    const value = Number(keyword);
     return { value, fits: fits(value, rules) };
   };
   return {

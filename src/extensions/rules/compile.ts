@@ -72,12 +72,12 @@ export function* compileRule(
   const nothing = { rule, error: undefined, message: undefined, messageError: undefined, usesOldSelf: false };
   const unchecked = { ...nothing, expression: undefined, fieldPath: '' };
   if (rule.rule.trim() === '') return unchecked;
-  const of = (source: string, known: ReadonlySet<string> | undefined, to: Expected) =>
+  const of = (source: string, variables: ReadonlySet<string> | undefined, to: Expected) =>
     compileAs(
       source,
       rule,
       type,
-      known === undefined || known.has(source) ? storedExpressionLibraries : newExpressionLibraries,
+      variables === undefined || variables.has(source) ? storedExpressionLibraries : newExpressionLibraries,
       to,
     );
   const expression = yield* of(rule.rule, stored?.rules, expectedOfRule);

@@ -24,7 +24,7 @@ const maxCallCost = 1_000_000;
 export const maxObjectCost = 10_000_000;
 /** What evaluations may cost until other work gets a turn: a millisecond or so. */
 const maxTurnCost = 20_000;
-/** What any evaluation takes beside its cost. */
+/** The fixed time of any evaluation, in addition to its cost. */
 const callCost = 50;
 /** Of the result of a messageExpression, in bytes. */
 const maxMessage = 5 * 1024;
@@ -76,7 +76,7 @@ export function rulesNotChecked(errors: readonly FieldError[]): FieldError[] {
 interface Place {
   readonly path: string;
   readonly value: Json;
-  /** Undefined: there is no old value. */
+  /** Undefined without an old value. */
   readonly correlation: Correlation | undefined;
   /** Of the nearest value around it that has an old value. */
   readonly nearest: Correlation | undefined;
@@ -86,8 +86,8 @@ interface Place {
 function* isUnchanged({ path, correlation, nearest }: Place): Steps<boolean> {
   // Both were converted to the same type before they were compared.
   if (path === 'apiVersion' || path === 'kind') return false;
-  const known = correlation ?? nearest;
-  return known !== undefined && (yield* known.isUnchanged());
+  const knownCorrelation = correlation ?? nearest;
+  return knownCorrelation !== undefined && (yield* knownCorrelation.isUnchanged());
 }
 
 const childPath = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);

@@ -55,9 +55,9 @@ function unquote(token: string | undefined): string | undefined {
   if (inner === undefined) return undefined;
   let valid = true;
   const text = inner.replace(/\\(.)/gs, (_, letter: string) => {
-    const meant = escapes.get(letter);
-    if (meant === undefined) valid = false;
-    return meant ?? '';
+    const character = escapes.get(letter);
+    if (character === undefined) valid = false;
+    return character ?? '';
   });
   return valid ? text : undefined;
 }

@@ -1,13 +1,13 @@
 import { emptyStructural, type Structural } from '../structural.ts';
 
 const text: Structural = { ...emptyStructural, type: 'string', schema: { type: 'string' } };
-/** Names of objects have at most so many characters, which bounds the cost of rules about them. */
+/** Maximum length of the name of an object (characters), which bounds the cost of rules about it. */
 const maxName = 253;
 
 /** Text of at most `most` characters, or of what the schema declares where that is less. */
 function textUpTo(most: number, declared: Structural | undefined): Structural {
-  const given = declared?.schema['maxLength'];
-  const maxLength = typeof given === 'number' && given < most ? given : most;
+  const limit = declared?.schema['maxLength'];
+  const maxLength = typeof limit === 'number' && limit < most ? limit : most;
   return { ...text, schema: { type: 'string', maxLength } };
 }
 
@@ -30,18 +30,18 @@ const completed = new WeakMap<Structural, Structural>();
  */
 export function withIdentity(structural: Structural): Structural {
   if (declaresIdentity(structural)) return structural;
-  let known = completed.get(structural);
-  if (known === undefined) {
+  let cached = completed.get(structural);
+  if (cached === undefined) {
     const properties = new Map([
       ...structural.properties,
       ['kind', text],
       ['apiVersion', text],
       ['metadata', metadataOf(structural.properties.get('metadata'))],
     ]);
-    known = { ...structural, properties };
-    completed.set(structural, known);
+    cached = { ...structural, properties };
+    completed.set(structural, cached);
   }
-  return known;
+  return cached;
 }
 
 function declaresIdentity({ properties }: Structural): boolean {

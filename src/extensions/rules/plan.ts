@@ -67,18 +67,18 @@ const maxKept = 120_000;
 /** What a schema node takes beside them. */
 const overhead = 10;
 /** Those that are kept, in the order of their compilation, with the nodes of their syntax trees. */
-const kept = new Map<WeakRef<PlanNode>, number>();
+const retained = new Map<WeakRef<PlanNode>, number>();
 let keptSize = 0;
 
 function keep(node: PlanNode, size: number): void {
   const { reference } = node;
   const all = size + overhead;
-  keptSize += all - (kept.get(reference) ?? 0);
-  kept.delete(reference);
-  kept.set(reference, all);
-  for (const [oldest, its] of kept) {
+  keptSize += all - (retained.get(reference) ?? 0);
+  retained.delete(reference);
+  retained.set(reference, all);
+  for (const [oldest, its] of retained) {
     if (keptSize <= maxKept) break;
-    kept.delete(oldest);
+    retained.delete(oldest);
     keptSize -= its;
     oldest.deref()?.forget();
   }
@@ -91,12 +91,12 @@ const plans = new WeakMap<Structural, { readonly plan: PlanNode | undefined }>()
 
 /** The plan of a schema; undefined when it has no rules. */
 export function planOf(structural: Structural, isResource: boolean): PlanNode | undefined {
-  let known = plans.get(structural);
-  if (known === undefined) {
-    known = { plan: makePlan(structural, isResource) };
-    plans.set(structural, known);
+  let cached = plans.get(structural);
+  if (cached === undefined) {
+    cached = { plan: makePlan(structural, isResource) };
+    plans.set(structural, cached);
   }
-  return known.plan;
+  return cached.plan;
 }
 
 function makePlan(structural: Structural, isResource: boolean): PlanNode | undefined {
@@ -128,7 +128,7 @@ function* compile(structural: Structural, isResource: boolean): Steps<PlannedNod
   return { read: binding.read, rules, size };
 }
 
-/** A rule on values of which nothing is known. */
+/** A rule on values without a known type. */
 const unusable = (rule: Rule): PlannedRule => ({
   rule,
   program: undefined,

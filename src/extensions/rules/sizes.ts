@@ -35,12 +35,12 @@ const minSizes = new WeakMap<Structural, { readonly size: number | undefined }>(
 
 /** The size of the smallest JSON of a schema, in bytes; undefined for a schema that expressions cannot use. */
 export function minSizeOf(structural: Structural): number | undefined {
-  let known = minSizes.get(structural);
-  if (known === undefined) {
-    known = { size: measure(structural) };
-    minSizes.set(structural, known);
+  let cached = minSizes.get(structural);
+  if (cached === undefined) {
+    cached = { size: measure(structural) };
+    minSizes.set(structural, cached);
   }
-  return known.size;
+  return cached.size;
 }
 
 function measure(structural: Structural): number | undefined {

@@ -11,11 +11,11 @@ const object = (spec: number) => ({ metadata: { name: 'n' }, spec }) as unknown 
 function run(
   now: number,
   old?: number,
-  { ratcheting = true, found = [] as FieldError[], of = even as JsonObject } = {},
+  { ratcheting = true, errors = [] as FieldError[], of = even as JsonObject } = {},
 ) {
   const warnings = new Set<string>();
   const before = old === undefined ? undefined : object(old);
-  const steps = validateByRules(schema(of), { object: object(now), old: before, ratcheting, found, warnings });
+  const steps = validateByRules(schema(of), { object: object(now), old: before, ratcheting, errors, warnings });
   return {
     errors: atOnce(steps).map(({ field, message }) => `${field}: ${message}`),
     warnings: [...warnings],
@@ -41,7 +41,7 @@ describe('validation by rules', () => {
   });
 
   it('does not run after an error such as a missing field', () => {
-    const { errors } = run(3, undefined, { found: [fieldError.required('a')] });
+    const { errors } = run(3, undefined, { errors: [fieldError.required('a')] });
     expect(errors).toHaveLength(1);
     expect(errors?.[0]).toMatch(/^<nil>: .* some validation rules were not checked/);
   });

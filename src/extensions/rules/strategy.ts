@@ -10,7 +10,7 @@ export interface RuledWrite {
   /** A rule that an update breaks in what it does not change is a warning. */
   readonly ratcheting: boolean;
   /** The errors of all other validation. */
-  readonly found: readonly FieldError[];
+  readonly errors: readonly FieldError[];
   readonly warnings: Set<string>;
 }
 
@@ -18,8 +18,8 @@ export interface RuledWrite {
 export function* validateByRules(structural: Structural, write: RuledWrite): Steps<FieldError[]> {
   const validate = ruleValidator(structural);
   if (validate === undefined) return [];
-  const { object, old, ratcheting, found, warnings } = write;
-  const blocked = rulesNotChecked(found);
+  const { object, old, ratcheting, errors, warnings } = write;
+  const blocked = rulesNotChecked(errors);
   if (blocked.length > 0) return blocked;
   const correlation = old && new Correlation(object, old, structural);
   return yield* validate(object, correlation, ratcheting ? { warn: (text) => warnings.add(text) } : {});
@@ -33,6 +33,6 @@ export function* validateDefaultByRules(structural: Structural, path: string, bu
   const value = structural.default ?? null;
   const validate = value === null ? undefined : ruleValidator(structural, structural.embeddedResource);
   if (validate === undefined) return [];
-  const kept = yield* validate(value, new Correlation(value, value, structural), { path, budget });
-  return kept.length > 0 ? kept : yield* validate(value, undefined, { path, budget });
+  const retained = yield* validate(value, new Correlation(value, value, structural), { path, budget });
+  return retained.length > 0 ? retained : yield* validate(value, undefined, { path, budget });
 }

@@ -121,8 +121,8 @@ class StructuralType implements ObjectType {
   }
 
   field(identifier: string): ObjectField | undefined {
-    const known = this.#fields.get(identifier);
-    if (known !== undefined) return known;
+    const cached = this.#fields.get(identifier);
+    if (cached !== undefined) return cached;
     const property = propertyOf(identifier);
     const inner = property === undefined ? undefined : this.#structural.properties.get(property);
     const binding = inner && bindingOf(inner, inner.embeddedResource, `${this.name}.${identifier}`);

@@ -24,7 +24,7 @@ function errors(spec: JsonObject, validation: Partial<RuleValidation> = {}): str
 }
 
 const at = 'schema.properties[spec]';
-const shown = (rule: string, more: JsonObject = {}) =>
+const formattedRule = (rule: string, more: JsonObject = {}) =>
   JSON.stringify({
     Rule: rule,
     Message: '',
@@ -68,49 +68,49 @@ describe('rules of definitions', () => {
     [
       ruled(object({}), 'self.nope > 1'),
       [
-        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${shown('self.nope > 1')}: compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^`,
+        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${formattedRule('self.nope > 1')}: compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^`,
       ],
     ],
     [
       ruled(object({ n: { type: 'integer' } }), 'self.n +'),
       [
-        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${shown('self.n +')}: compilation failed: ERROR: <input>:1:9: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | self.n +\n | ........^`,
+        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${formattedRule('self.n +')}: compilation failed: ERROR: <input>:1:9: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | self.n +\n | ........^`,
       ],
     ],
     [
       ruled(object({ n: { type: 'integer' } }), 'self.n'),
       [
-        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${shown('self.n')}: cel expression must evaluate to a bool`,
+        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${formattedRule('self.n')}: cel expression must evaluate to a bool`,
       ],
     ],
     [
       ruled(object({ n: { 'x-kubernetes-int-or-string': true } }), 'self.n'),
       [
-        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${shown('self.n')}: cel expression must evaluate to a bool`,
+        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${formattedRule('self.n')}: cel expression must evaluate to a bool`,
       ],
     ],
     [
       ruled(object({}), { rule: 'true', messageExpression: '1' }),
       [
-        `${at}.x-kubernetes-validations[0].messageExpression: Invalid value: ${shown('true', { MessageExpression: '1' })}: messageExpression must evaluate to a string`,
+        `${at}.x-kubernetes-validations[0].messageExpression: Invalid value: ${formattedRule('true', { MessageExpression: '1' })}: messageExpression must evaluate to a string`,
       ],
     ],
     [
       ruled(object({}), { rule: 'true', messageExpression: 'self.nope' }),
       [
-        `${at}.x-kubernetes-validations[0].messageExpression: Invalid value: ${shown('true', { MessageExpression: 'self.nope' })}: messageExpression compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^`,
+        `${at}.x-kubernetes-validations[0].messageExpression: Invalid value: ${formattedRule('true', { MessageExpression: 'self.nope' })}: messageExpression compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^`,
       ],
     ],
     [
       ruled(object({ a: text }), 'self.a == 1'),
       [
-        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${shown('self.a == 1')}: compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(string, int)'\n | self.a == 1\n | .......^`,
+        `${at}.x-kubernetes-validations[0].rule: Invalid value: ${formattedRule('self.a == 1')}: compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(string, int)'\n | self.a == 1\n | .......^`,
       ],
     ],
     [
       object({ l: list(ruled(object({ a: object({}) }), "self.a == 'x'"), { maxItems: 5 }) }),
       [
-        `${at}.properties[l].items.x-kubernetes-validations[0].rule: Invalid value: ${shown("self.a == 'x'")}: compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(selfType.a, string)'\n | self.a == 'x'\n | .......^`,
+        `${at}.properties[l].items.x-kubernetes-validations[0].rule: Invalid value: ${formattedRule("self.a == 'x'")}: compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(selfType.a, string)'\n | self.a == 'x'\n | .......^`,
       ],
     ],
     [

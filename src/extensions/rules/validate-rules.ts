@@ -28,7 +28,7 @@ interface Place {
 /** What is wrong with the rules of a structural schema that is valid itself. In steps: some for each rule. */
 export function* validateRules(structural: Structural, path: string, validation: RuleValidation): Steps<FieldError[]> {
   const total = new TotalCost();
-  const found: FieldError[][] = [];
+  const errors: FieldError[][] = [];
   const property = `${validation.names.extension}validations`;
   function* visit(node: Structural, place: Place): Steps<void> {
     if (!hasRules(node)) return;
@@ -48,10 +48,10 @@ export function* validateRules(structural: Structural, path: string, validation:
       yield* visit(items, { ...at(items, 'items'), uncorrelated: outermost });
     }
     if (node.rules.length === 0 || validation.isInvalid(place.path)) return;
-    found.push(yield* validateNode(node, `${place.path}.${property}`, place, validation, total));
+    errors.push(yield* validateNode(node, `${place.path}.${property}`, place, validation, total));
   }
   yield* visit(structural, { path, isResource: true, count: 1, uncorrelated: undefined });
-  return [...found.flat(), ...total.errors(path, property)];
+  return [...errors.flat(), ...total.errors(path, property)];
 }
 
 function* validateNode(
@@ -68,7 +68,7 @@ function* validateNode(
       'unable to convert structural schema to CEL declarations';
     return [fieldError.internal(path, why)];
   }
-  const found: FieldError[][] = [];
+  const errors: FieldError[][] = [];
   for (const [i, rule] of node.rules.entries()) {
     const compiled = yield* compileRule(rule, node, type, validation.stored);
     yield;
@@ -78,7 +78,7 @@ function* validateNode(
     const messageCost = message === undefined ? 0 : estimateCost(message.checked).max;
     total.add(`${at}.rule`, cost);
     if (message !== undefined) total.add(`${at}.messageExpression`, messageCost);
-    found.push([
+    errors.push([
       ...validateCost(`${at}.rule`, 'estimated rule cost', cost),
       ...validateCompiled(compiled, at),
       ...validateCost(`${at}.messageExpression`, 'estimated messageExpression cost', messageCost),
@@ -86,7 +86,7 @@ function* validateNode(
     ]);
     yield;
   }
-  return found.flat();
+  return errors.flat();
 }
 
 function validateCost(path: string, name: string, cost: number): FieldError[] {
@@ -94,12 +94,12 @@ function validateCost(path: string, name: string, cost: number): FieldError[] {
 }
 
 function validateCompiled({ rule, error, messageError }: CompiledRule, path: string): FieldError[] {
-  const found: FieldError[] = [];
-  if (error !== undefined) found.push(fieldError.invalid(`${path}.rule`, shown(rule), error));
+  const errors: FieldError[] = [];
+  if (error !== undefined) errors.push(fieldError.invalid(`${path}.rule`, formatRule(rule), error));
   if (messageError !== undefined) {
-    found.push(fieldError.invalid(`${path}.messageExpression`, shown(rule), messageError));
+    errors.push(fieldError.invalid(`${path}.messageExpression`, formatRule(rule), messageError));
   }
-  return found;
+  return errors;
 }
 
 function validateOldSelf({ rule, usesOldSelf }: CompiledRule, path: string, { uncorrelated }: Place): FieldError[] {
@@ -114,7 +114,7 @@ function validateOldSelf({ rule, usesOldSelf }: CompiledRule, path: string, { un
 }
 
 /** A rule as errors print it. */
-function shown({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: Rule): Json {
+function formatRule({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: Rule): Json {
   return {
     Rule: rule,
     Message: message,

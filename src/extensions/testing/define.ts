@@ -13,7 +13,12 @@ function anything({ spec = {} }: Parameters<Define>[0], version: string): Resour
   const { plural = '', singular = '', kind = '', shortNames = [], categories = [] } = names ?? {};
   const stored = versions.find(({ storage }) => storage === true)?.name ?? '';
   return {
-    ...{ group, plural, singular, kind, shortNames, categories },
+    group,
+    plural,
+    singular,
+    kind,
+    shortNames,
+    categories,
     namespaced: scope === 'Namespaced',
     verbs: allVerbs,
     versions: versions.map(({ name = '' }) => ({

@@ -34,18 +34,18 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 /** Validates a ValidatingAdmissionPolicy; its name is part of the keys of its audit annotations. */
 export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string): FieldError[] {
   const { validations = [], auditAnnotations = [] } = spec;
-  const found = validateCommon(spec);
+  const errors = validateCommon(spec);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const why = 'validations or auditAnnotations must contain at least one item';
-    for (const field of ['validations', 'auditAnnotations']) found.push(fieldError.required(`spec.${field}`, why));
+    for (const field of ['validations', 'auditAnnotations']) errors.push(fieldError.required(`spec.${field}`, why));
   }
   const path = 'spec.auditAnnotations';
   if (auditAnnotations.length > MAX_ANNOTATIONS) {
     const why = `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`;
-    found.push(fieldError.invalid(path, auditAnnotations, why));
+    errors.push(fieldError.invalid(path, auditAnnotations, why));
   }
   return [
-    ...found,
+    ...errors,
     ...eachOf(validations, 'spec.validations', validateValidation),
     ...eachOf(auditAnnotations, path, (annotation, at) => validateAnnotation(annotation, name, at)),
     ...unique(auditAnnotations, path, ({ key = '' }) => key, '.key'),
@@ -55,16 +55,16 @@ export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string
 /** Validates what both kinds of policy share: parameters, match constraints, match conditions and variables. */
 function validateCommon(spec: ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec): FieldError[] {
   const { paramKind, matchConstraints: match } = spec;
-  const found = paramKind === undefined ? [] : validateParamKind(paramKind, 'spec.paramKind');
-  if (match === undefined) found.push(fieldError.required('spec.matchConstraints'));
+  const errors = paramKind === undefined ? [] : validateParamKind(paramKind, 'spec.paramKind');
+  if (match === undefined) errors.push(fieldError.required('spec.matchConstraints'));
   else {
-    found.push(...validateMatch(match, 'spec.matchConstraints'));
+    errors.push(...validateMatch(match, 'spec.matchConstraints'));
     if ((match.resourceRules ?? []).length === 0) {
-      found.push(fieldError.required('spec.matchConstraints.resourceRules'));
+      errors.push(fieldError.required('spec.matchConstraints.resourceRules'));
     }
   }
   return [
-    ...found,
+    ...errors,
     ...validateConditions(spec.matchConditions, 'spec.matchConditions'),
     ...eachOf(spec.variables, 'spec.variables', validateVariable),
   ];
@@ -72,12 +72,12 @@ function validateCommon(spec: ValidatingAdmissionPolicySpec | MutatingAdmissionP
 
 export function validateMutatingPolicy(spec: MutatingAdmissionPolicySpec): FieldError[] {
   const { mutations = [], reinvocationPolicy = '' } = spec;
-  const found = validateCommon(spec);
+  const errors = validateCommon(spec);
   if (mutations.length === 0) {
-    found.push(fieldError.required('spec.mutations', 'mutations must contain at least one item'));
+    errors.push(fieldError.required('spec.mutations', 'mutations must contain at least one item'));
   }
-  found.push(...eachOf(mutations, 'spec.mutations', validateMutation));
-  return reinvocationPolicy === '' ? [...found, fieldError.required('spec.reinvocationPolicy')] : found;
+  errors.push(...eachOf(mutations, 'spec.mutations', validateMutation));
+  return reinvocationPolicy === '' ? [...errors, fieldError.required('spec.reinvocationPolicy')] : errors;
 }
 
 /** Requires exactly the mutation that `patchType` names. */
@@ -100,23 +100,23 @@ function validateMutation(mutation: Mutation, path: string): FieldError[] {
 }
 
 function validateParamKind({ apiVersion = '', kind = '' }: Infer<typeof ParamKind>, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const at = `${path}.apiVersion`;
   const parsed = parseGroupVersion(apiVersion);
-  if (apiVersion === '') found.push(fieldError.required(at));
+  if (apiVersion === '') errors.push(fieldError.required(at));
   else if (parsed === undefined) {
-    found.push(fieldError.invalid(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+    errors.push(fieldError.invalid(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
   } else {
     const { group, version } = parsed;
-    if (group !== '') found.push(...byRuleAsOne(at, group, dns1123Subdomain));
-    if (version === '') found.push(fieldError.invalid(at, apiVersion, 'version must be specified'));
-    else found.push(...byRuleAsOne(at, version, dns1035Label));
+    if (group !== '') errors.push(...byRuleAsOne(at, group, dns1123Subdomain));
+    if (version === '') errors.push(fieldError.invalid(at, apiVersion, 'version must be specified'));
+    else errors.push(...byRuleAsOne(at, version, dns1035Label));
   }
-  if (kind === '') return [...found, fieldError.required(`${path}.kind`)];
-  const faults = dns1035Label(kind.toLowerCase());
-  if (faults.length === 0) return found;
-  const why = `may have mixed case, but should otherwise match: ${faults.join(',')}`;
-  return [...found, fieldError.invalid(`${path}.kind`, kind, why)];
+  if (kind === '') return [...errors, fieldError.required(`${path}.kind`)];
+  const problems = dns1035Label(kind.toLowerCase());
+  if (problems.length === 0) return errors;
+  const why = `may have mixed case, but should otherwise match: ${problems.join(',')}`;
+  return [...errors, fieldError.invalid(`${path}.kind`, kind, why)];
 }
 
 const isIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !reserved.has(name);
@@ -127,33 +127,33 @@ const reserved = new Set(
 );
 
 function validateVariable({ name = '', expression = '' }: Infer<typeof Variable>, path: string): FieldError[] {
-  const found: FieldError[] = [];
-  if (name.trim() === '') found.push(fieldError.required(`${path}.name`, 'name is not specified'));
+  const errors: FieldError[] = [];
+  if (name.trim() === '') errors.push(fieldError.required(`${path}.name`, 'name is not specified'));
   else if (!isIdentifier(name)) {
-    found.push(fieldError.invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
+    errors.push(fieldError.invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
   }
-  if (expression.trim() !== '') return found;
-  return [...found, fieldError.required(`${path}.expression`, 'expression is not specified')];
+  if (expression.trim() !== '') return errors;
+  return [...errors, fieldError.required(`${path}.expression`, 'expression is not specified')];
 }
 
 const hasLines = (text: string): boolean => /[\r\n]/.test(text);
 
 function validateValidation(validation: Infer<typeof Validation>, path: string): FieldError[] {
   const { expression = '', message = '', messageExpression = '', reason } = validation;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (expression.trim() === '') {
-    found.push(fieldError.required(`${path}.expression`, 'expression is not specified'));
+    errors.push(fieldError.required(`${path}.expression`, 'expression is not specified'));
   }
   if (messageExpression !== '' && messageExpression.trim() === '') {
     const why = 'must be non-empty if specified';
-    found.push(fieldError.invalid(`${path}.messageExpression`, messageExpression, why));
+    errors.push(fieldError.invalid(`${path}.messageExpression`, messageExpression, why));
   }
   const at = `${path}.message`;
   const text = message.trim();
   if (message !== '' && text === '') {
-    found.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
-  } else if (hasLines(text)) found.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
-  return reason === undefined ? found : [...found, ...oneOf(`${path}.reason`, reason, reasons)];
+    errors.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
+  } else if (hasLines(text)) errors.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
+  return reason === undefined ? errors : [...errors, ...oneOf(`${path}.reason`, reason, reasons)];
 }
 
 function validateAnnotation(
@@ -161,25 +161,25 @@ function validateAnnotation(
   name: string,
   path: string,
 ): FieldError[] {
-  const found = byRule(`${path}.key`, name === '' ? key : `${name}/${key}`, qualifiedName);
+  const errors = byRule(`${path}.key`, name === '' ? key : `${name}/${key}`, qualifiedName);
   const at = `${path}.valueExpression`;
   const text = valueExpression.trim();
-  if (text === '') return [...found, fieldError.required(at, 'valueExpression is not specified')];
-  if (Buffer.byteLength(text) <= MAX_VALUE_EXPRESSION) return found;
-  return [...found, fieldError.required(at, `must not exceed ${MAX_VALUE_EXPRESSION} bytes in length`)];
+  if (text === '') return [...errors, fieldError.required(at, 'valueExpression is not specified')];
+  if (Buffer.byteLength(text) <= MAX_VALUE_EXPRESSION) return errors;
+  return [...errors, fieldError.required(at, `must not exceed ${MAX_VALUE_EXPRESSION} bytes in length`)];
 }
 
 export function validateBinding(spec: ValidatingAdmissionPolicyBindingSpec): FieldError[] {
   const { validationActions: actions = [] } = spec;
-  const found = validateMutatingBinding(spec);
+  const errors = validateMutatingBinding(spec);
   const path = 'spec.validationActions';
   if (actions.includes('Deny') && actions.includes('Warn')) {
     const why =
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
-    found.push(fieldError.invalid(path, actions, why));
+    errors.push(fieldError.invalid(path, actions, why));
   }
-  if (actions.length === 0) found.push(fieldError.required(path, 'at least one validation action is required'));
-  return found;
+  if (actions.length === 0) errors.push(fieldError.required(path, 'at least one validation action is required'));
+  return errors;
 }
 
 export function validateMutatingBinding(spec: MutatingAdmissionPolicyBindingSpec): FieldError[] {
@@ -196,14 +196,14 @@ export function validateMutatingBinding(spec: MutatingAdmissionPolicyBindingSpec
 
 function validateParamRef(ref: Infer<typeof ParamRef>, path: string): FieldError[] {
   const { name = '', selector: labels, parameterNotFoundAction: action = '' } = ref;
-  const found = byRule(`${path}.name`, name, pathSegmentName);
-  found.push(...selector(labels, `${path}.selector`));
+  const errors = byRule(`${path}.name`, name, pathSegmentName);
+  errors.push(...selector(labels, `${path}.selector`));
   if (name !== '' && labels !== undefined) {
     const why = 'name and selector are mutually exclusive';
-    for (const field of ['name', 'selector']) found.push(fieldError.forbidden(`${path}.${field}`, why));
+    for (const field of ['name', 'selector']) errors.push(fieldError.forbidden(`${path}.${field}`, why));
   }
   if (name === '' && labels === undefined) {
-    found.push(fieldError.required(path, 'one of name or selector must be specified'));
+    errors.push(fieldError.required(path, 'one of name or selector must be specified'));
   }
-  return action === '' ? [...found, fieldError.required(`${path}.parameterNotFoundAction`)] : found;
+  return action === '' ? [...errors, fieldError.required(`${path}.parameterNotFoundAction`)] : errors;
 }

@@ -23,22 +23,22 @@ interface PolicyExpressions {
   readonly variables?: readonly Infer<typeof Variable>[];
 }
 
-/** The fault of an expression, which the error shows as `shown`. A blank one has none: its absence is reported elsewhere. */
+/** The compile error of an expression, which the message shows as `displayed`. A blank one has none: a required error covers it. */
 function* validateExpression(
   compiler: ExpressionCompiler,
   source: string,
   path: string,
   options: ExpressionOptions,
-  shown = source,
+  displayed = source,
 ): Steps<FieldError[]> {
   if (source.trim() === '') return [];
   yield;
   const compiled = yield* compiler.compileInSteps(source, options);
-  return compiled instanceof ExpressionFault ? [errorOf(compiled, path, shown)] : [];
+  return compiled instanceof ExpressionFault ? [errorOf(compiled, path, displayed)] : [];
 }
 
-const errorOf = ({ message, isInternal }: ExpressionFault, path: string, shown: string): FieldError =>
-  isInternal ? fieldError.internal(path, message) : fieldError.invalid(path, shown, message);
+const errorOf = ({ message, isInternal }: ExpressionFault, path: string, displayed: string): FieldError =>
+  isInternal ? fieldError.internal(path, message) : fieldError.invalid(path, displayed, message);
 
 const sourcesOf = (conditions: Conditions): ReadonlySet<string | undefined> =>
   new Set(conditions?.map(({ expression }) => expression));
@@ -52,25 +52,25 @@ function* validateConditionExpressions(
 ): Steps<FieldError[]> {
   const compiler = new ExpressionCompiler({ params, composed: false });
   const stored = sourcesOf(old);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [i, { expression = '' }] of (conditions ?? []).entries()) {
     const options = { returns: resultTypes.condition, isStored: stored.has(expression) };
-    found.push(...(yield* validateExpression(compiler, expression.trim(), `${path}[${i}].expression`, options)));
+    errors.push(...(yield* validateExpression(compiler, expression.trim(), `${path}[${i}].expression`, options)));
   }
-  return found;
+  return errors;
 }
 
 /** Validates match conditions and variables; the compiler is that of the other expressions of the policy. */
 function* validateCommonExpressions(
   spec: PolicyExpressions,
   old: PolicyExpressions | undefined,
-): Steps<{ readonly compiler: ExpressionCompiler; readonly found: FieldError[] }> {
+): Steps<{ readonly compiler: ExpressionCompiler; readonly errors: FieldError[] }> {
   const { paramKind, matchConditions, variables = [] } = spec;
   const params = paramKind !== undefined;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (old === undefined || !same(paramKind, old.paramKind) || !same(matchConditions, old.matchConditions)) {
     const path = 'spec.matchConditions';
-    found.push(...(yield* validateConditionExpressions(matchConditions, old?.matchConditions, path, params)));
+    errors.push(...(yield* validateConditionExpressions(matchConditions, old?.matchConditions, path, params)));
   }
   const compiler = new ExpressionCompiler({ params, composed: variables.length > 0 });
   const stored = new Set(old?.variables?.map(({ expression }) => expression));
@@ -79,10 +79,10 @@ function* validateCommonExpressions(
     yield;
     const compiled = yield* compiler.addVariableInSteps(name, expression, stored.has(expression));
     if (compiled instanceof ExpressionFault) {
-      found.push(errorOf(compiled, `spec.variables[${i}].expression`, expression));
+      errors.push(errorOf(compiled, `spec.variables[${i}].expression`, expression));
     }
   }
-  return { compiler, found };
+  return { compiler, errors };
 }
 
 const same = (one: unknown, other: unknown): boolean => jsonEqual(one as Json | undefined, other as Json | undefined);
@@ -99,7 +99,7 @@ function* validatePolicySteps(
   spec: ValidatingAdmissionPolicySpec,
   old: ValidatingAdmissionPolicySpec | undefined,
 ): Steps<FieldError[]> {
-  const { compiler, found } = yield* validateCommonExpressions(spec, old);
+  const { compiler, errors } = yield* validateCommonExpressions(spec, old);
   const validations = new Set(old?.validations?.map(({ expression }) => expression));
   const messages = new Set(old?.validations?.map(({ messageExpression }) => messageExpression));
   const annotations = new Set(old?.auditAnnotations?.map(({ valueExpression }) => valueExpression));
@@ -107,18 +107,18 @@ function* validatePolicySteps(
   for (const [i, { expression = '', messageExpression = '' }] of (spec.validations ?? []).entries()) {
     const path = `spec.validations[${i}]`;
     const options = { returns: condition, isStored: validations.has(expression) };
-    found.push(...(yield* validateExpression(compiler, expression, `${path}.expression`, options)));
+    errors.push(...(yield* validateExpression(compiler, expression, `${path}.expression`, options)));
     const ofMessage = { returns: message, isStored: messages.has(messageExpression), authorizer: false };
-    found.push(...(yield* validateExpression(compiler, messageExpression, `${path}.messageExpression`, ofMessage)));
+    errors.push(...(yield* validateExpression(compiler, messageExpression, `${path}.messageExpression`, ofMessage)));
   }
   for (const [i, { valueExpression = '' }] of (spec.auditAnnotations ?? []).entries()) {
     const path = `spec.auditAnnotations[${i}].valueExpression`;
     const source = valueExpression.trim();
     if (Buffer.byteLength(source) > MAX_VALUE_EXPRESSION) continue;
     const options = { returns: annotation, isStored: annotations.has(valueExpression) };
-    found.push(...(yield* validateExpression(compiler, source, path, options, valueExpression)));
+    errors.push(...(yield* validateExpression(compiler, source, path, options, valueExpression)));
   }
-  return found;
+  return errors;
 }
 
 function fieldOf({ patchType }: Mutation): 'applyConfiguration' | 'jsonPatch' | undefined {
@@ -143,7 +143,7 @@ function* validateMutatingPolicySteps(
   spec: MutatingAdmissionPolicySpec,
   old: MutatingAdmissionPolicySpec | undefined,
 ): Steps<FieldError[]> {
-  const { compiler, found } = yield* validateCommonExpressions(spec, old);
+  const { compiler, errors } = yield* validateCommonExpressions(spec, old);
   const stored = new Set(old?.mutations?.map(expressionOf));
   for (const [i, mutation] of (spec.mutations ?? []).entries()) {
     const field = fieldOf(mutation);
@@ -151,9 +151,9 @@ function* validateMutatingPolicySteps(
     if (field === undefined || expression === undefined) continue;
     const path = `spec.mutations[${i}].${field}.expression`;
     const options = { returns: resultTypes[field], isStored: stored.has(expression), mutates: true };
-    found.push(...(yield* validateExpression(compiler, expression.trim(), path, options)));
+    errors.push(...(yield* validateExpression(compiler, expression.trim(), path, options)));
   }
-  return found;
+  return errors;
 }
 
 interface Webhook {
@@ -171,9 +171,9 @@ export function validateWebhookExpressions(
 
 function* validateWebhookSteps(webhooks: readonly Webhook[], old: readonly Webhook[] | undefined): Steps<FieldError[]> {
   const stored = old?.flatMap(({ matchConditions = [] }) => matchConditions);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [i, { matchConditions }] of webhooks.entries()) {
-    found.push(...(yield* validateConditionExpressions(matchConditions, stored, `webhooks[${i}].matchConditions`)));
+    errors.push(...(yield* validateConditionExpressions(matchConditions, stored, `webhooks[${i}].matchConditions`)));
   }
-  return found;
+  return errors;
 }

@@ -36,51 +36,51 @@ const validateNamedRule = (rule: NamedRule, path: string): FieldError[] => [
 const parts = { operations: 'operations', apiGroups: 'API groups', apiVersions: 'API versions' } as const;
 
 export function validateRule(rule: RuleWithOperations, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [field, what] of Object.entries(parts)) {
     const values = rule[field as keyof typeof parts] ?? [];
     const at = `${path}.${field}`;
-    if (values.length === 0) found.push(fieldError.required(at));
+    if (values.length === 0) errors.push(fieldError.required(at));
     if (values.length > 1 && values.includes('*')) {
-      found.push(fieldError.invalid(at, values, `if '*' is present, must not specify other ${what}`));
+      errors.push(fieldError.invalid(at, values, `if '*' is present, must not specify other ${what}`));
     }
   }
-  found.push(
+  errors.push(
     ...eachOf(rule.apiVersions, `${path}.apiVersions`, (version, at) =>
       version === '' ? [fieldError.required(at)] : [],
     ),
   );
-  return [...found, ...validateResources(rule.resources ?? [], `${path}.resources`)];
+  return [...errors, ...validateResources(rule.resources ?? [], `${path}.resources`)];
 }
 
 function validateResources(resources: readonly string[], path: string): FieldError[] {
   if (resources.length === 0) return [fieldError.required(path)];
   const ofResource = new Set<string>();
   const ofSubresource = new Set<string>();
-  const found = eachOf(resources, path, (name, at) => {
+  const errors = eachOf(resources, path, (name, at) => {
     if (name === '') return [fieldError.required(at)];
     const slash = name.indexOf('/');
     if (slash < 0) return [];
     const [resource, subresource] = [name.slice(0, slash), name.slice(slash + 1)];
-    const faults: FieldError[] = [];
+    const ownErrors: FieldError[] = [];
     const refuse = (general: string) =>
-      faults.push(fieldError.invalid(at, name, `if '${general}' is present, must not specify ${name}`));
+      ownErrors.push(fieldError.invalid(at, name, `if '${general}' is present, must not specify ${name}`));
     if (ofResource.has(resource)) refuse(`${resource}/*`);
     if (ofSubresource.has(subresource)) refuse(`*/${subresource}`);
     if (subresource === '*') ofResource.add(resource);
     if (resource === '*') ofSubresource.add(subresource);
-    return faults;
+    return ownErrors;
   });
   const list = [...resources];
   if (resources.length > 1 && resources.includes('*/*')) {
-    found.push(fieldError.invalid(path, list, "if '*/*' is present, must not specify other resources"));
+    errors.push(fieldError.invalid(path, list, "if '*/*' is present, must not specify other resources"));
   }
   const whole = resources.filter((name) => name !== '' && !name.includes('/'));
   if (whole.includes('*') && whole.at(-1) !== '*') {
     const why = "if '*' is present, must not specify other resources without subresources";
-    found.push(fieldError.invalid(path, list, why));
+    errors.push(fieldError.invalid(path, list, why));
   }
-  return found;
+  return errors;
 }
 
 const MAX_CONDITIONS = 64;

@@ -22,16 +22,16 @@ export function defaultWebhook(webhook: Webhook): void {
 export function validateWebhook(webhook: Webhook, path: string): FieldError[] {
   const { name = '', timeoutSeconds: seconds = 1 } = webhook;
   const effects: string | null | undefined = webhook.sideEffects;
-  const found = name === '' ? [] : validateName(name, `${path}.name`);
+  const errors = name === '' ? [] : validateName(name, `${path}.name`);
   const at = `${path}.sideEffects`;
-  if ((effects ?? null) === null) found.push(fieldError.required(at, `must specify one of ${sideEffects.join(', ')}`));
-  else found.push(...oneOf(at, effects ?? '', sideEffects));
+  if ((effects ?? null) === null) errors.push(fieldError.required(at, `must specify one of ${sideEffects.join(', ')}`));
+  else errors.push(...oneOf(at, effects ?? '', sideEffects));
   if (seconds < 1 || seconds > 30) {
     const why = 'the timeout value must be between 1 and 30 seconds';
-    found.push(fieldError.invalid(`${path}.timeoutSeconds`, seconds, why));
+    errors.push(fieldError.invalid(`${path}.timeoutSeconds`, seconds, why));
   }
   return [
-    ...found,
+    ...errors,
     ...eachOf(webhook.rules, `${path}.rules`, validateRule),
     ...selector(webhook.namespaceSelector, `${path}.namespaceSelector`),
     ...selector(webhook.objectSelector, `${path}.objectSelector`),
@@ -43,15 +43,15 @@ export function validateWebhook(webhook: Webhook, path: string): FieldError[] {
 
 /** Requires a fully qualified name: a subdomain of at least three segments. */
 function validateName(name: string, path: string): FieldError[] {
-  const found = byRuleAsOne(path, name, dns1123Subdomain);
-  if (found.length > 0 || name.split('.').length >= 3) return found;
+  const errors = byRuleAsOne(path, name, dns1123Subdomain);
+  if (errors.length > 0 || name.split('.').length >= 3) return errors;
   return [fieldError.invalid(path, name, 'should be a domain with at least three segments separated by dots')];
 }
 
 function validateVersions(versions: readonly string[], path: string): FieldError[] {
-  const known = reviewVersions.join(', ');
-  if (versions.length === 0) return [fieldError.required(path, `must specify one of ${known}`)];
-  const found = validateReviewVersions(versions, path);
-  if (versions.some((version) => reviewVersions.includes(version))) return found;
-  return [...found, fieldError.invalid(path, [...versions], `must include at least one of ${known}`)];
+  const supported = reviewVersions.join(', ');
+  if (versions.length === 0) return [fieldError.required(path, `must specify one of ${supported}`)];
+  const errors = validateReviewVersions(versions, path);
+  if (versions.some((version) => reviewVersions.includes(version))) return errors;
+  return [...errors, fieldError.invalid(path, [...versions], `must include at least one of ${supported}`)];
 }

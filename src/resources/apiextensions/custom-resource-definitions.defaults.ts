@@ -15,9 +15,9 @@ export function defaultDefinition(spec: CustomResourceDefinitionSpec): void {
 /** Adds the storage version to `status.storedVersions`, which lists every version in which objects may be stored. */
 export function recordStoredVersion(definition: ObjectOf<typeof CustomResourceDefinition>): void {
   const stored = definition.status?.storedVersions ?? [];
-  const known = new Set(stored);
+  const storedVersions = new Set(stored);
   const added = (definition.spec?.versions ?? [])
-    .filter(({ storage, name = '' }) => storage === true && !known.has(name))
+    .filter(({ storage, name = '' }) => storage === true && !storedVersions.has(name))
     .map(({ name = '' }) => name);
   if (added.length > 0) definition.status = { ...definition.status, storedVersions: [...stored, ...added] };
 }

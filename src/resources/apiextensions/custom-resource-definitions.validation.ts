@@ -1,6 +1,6 @@
 /** Validation of custom resource definitions, except for their schemas. */
 import {
-  caBundleFault,
+  caBundleProblem,
   structuralInSteps,
   validateApproval,
   validateDefaults,
@@ -38,15 +38,15 @@ type Version = CustomResourceDefinitionVersion;
 export function* validateDefinition(definition: Definition, productNames: Names): Steps<FieldError[]> {
   const { spec = {}, status } = definition;
   const { group = '', names = {} } = spec;
-  const found = group === '' ? [] : byRuleAsOne('spec.group', group, dns1123Subdomain);
-  if (group !== '' && found.length === 0 && !group.includes('.')) {
-    found.push(fieldError.invalid('spec.group', group, 'should be a domain with at least one dot'));
+  const errors = group === '' ? [] : byRuleAsOne('spec.group', group, dns1123Subdomain);
+  if (group !== '' && errors.length === 0 && !group.includes('.')) {
+    errors.push(fieldError.invalid('spec.group', group, 'should be a domain with at least one dot'));
   }
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
-    if (!names[field]) found.push(fieldError.required(`spec.names.${field}`));
+    if (!names[field]) errors.push(fieldError.required(`spec.names.${field}`));
   }
   return [
-    ...found,
+    ...errors,
     ...(yield* validateVersions(spec, productNames)),
     ...validateNames(names, 'spec.names'),
     ...validateConversion(spec.conversion),
@@ -85,7 +85,7 @@ function* validateVersions(spec: Spec, names: Names): Steps<FieldError[]> {
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
   if (versions.length > maxVersions) return [fieldError.tooMany(path, versions.length, maxVersions)];
-  const found = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
+  const errors = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
     ...byRuleAsOne(`${at}.name`, name, dns1035Label),
     ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),
     ...(schema?.openAPIV3Schema === undefined
@@ -93,15 +93,15 @@ function* validateVersions(spec: Spec, names: Names): Steps<FieldError[]> {
       : []),
   ]);
   const first = versions[0]?.name ?? '';
-  if (first !== '') found.push(...byRuleAsOne('spec.version', first, dns1035Label));
-  const refuse = (why: string) => found.push(fieldError.invalid(path, shownVersions(versions), why));
+  if (first !== '') errors.push(...byRuleAsOne('spec.version', first, dns1035Label));
+  const refuse = (why: string) => errors.push(fieldError.invalid(path, shownVersions(versions), why));
   if (new Set(versions.map(({ name }) => name)).size < versions.length) refuse('must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     refuse('must have exactly one version marked as storage version');
   }
   const places = (field: Shared) => placesOf(versions, field);
   return [
-    ...found,
+    ...errors,
     ...(yield* validateSchemas(versions, names)),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>
@@ -115,23 +115,23 @@ function* validateVersions(spec: Spec, names: Names): Steps<FieldError[]> {
 
 /** Schemas, and their defaults where they are valid. */
 function* validateSchemas(versions: readonly Version[], names: Names): Steps<FieldError[]> {
-  const found: FieldError[][] = [];
+  const errors: FieldError[][] = [];
   for (const [version, at] of placesOf(versions, 'schema')) {
     const schema = version.schema?.openAPIV3Schema;
     const sharing = isShared(versions, 'schema') ? versions : [version];
     const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
     if (schema === undefined) continue;
     const path = `${at}.openAPIV3Schema`;
-    const faults = [
+    const ownErrors = [
       ...((yield* isNonStructural(schema)) ? [] : yield* validatePatterns(schema as JsonObject, path)),
       ...(yield* validateSchema(schema, hasStatus, path, names)),
     ];
     yield;
-    if (faults.length > 0) found.push(faults);
-    else found.push(yield* validateDefaults(yield* structuralInSteps(schema as JsonObject, names), path, names));
+    if (ownErrors.length > 0) errors.push(ownErrors);
+    else errors.push(yield* validateDefaults(yield* structuralInSteps(schema as JsonObject, names), path, names));
     yield;
   }
-  return found.flat();
+  return errors.flat();
 }
 
 /** Versions as errors print them: without the fields that all versions share. */
@@ -149,34 +149,34 @@ const MAX_WARNING = 256;
 function validateWarning(deprecated: boolean, warning: string | undefined, path: string): FieldError[] {
   if (warning === undefined) return [];
   if (!deprecated) return [fieldError.invalid(path, warning, 'can only be set for deprecated versions')];
-  const faults: string[] = [];
-  if (Buffer.byteLength(warning) > MAX_WARNING) faults.push(`must be <= ${MAX_WARNING} characters long`);
-  if (warning === '') faults.push('must not be an empty string');
+  const problems: string[] = [];
+  if (Buffer.byteLength(warning) > MAX_WARNING) problems.push(`must be <= ${MAX_WARNING} characters long`);
+  if (warning === '') problems.push('must not be an empty string');
   const odd = warning.search(/[\p{C}\p{Zl}\p{Zp}]/u);
   if (odd >= 0) {
-    faults.push(`must only contain printable UTF-8 characters; non-printable character found at index ${odd}`);
+    problems.push(`must only contain printable UTF-8 characters; non-printable character found at index ${odd}`);
   }
-  return faults.map((why) => fieldError.invalid(path, warning, why));
+  return problems.map((why) => fieldError.invalid(path, warning, why));
 }
 
 function validateNames(names: Infer<typeof CustomResourceDefinitionNames>, path: string): FieldError[] {
   const { kind = '', listKind = '' } = names;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const field of ['plural', 'singular'] as const) {
-    if (names[field]) found.push(...byRuleAsOne(`${path}.${field}`, names[field], dns1035Label));
+    if (names[field]) errors.push(...byRuleAsOne(`${path}.${field}`, names[field], dns1035Label));
   }
   for (const [field, value] of Object.entries({ kind, listKind })) {
-    const faults = value === '' ? [] : dns1035Label(value.toLowerCase());
-    if (faults.length === 0) continue;
-    const why = `may have mixed case, but should otherwise match: ${faults.join(',')}`;
-    found.push(fieldError.invalid(`${path}.${field}`, value, why));
+    const problems = value === '' ? [] : dns1035Label(value.toLowerCase());
+    if (problems.length === 0) continue;
+    const why = `may have mixed case, but should otherwise match: ${problems.join(',')}`;
+    errors.push(fieldError.invalid(`${path}.${field}`, value, why));
   }
   if (kind !== '' && kind === listKind) {
-    found.push(fieldError.invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same'));
+    errors.push(fieldError.invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same'));
   }
   const word = (value: string, at: string) => byRuleAsOne(at, value, dns1035Label);
   return [
-    ...found,
+    ...errors,
     ...eachOf(names.shortNames, `${path}.shortNames`, word),
     ...eachOf(names.categories, `${path}.categories`, word),
   ];
@@ -196,39 +196,39 @@ function validateConversion(conversion: Infer<typeof CustomResourceConversion> |
       ...(versions.length === 0 ? [] : [fieldError.forbidden(path, why)]),
     ];
   }
-  const found =
+  const errors =
     webhook?.clientConfig === undefined
       ? [fieldError.required(client, 'required when strategy is set to Webhook')]
       : validateClient(webhook.clientConfig, client);
-  if (versions.length === 0) return [...found, fieldError.required(path)];
-  found.push(...validateReviewVersions(versions, path));
-  if (versions.some((version) => reviewVersions.includes(version))) return found;
-  return [...found, fieldError.invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
+  if (versions.length === 0) return [...errors, fieldError.required(path)];
+  errors.push(...validateReviewVersions(versions, path));
+  if (versions.some((version) => reviewVersions.includes(version))) return errors;
+  return [...errors, fieldError.invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
 
 /** A bundle may remain invalid, but not become so. */
 function validateCaBundle(spec: Spec, old: Spec): FieldError[] {
-  const fault = caBundleFault(spec);
-  if (fault === undefined || caBundleFault(old) !== undefined) return [];
+  const problem = caBundleProblem(spec);
+  if (problem === undefined || caBundleProblem(old) !== undefined) return [];
   const path = 'spec.conversion.webhookClientConfig.caBundle';
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? '';
-  return [fieldError.invalid(path, bundle, `unable to load root certificates: ${fault}`)];
+  return [fieldError.invalid(path, bundle, `unable to load root certificates: ${problem}`)];
 }
 
 function validateStored(stored: readonly string[], versions: readonly Version[]): FieldError[] {
   const path = 'status.storedVersions';
   if (stored.length === 0) return [fieldError.invalid(path, null, 'must have at least one stored version')];
-  const known = new Set(stored);
-  const found = versions
-    .filter(({ storage, name = '' }) => storage === true && !known.has(name))
+  const storedVersions = new Set(stored);
+  const errors = versions
+    .filter(({ storage, name = '' }) => storage === true && !storedVersions.has(name))
     .map(({ name = '' }) => fieldError.invalid(path, [...stored], `must have the storage version ${name}`));
-  const named = new Set(versions.map(({ name }) => name));
+  const versionNames = new Set(versions.map(({ name }) => name));
   const missing = eachOf(stored, path, (version, at) => {
-    if (named.has(version)) return [];
+    if (versionNames.has(version)) return [];
     const why = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
     return [fieldError.invalid(at, version, why)];
   });
-  return [...found, ...missing];
+  return [...errors, ...missing];
 }
 
 /** Validates what applies on create only. */

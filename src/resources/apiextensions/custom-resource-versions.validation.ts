@@ -29,15 +29,15 @@ export function validateColumns(columns: readonly Column[] = [], path: string): 
 
 function validateColumn(column: Column, path: string): FieldError[] {
   const { name = '', type = '', format = '', jsonPath = '' } = column;
-  const found = name === '' ? [fieldError.required(`${path}.name`)] : [];
+  const errors = name === '' ? [fieldError.required(`${path}.name`)] : [];
   const types = `must be one of ${columnTypes.join(',')}`;
-  if (type === '') found.push(fieldError.required(`${path}.type`, types));
-  else if (!columnTypes.includes(type)) found.push(fieldError.invalid(`${path}.type`, type, types));
+  if (type === '') errors.push(fieldError.required(`${path}.type`, types));
+  else if (!columnTypes.includes(type)) errors.push(fieldError.invalid(`${path}.type`, type, types));
   if (format !== '' && !columnFormats.includes(format)) {
-    found.push(fieldError.invalid(`${path}.format`, format, `must be one of ${columnFormats.join(',')}`));
+    errors.push(fieldError.invalid(`${path}.format`, format, `must be one of ${columnFormats.join(',')}`));
   }
-  if (jsonPath === '') return [...found, fieldError.required(`${path}.JSONPath`)];
-  return [...found, ...validateDotted(jsonPath, `${path}.JSONPath`)];
+  if (jsonPath === '') return [...errors, fieldError.required(`${path}.JSONPath`)];
+  return [...errors, ...validateDotted(jsonPath, `${path}.JSONPath`)];
 }
 
 export function validateScale(
@@ -57,8 +57,8 @@ export function validateScale(
 
 function validatePath(value: string, path: string, roots: readonly string[], under: string): FieldError[] {
   if (value === '') return [fieldError.required(path)];
-  const found = validateDotted(value, path);
-  if (found.length > 0) return found;
+  const errors = validateDotted(value, path);
+  if (errors.length > 0) return errors;
   if (roots.some((root) => value.startsWith(`${root}.`))) return [];
   return [fieldError.invalid(path, value, `should be a json path under ${under}`)];
 }
@@ -74,25 +74,25 @@ export function validateSelectable(
     return [fieldError.invalid(path, '', 'selectableFields may only be set when validations.schema is included')];
   }
   const seen = new Set<string>();
-  const found = eachOf(fields, path, ({ jsonPath = '' }, at) => {
+  const errors = eachOf(fields, path, ({ jsonPath = '' }, at) => {
     const field = `${at}.jsonPath`;
     if (jsonPath === '') return [fieldError.required(field)];
     const target = fieldAt(schema, jsonPath);
     if (typeof target === 'string') return [fieldError.invalid(field, jsonPath, `is an invalid path: ${target}`)];
-    const faults: FieldError[] = [];
+    const ownErrors: FieldError[] = [];
     if (/^\.metadata(?:\.|$)/.test(jsonPath)) {
-      faults.push(fieldError.invalid(field, jsonPath, 'must not point to fields in metadata'));
+      ownErrors.push(fieldError.invalid(field, jsonPath, 'must not point to fields in metadata'));
     }
     if (!selectableTypes.includes(target.type ?? '')) {
       const why =
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
-      faults.push(fieldError.invalid(field, jsonPath, why));
+      ownErrors.push(fieldError.invalid(field, jsonPath, why));
     }
-    if (seen.has(jsonPath)) faults.push(fieldError.duplicate(field, jsonPath));
+    if (seen.has(jsonPath)) ownErrors.push(fieldError.duplicate(field, jsonPath));
     seen.add(jsonPath);
-    return faults;
+    return ownErrors;
   });
-  return seen.size > MAX_SELECTABLE ? [...found, fieldError.tooMany(path, seen.size, MAX_SELECTABLE)] : found;
+  return seen.size > MAX_SELECTABLE ? [...errors, fieldError.tooMany(path, seen.size, MAX_SELECTABLE)] : errors;
 }
 
 const selectableTypes = ['string', 'boolean', 'integer'];

@@ -30,13 +30,13 @@ type ExtensionNames = { readonly [part in keyof typeof suffixes]: string };
 const namesOf = new WeakMap<Names, ExtensionNames>();
 
 function extensionNames(names: Names): ExtensionNames {
-  let found = namesOf.get(names);
-  if (found === undefined) {
+  let cached = namesOf.get(names);
+  if (cached === undefined) {
     const all = Object.entries(suffixes).map(([part, suffix]) => [part, names.extension + suffix]);
-    found = Object.fromEntries(all) as ExtensionNames;
-    namesOf.set(names, found);
+    cached = Object.fromEntries(all) as ExtensionNames;
+    namesOf.set(names, cached);
   }
-  return found;
+  return cached;
 }
 
 export const extensionName = (part: keyof typeof suffixes, names: Names): string => extensionNames(names)[part];

@@ -289,8 +289,12 @@ describe('schemas of custom resources', () => {
   // As the reference server answers.
   test('patterns are regular expressions of RE2, wherever they are', () => {
     const list = {
-      ...{ type: 'array', pattern: '(own', items: { ...text, pattern: '(items' } },
-      ...{ allOf: [{ pattern: '(all' }], anyOf: [{ pattern: '(any' }], not: { pattern: '(not' } },
+      type: 'array',
+      pattern: '(own',
+      items: { ...text, pattern: '(items' },
+      allOf: [{ pattern: '(all' }],
+      anyOf: [{ pattern: '(any' }],
+      not: { pattern: '(not' },
       oneOf: [{ pattern: '(one', items: { pattern: '(oneItems' } }],
     };
     const map = { type: 'object', additionalProperties: { type: 'integer', pattern: '(values' } };

@@ -82,20 +82,20 @@ function* validateNode(schema: Schema, path: string, walk: Walk, place: Place): 
   const { additionalProperties: values, properties } = schema;
   const extensions = extensionsOf(schema, names);
   const { isRoot = false, ...inherited } = place;
-  const found = validateParts(schema, path, names, place);
+  const errors = validateParts(schema, path, names, place);
   if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
-    found.push(fieldError.forbidden(`${path}.uniqueItems`, why));
+    errors.push(fieldError.forbidden(`${path}.uniqueItems`, why));
   }
   if (isSet(values) && values !== true && properties !== undefined) {
     const why = 'additionalProperties and properties are mutual exclusive';
-    found.push(fieldError.forbidden(`${path}.additionalProperties`, why));
+    errors.push(fieldError.forbidden(`${path}.additionalProperties`, why));
   }
   const inner = valuesOf(schema);
   if (inner !== undefined) {
     const noDefault = 'inside additionalProperties applying to object metadata';
     const within = place.inMetadata === true ? { ...inherited, noDefault } : inherited;
-    found.push(...(yield* validateNode(inner, `${path}.additionalProperties`, walk, within)));
+    errors.push(...(yield* validateNode(inner, `${path}.additionalProperties`, walk, within)));
   }
   for (const [name, property] of propertiesOf(schema)) {
     const isMetadata = (isRoot || extensions.embedded === true) && identity.includes(name);
@@ -104,47 +104,47 @@ function* validateNode(schema: Schema, path: string, walk: Walk, place: Place): 
       ...(isMetadata ? { inMetadata: true } : {}),
       ...(isMetadata && isRoot ? { noDefault: `in top-level ${name}` } : {}),
     };
-    found.push(...(yield* validateNode(property, `${path}.properties[${name}]`, walk, within)));
+    errors.push(...(yield* validateNode(property, `${path}.properties[${name}]`, walk, within)));
   }
-  for (const [part, at] of junctorsOf(schema, path)) found.push(...(yield* validateNode(part, at, walk, inherited)));
+  for (const [part, at] of junctorsOf(schema, path)) errors.push(...(yield* validateNode(part, at, walk, inherited)));
   const items = itemsOf(schema);
-  if (items !== undefined) found.push(...(yield* validateNode(items, `${path}.items`, walk, inherited)));
-  found.push(...validateTopology(schema, path, names), ...validateMapKeys(schema, path, names));
+  if (items !== undefined) errors.push(...(yield* validateNode(items, `${path}.items`, walk, inherited)));
+  errors.push(...validateTopology(schema, path, names), ...validateMapKeys(schema, path, names));
   let paths: PathSchema | undefined;
   for (const [i, rule] of (extensions.validations ?? []).entries()) {
     if (pace.over()) yield;
     const at = `${path}.${extensionName('validations', names)}[${i}]`;
-    found.push(...validateExpression(rule, at));
+    errors.push(...validateExpression(rule, at));
     const { fieldPath = '' } = rule;
     if (fieldPath === '') continue;
     paths ??= pathSchemaOf(schema);
     if (fieldPathOf(fieldPath, paths) !== undefined) continue;
-    found.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'must be a valid path'));
+    errors.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'must be a valid path'));
   }
-  return found;
+  return errors;
 }
 
 function validateParts(schema: Schema, path: string, names: Names, { noDefault, inMetadata }: Place): FieldError[] {
   const { type = '' } = schema;
-  const found = type === '' ? [] : oneOf(`${path}.type`, type, types);
+  const errors = type === '' ? [] : oneOf(`${path}.type`, type, types);
   if (isSet(schema.default) && noDefault !== undefined) {
-    found.push(fieldError.forbidden(`${path}.default`, `must not be set ${noDefault}`));
+    errors.push(fieldError.forbidden(`${path}.default`, `must not be set ${noDefault}`));
   }
   for (const part of unsupported) {
-    if (isSet(schema[part])) found.push(fieldError.forbidden(`${path}.${part}`, `${part} is not supported`));
+    if (isSet(schema[part])) errors.push(fieldError.forbidden(`${path}.${part}`, `${part} is not supported`));
   }
   if (type === 'null') {
     const why = 'type cannot be set to null, use nullable as an alternative';
-    found.push(fieldError.forbidden(`${path}.type`, why));
+    errors.push(fieldError.forbidden(`${path}.type`, why));
   }
   if (Array.isArray(schema.items)) {
-    found.push(fieldError.forbidden(`${path}.items`, 'items must be a schema object and not an array'));
+    errors.push(fieldError.forbidden(`${path}.items`, 'items must be a schema object and not an array'));
   }
   if (inMetadata === true && extensionsOf(schema, names).embedded === true) {
     const at = `${path}.${extensionName('embedded', names)}`;
-    found.push(fieldError.forbidden(at, 'must not be used inside of resource meta'));
+    errors.push(fieldError.forbidden(at, 'must not be used inside of resource meta'));
   }
-  return found;
+  return errors;
 }
 
 /** Requires the type that another field needs. */
@@ -159,24 +159,24 @@ function validateTopology(schema: Schema, path: string, names: Names): FieldErro
   const { preserve, mapType, listType, mapKeys = [] } = extensionsOf(schema, names);
   const name = (part: 'preserve' | 'mapType' | 'listType' | 'mapKeys') => extensionName(part, names);
   const at = (part: 'preserve' | 'mapType' | 'listType') => `${path}.${name(part)}`;
-  const found: FieldError[] = [];
-  if (preserve === false) found.push(fieldError.invalid(at('preserve'), false, 'must be true or undefined'));
+  const errors: FieldError[] = [];
+  if (preserve === false) errors.push(fieldError.invalid(at('preserve'), false, 'must be true or undefined'));
   if (mapType !== undefined) {
-    found.push(
+    errors.push(
       ...requireType(schema, 'object', path, `must be object if ${name('mapType')} is specified`),
       ...oneOf(at('mapType'), mapType, ['atomic', 'granular']),
     );
   }
   if (listType !== undefined) {
     const needed = requireType(schema, 'array', path, `must be array if ${name('listType')} is specified`);
-    found.push(...needed);
-    if (needed.length === 0 && listType === 'set') found.push(...validateSetItems(schema, path, names));
-    found.push(...oneOf(at('listType'), listType, ['atomic', 'set', 'map']));
+    errors.push(...needed);
+    if (needed.length === 0 && listType === 'set') errors.push(...validateSetItems(schema, path, names));
+    errors.push(...oneOf(at('listType'), listType, ['atomic', 'set', 'map']));
   }
-  if (mapKeys.length === 0 || listType === 'map') return found;
+  if (mapKeys.length === 0 || listType === 'map') return errors;
   const why = `must be map if ${name('mapKeys')} is non-empty`;
   return [
-    ...found,
+    ...errors,
     listType === undefined
       ? fieldError.required(at('listType'), why)
       : fieldError.invalid(at('listType'), listType, why),
@@ -201,54 +201,54 @@ function validateMapKeys(schema: Schema, path: string, names: Names): FieldError
   if (listType !== 'set' && listType !== 'map') return [];
   const items = itemsOf(schema);
   const inItems = `${path}.items`;
-  const found: FieldError[] = [];
-  if (listType === 'map') found.push(...validateKeys(schema, mapKeys, path, names));
+  const errors: FieldError[] = [];
+  if (listType === 'map') errors.push(...validateKeys(schema, mapKeys, path, names));
   if (items?.nullable === true) {
     const why = `cannot be nullable when ${extensionName('listType', names)} is ${listType}`;
-    found.push(fieldError.forbidden(`${inItems}.nullable`, why));
+    errors.push(fieldError.forbidden(`${inItems}.nullable`, why));
   }
   const required = new Set(items?.required);
   for (const key of items === undefined || listType !== 'map' ? [] : mapKeys) {
     const property = propertyOf(items as Schema, key);
     if (property === undefined) continue;
-    const known = `this property is in ${extensionName('mapKeys', names)}, so it`;
+    const reason = `this property is in ${extensionName('mapKeys', names)}, so it`;
     const at = `${inItems}.properties[${key}]`;
     if (!required.has(key) && !isSet(property.default)) {
-      found.push(fieldError.required(`${at}.default`, `${known} must have a default or be a required property`));
+      errors.push(fieldError.required(`${at}.default`, `${reason} must have a default or be a required property`));
     }
-    if (property.nullable === true) found.push(fieldError.forbidden(`${at}.nullable`, `${known} cannot be nullable`));
+    if (property.nullable === true) errors.push(fieldError.forbidden(`${at}.nullable`, `${reason} cannot be nullable`));
   }
-  return found;
+  return errors;
 }
 
 function validateKeys(schema: Schema, keys: readonly string[], path: string, names: Names): FieldError[] {
   const items = itemsOf(schema);
   const at = `${path}.${extensionName('mapKeys', names)}`;
   const listType = extensionName('listType', names);
-  const found: FieldError[] = [];
-  if (keys.length === 0) found.push(fieldError.required(at, `must not be empty if ${listType} is map`));
+  const errors: FieldError[] = [];
+  if (keys.length === 0) errors.push(fieldError.required(at, `must not be empty if ${listType} is map`));
   if (schema.items === undefined) {
-    found.push(fieldError.required(`${path}.items`, `must have a schema if ${listType} is map`));
+    errors.push(fieldError.required(`${path}.items`, `must have a schema if ${listType} is map`));
   }
-  if (items === undefined) return found;
+  if (items === undefined) return errors;
   if (items.type !== 'object') {
     const why = `must be object if parent array's ${listType} is map`;
-    return [...found, fieldError.invalid(`${path}.items.type`, items.type ?? '', why)];
+    return [...errors, fieldError.invalid(`${path}.items.type`, items.type ?? '', why)];
   }
   const seen = new Set<string>();
   const list = [...keys];
   for (const key of keys) {
     const property = propertyOf(items, key);
     if (property === undefined) {
-      found.push(fieldError.invalid(at, list, 'entries must all be names of item properties'));
+      errors.push(fieldError.invalid(at, list, 'entries must all be names of item properties'));
     } else if (property.type === 'array' || property.type === 'object') {
       const why = `must be a scalar type if parent array's ${listType} is map`;
-      found.push(fieldError.invalid(`${path}.items.properties[${key}].type`, items.type, why));
+      errors.push(fieldError.invalid(`${path}.items.properties[${key}].type`, items.type, why));
     }
-    if (seen.has(key)) found.push(fieldError.invalid(at, list, 'must not contain duplicate entries'));
+    if (seen.has(key)) errors.push(fieldError.invalid(at, list, 'must not contain duplicate entries'));
     seen.add(key);
   }
-  return found;
+  return errors;
 }
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -258,40 +258,40 @@ function validateExpression(rule: ValidationRule, path: string): FieldError[] {
   const { message = '', messageExpression = '', fieldPath = '', reason } = rule;
   const expression = (rule.rule ?? '').trim();
   const text = message.trim();
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const at = `${path}.message`;
-  if (expression === '') found.push(fieldError.required(`${path}.rule`, 'rule is not specified'));
+  if (expression === '') errors.push(fieldError.required(`${path}.rule`, 'rule is not specified'));
   else if (message !== '' && text === '') {
-    found.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
-  } else if (hasLines(text)) found.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
+    errors.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
+  } else if (hasLines(text)) errors.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
   else if (hasLines(expression) && text === '') {
-    found.push(fieldError.required(at, 'message must be specified if rule contains line breaks'));
+    errors.push(fieldError.required(at, 'message must be specified if rule contains line breaks'));
   }
   if (messageExpression !== '' && messageExpression.trim() === '') {
     const why = 'messageExpression must be non-empty if specified';
-    found.push(fieldError.required(`${path}.messageExpression`, why));
+    errors.push(fieldError.required(`${path}.messageExpression`, why));
   }
-  if (reason !== undefined) found.push(...oneOf(`${path}.reason`, reason, reasons));
+  if (reason !== undefined) errors.push(...oneOf(`${path}.reason`, reason, reasons));
   if (fieldPath !== '' && fieldPath.trim() === '') {
-    found.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'));
+    errors.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'));
   }
   if (hasLines(fieldPath)) {
-    found.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'));
+    errors.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'));
   }
-  return found;
+  return errors;
 }
 
 /** Of the schema only what paths lead through is read, and once. */
 function pathSchemaOf(schema: Schema): PathSchema {
   const { properties = {}, additionalProperties: values } = schema;
-  const known = new Map<string, PathSchema | undefined>();
+  const schemasByPath = new Map<string, PathSchema | undefined>();
   return {
     properties: {
       size: hasProperties({ properties }) ? 1 : 0,
       get: (name) => {
         const property = propertyOf({ properties }, name);
-        if (!known.has(name)) known.set(name, property && pathSchemaOf(property));
-        return known.get(name);
+        if (!schemasByPath.has(name)) schemasByPath.set(name, property && pathSchemaOf(property));
+        return schemasByPath.get(name);
       },
     },
     additionalProperties: values === true ? true : values ? pathSchemaOf(values as Schema) : undefined,

@@ -19,14 +19,14 @@ import { isNonStructural, validateStructural } from './structural-schema.validat
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
 /**
- * Validates the rules of schemas that are valid themselves: `found` are the errors of all other validation. On an update,
+ * Validates the rules of schemas that are valid themselves: `errors` are those of all other validation. On an update,
  * those of schemas that did not change remain as they are, and stored expressions may use what newer servers have
  * written them with.
  */
 export function* validateSchemaRules(
   definition: Definition,
   old: Definition | undefined,
-  found: readonly FieldError[],
+  ruleErrors: readonly FieldError[],
   names: Names,
 ): Steps<FieldError[]> {
   const errors: FieldError[][] = [];
@@ -39,7 +39,7 @@ export function* validateSchemaRules(
     const path = `${at}.openAPIV3Schema`;
     if (yield* isNonStructural(schema)) continue;
     if ((yield* fieldErrorsInSteps(validateStructural(schema, path, names))).length > 0) continue;
-    const invalid = found.map(({ field }) => field).filter((field) => isWithin(field, path));
+    const invalid = ruleErrors.map(({ field }) => field).filter((field) => isWithin(field, path));
     if (invalid.some((field) => /\.(?:pattern|default(?:[.[].*)?)$/.test(field))) continue;
     const isInvalid = (within: string) => invalid.some((field) => isWithin(field, within));
     stored ??= yield* storedIn(before.values(), names);

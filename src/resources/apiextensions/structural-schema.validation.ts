@@ -28,8 +28,8 @@ type Level = keyof typeof missingType;
 export function* validateStructural(schema: Schema, path: string, names: Names): Steps<FieldError[]> {
   if (yield* isNonStructural(schema)) return [];
   const walk = { names, pace: new Pace() };
-  const found = yield* validateNode(schema, 'root', path, walk);
-  return found.concat(yield* validateComplete(schema, schema, path, path, walk));
+  const errors = yield* validateNode(schema, 'root', path, walk);
+  return errors.concat(yield* validateComplete(schema, schema, path, path, walk));
 }
 
 /** What a walk through a schema has at hand. */
@@ -60,20 +60,21 @@ function* validateNode(schema: Schema, level: Level, path: string, walk: Walk): 
   if (pace.over()) yield;
   const items = itemsOf(schema);
   const values = valuesOf(schema);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (schema.type === 'array' && items === undefined) {
-    found.push(fieldError.required(`${path}.items`, 'must be specified'));
+    errors.push(fieldError.required(`${path}.items`, 'must be specified'));
   }
-  if (items !== undefined) found.push(...(yield* validateNode(items, 'item', `${path}.items`, walk)));
+  if (items !== undefined) errors.push(...(yield* validateNode(items, 'item', `${path}.items`, walk)));
   for (const [name, property] of propertiesOf(schema)) {
-    found.push(...(yield* validateNode(property, 'field', `${path}.properties[${name}]`, walk)));
+    errors.push(...(yield* validateNode(property, 'field', `${path}.properties[${name}]`, walk)));
   }
   if (isSet(schema.additionalProperties) && level === 'root') {
-    found.push(fieldError.forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
+    errors.push(fieldError.forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
   }
-  if (values !== undefined) found.push(...(yield* validateNode(values, 'field', `${path}.additionalProperties`, walk)));
+  if (values !== undefined)
+    errors.push(...(yield* validateNode(values, 'field', `${path}.additionalProperties`, walk)));
   return [
-    ...found,
+    ...errors,
     ...(yield* validateJunctors(schema, path, walk)),
     ...validateType(schema, level, path, names),
     ...validateIdentity(schema, level, path, names),
@@ -84,34 +85,34 @@ function validateType(schema: Schema, level: Level, path: string, names: Names):
   const { type = '' } = schema;
   const { preserve = false, embedded = false, intOrString = false } = extensionsOf(schema, names);
   const own = (part: 'embedded' | 'preserve' | 'intOrString') => extensionName(part, names);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const part of ['preserve', 'embedded'] as const) {
     if (!intOrString || !(part === 'preserve' ? preserve : embedded)) continue;
-    found.push(fieldError.invalid(`${path}.${own(part)}`, true, `must be false if ${own('intOrString')} is true`));
+    errors.push(fieldError.invalid(`${path}.${own(part)}`, true, `must be false if ${own('intOrString')} is true`));
   }
   if (embedded && type !== 'object') {
     const why = `must be object if ${own('embedded')} is true`;
-    found.push(type === '' ? fieldError.required(`${path}.type`, why) : fieldError.invalid(`${path}.type`, type, why));
+    errors.push(type === '' ? fieldError.required(`${path}.type`, why) : fieldError.invalid(`${path}.type`, type, why));
   } else if (type === '' && !intOrString && !preserve) {
-    found.push(fieldError.required(`${path}.type`, missingType[level]));
+    errors.push(fieldError.required(`${path}.type`, missingType[level]));
   }
   if (embedded && isSet(schema.additionalProperties)) {
     const why = `must not be used if ${own('embedded')} is set`;
-    found.push(fieldError.forbidden(`${path}.additionalProperties`, why));
+    errors.push(fieldError.forbidden(`${path}.additionalProperties`, why));
   }
   if (level === 'root' && type !== '' && type !== 'object') {
-    found.push(fieldError.invalid(`${path}.type`, type, 'must be object at the root'));
+    errors.push(fieldError.invalid(`${path}.type`, type, 'must be object at the root'));
   }
   if (embedded && !preserve && !hasProperties(schema)) {
     const why = `must not be empty if ${own('embedded')} is true without ${own('preserve')}`;
-    found.push(fieldError.required(`${path}.properties`, why));
+    errors.push(fieldError.required(`${path}.properties`, why));
   }
-  return found;
+  return errors;
 }
 
 /** Requires the types of `apiVersion`, `kind` and `metadata`. */
 function validateIdentity(schema: Schema, level: Level, path: string, names: Names): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (level === 'root' || extensionsOf(schema, names).embedded === true) {
     for (const [name, type] of [
       ['kind', 'string'],
@@ -121,20 +122,20 @@ function validateIdentity(schema: Schema, level: Level, path: string, names: Nam
       const property = propertyOf(schema, name);
       if (property === undefined || property.type === type) continue;
       const at = `${path}.properties[${name}].type`;
-      found.push(fieldError.invalid(at, property.type ?? '', `must be ${type}`));
+      errors.push(fieldError.invalid(at, property.type ?? '', `must be ${type}`));
     }
   }
   const metadata = level === 'root' ? propertyOf(schema, 'metadata') : undefined;
-  if (metadata === undefined || isRestriction(metadata)) return found;
+  if (metadata === undefined || isRestriction(metadata)) return errors;
   const why = 'must not specify anything other than name and generateName, but metadata is implicitly specified';
-  return [...found, fieldError.forbidden(`${path}.properties[metadata]`, why)];
+  return [...errors, fieldError.forbidden(`${path}.properties[metadata]`, why)];
 }
 
 /** Whether a schema of metadata only restricts `name` and `generateName`. */
 function isRestriction(schema: Schema): boolean {
   const { type: _, default: __, properties = {}, ...others } = schema;
-  const known = Object.keys(properties).every((name) => name === 'name' || name === 'generateName');
-  return known && Object.keys(others).length === 0;
+  const isNameOnly = Object.keys(properties).every((name) => name === 'name' || name === 'generateName');
+  return isNameOnly && Object.keys(others).length === 0;
 }
 
 const isIntOrString = (schemas: Schema[] | undefined): boolean =>
@@ -144,12 +145,12 @@ const isIntOrString = (schemas: Schema[] | undefined): boolean =>
 function* validateJunctors(schema: Schema, path: string, walk: Walk, skipsFirst = false): Steps<FieldError[]> {
   const skipsAnyOf = skipsFirst || isIntOrString(schema.anyOf);
   const inFirst = isIntOrString(schema.allOf?.[0]?.anyOf);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [part, at] of junctorsOf(schema, path)) {
     if (skipsAnyOf && at.startsWith(`${path}.anyOf`)) continue;
-    found.push(...(yield* validateJunctorSchema(part, at, walk, inFirst && at === `${path}.allOf[0]`)));
+    errors.push(...(yield* validateJunctorSchema(part, at, walk, inFirst && at === `${path}.allOf[0]`)));
   }
-  return found;
+  return errors;
 }
 
 /** Structural fields, with the value that they must have within value validation. */
@@ -174,14 +175,14 @@ const forbiddenExtensions = {
 function* validateJunctorSchema(schema: Schema, path: string, walk: Walk, skipsAnyOf = false): Steps<FieldError[]> {
   const { names, pace } = walk;
   if (pace.over()) yield;
-  const found = yield* validateJunctors(schema, path, walk, skipsAnyOf);
+  const errors = yield* validateJunctors(schema, path, walk, skipsAnyOf);
   const items = itemsOf(schema);
-  if (items !== undefined) found.push(...(yield* validateJunctorSchema(items, `${path}.items`, walk)));
+  if (items !== undefined) errors.push(...(yield* validateJunctorSchema(items, `${path}.items`, walk)));
   for (const [name, property] of propertiesOf(schema)) {
-    found.push(...(yield* validateJunctorSchema(property, `${path}.properties[${name}]`, walk)));
+    errors.push(...(yield* validateJunctorSchema(property, `${path}.properties[${name}]`, walk)));
   }
   const refuse = (field: string, state: string) =>
-    found.push(fieldError.forbidden(`${path}.${field}`, `must be ${state} to be structural`));
+    errors.push(fieldError.forbidden(`${path}.${field}`, `must be ${state} to be structural`));
   for (const [field, state] of Object.entries(forbidden)) {
     if (isSet(schema[field as keyof typeof forbidden])) refuse(field, state);
   }
@@ -193,9 +194,9 @@ function* validateJunctorSchema(schema: Schema, path: string, walk: Walk, skipsA
     }
   }
   if (propertyOf(schema, 'metadata') !== undefined) {
-    found.push(fieldError.forbidden(`${path}.properties[metadata]`, 'must not be specified in a nested context'));
+    errors.push(fieldError.forbidden(`${path}.properties[metadata]`, 'must not be specified in a nested context'));
   }
-  return found;
+  return errors;
 }
 
 /** Requires that every field of value validation is declared in the structural schema. */
@@ -206,11 +207,11 @@ function* validateComplete(
   validationPath: string,
   walk: Walk,
 ): Steps<FieldError[]> {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [part, at] of junctorsOf(validation, validationPath)) {
-    found.push(...(yield* validatePresent(part, schema, path, at, walk)));
+    errors.push(...(yield* validatePresent(part, schema, path, at, walk)));
   }
-  return found;
+  return errors;
 }
 
 function* validatePresent(
@@ -222,15 +223,15 @@ function* validatePresent(
 ): Steps<FieldError[]> {
   if (walk.pace.over()) yield;
   if (schema === undefined) return [fieldError.required(path, `because it is defined in ${validationPath}`)];
-  const found = yield* validateComplete(validation, schema, path, validationPath, walk);
+  const errors = yield* validateComplete(validation, schema, path, validationPath, walk);
   const items = itemsOf(validation);
   if (items !== undefined) {
-    found.push(...(yield* validatePresent(items, itemsOf(schema), `${path}.items`, `${validationPath}.items`, walk)));
+    errors.push(...(yield* validatePresent(items, itemsOf(schema), `${path}.items`, `${validationPath}.items`, walk)));
   }
   for (const [name, property] of propertiesOf(validation)) {
     const at = `properties[${name}]`;
     const inner = validatePresent(property, propertyOf(schema, name), `${path}.${at}`, `${validationPath}.${at}`, walk);
-    found.push(...(yield* inner));
+    errors.push(...(yield* inner));
   }
-  return found;
+  return errors;
 }

@@ -66,37 +66,37 @@ const localCondition = (now: number) => ({
 });
 
 function validateName({ metadata, spec }: ObjectOf<typeof APIService>): FieldError[] {
-  const wanted = `${spec?.version ?? ''}.${spec?.group ?? ''}`;
-  const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`;
-  return pathSegmentName(metadata.name ?? '').length > 0 ? [] : validateNamed(metadata, wanted, why);
+  const expectedName = `${spec?.version ?? ''}.${spec?.group ?? ''}`;
+  const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expectedName)}`;
+  return pathSegmentName(metadata.name ?? '').length > 0 ? [] : validateNamed(metadata, expectedName, why);
 }
 
 function validateSpec(spec: APIServiceSpec): FieldError[] {
   const { group = '', version = '', groupPriorityMinimum: low = 0, versionPriority: priority = 0, service } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (group === '' && version !== 'v1') {
-    found.push(fieldError.required('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
+    errors.push(fieldError.required('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
   }
-  if (group !== '') found.push(...byRule('spec.group', group, dns1123Subdomain));
-  found.push(...byRule('spec.version', version, dns1035Label));
+  if (group !== '') errors.push(...byRule('spec.group', group, dns1123Subdomain));
+  errors.push(...byRule('spec.version', version, dns1035Label));
   if (low <= 0 || low > 20_000) {
-    found.push(fieldError.invalid('spec.groupPriorityMinimum', low, 'must be positive and less than 20000'));
+    errors.push(fieldError.invalid('spec.groupPriorityMinimum', low, 'must be positive and less than 20000'));
   }
   if (priority <= 0 || priority > 1000) {
-    found.push(fieldError.invalid('spec.versionPriority', priority, 'must be positive and less than 1000'));
+    errors.push(fieldError.invalid('spec.versionPriority', priority, 'must be positive and less than 1000'));
   }
-  return [...found, ...(service === undefined ? validateLocal(spec) : validateRemote(spec, service))];
+  return [...errors, ...(service === undefined ? validateLocal(spec) : validateRemote(spec, service))];
 }
 
 function validateLocal({ caBundle = '', insecureSkipTLSVerify }: APIServiceSpec): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (caBundle !== '') {
-    const shown = `${Buffer.byteLength(caBundle, 'base64')} bytes`;
-    found.push(fieldError.invalid('spec.caBundle', shown, 'local APIServices may not have a caBundle'));
+    const text = `${Buffer.byteLength(caBundle, 'base64')} bytes`;
+    errors.push(fieldError.invalid('spec.caBundle', text, 'local APIServices may not have a caBundle'));
   }
-  if (insecureSkipTLSVerify !== true) return found;
+  if (insecureSkipTLSVerify !== true) return errors;
   const why = 'local APIServices may not have insecureSkipTLSVerify';
-  return [...found, fieldError.invalid('spec.insecureSkipTLSVerify', true, why)];
+  return [...errors, fieldError.invalid('spec.insecureSkipTLSVerify', true, why)];
 }
 
 function validateRemote(
@@ -104,15 +104,15 @@ function validateRemote(
   { namespace = '', name = '', port = 0 }: NonNullable<APIServiceSpec['service']>,
 ): FieldError[] {
   const path = 'spec.service';
-  const found: FieldError[] = [];
-  if (namespace === '') found.push(fieldError.required(`${path}.namespace`));
-  if (name === '') found.push(fieldError.required(`${path}.name`));
-  const faults = portNumber(port);
-  if (faults.length > 0) {
-    found.push(fieldError.invalid(`${path}.port`, port, `port is not valid: ${faults.join(', ')}`));
+  const errors: FieldError[] = [];
+  if (namespace === '') errors.push(fieldError.required(`${path}.namespace`));
+  if (name === '') errors.push(fieldError.required(`${path}.name`));
+  const problems = portNumber(port);
+  if (problems.length > 0) {
+    errors.push(fieldError.invalid(`${path}.port`, port, `port is not valid: ${problems.join(', ')}`));
   }
   if (insecureSkipTLSVerify === true && caBundle !== '') {
-    found.push(fieldError.invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
+    errors.push(fieldError.invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
   }
-  return found;
+  return errors;
 }

@@ -69,9 +69,9 @@ export const daemonSets = resource({
     validateUpdate: (set, old, context) => {
       const { spec, status = {} } = set;
       if (!same(status, old.status)) return validateCollisions(status, old.status ?? {});
-      const found = validateAgain(set, DaemonSet, validateSpec(set, context), context.names);
-      if (!same(spec?.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec?.selector));
-      return found;
+      const errors = validateAgain(set, DaemonSet, validateSpec(set, context), context.names);
+      if (!same(spec?.selector, old.spec?.selector)) errors.push(immutable('spec.selector', spec?.selector));
+      return errors;
     },
     warnings: ({ spec }, old, { names }) =>
       old !== undefined && same(spec?.template, old.spec?.template)
@@ -96,13 +96,13 @@ function countTemplates(metadata: ObjectMeta, count: number): void {
 
 function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: StrategyContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const found = errorsNow(validateSelectorObject(selector, 'spec.selector'));
-  if (found.length === 0) found.push(...validateSelected(selector, template, 'spec.template'));
+  const errors = errorsNow(validateSelectorObject(selector, 'spec.selector'));
+  if (errors.length === 0) errors.push(...validateSelected(selector, template, 'spec.template'));
   if (isEmptySelector(selector)) {
-    found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for daemonset'));
+    errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for daemonset'));
   }
   return [
-    ...found,
+    ...errors,
     ...validateWorkloadTemplate(template, 'spec.template', 'DaemonSet', context),
     ...validateStrategy(spec.updateStrategy ?? {}),
   ];
@@ -113,13 +113,13 @@ function validateStrategy(strategy: Infer<typeof DaemonSetUpdateStrategy>): Fiel
   const { type = '', rollingUpdate } = strategy;
   if (type === 'OnDelete') return [];
   if (type !== 'RollingUpdate') {
-    const shown = internalForm(strategy, DaemonSetUpdateStrategy);
-    return [fieldError.notSupported('spec.updateStrategy', shown, ['RollingUpdate', 'OnDelete'])];
+    const printedValue = internalForm(strategy, DaemonSetUpdateStrategy);
+    return [fieldError.notSupported('spec.updateStrategy', printedValue, ['RollingUpdate', 'OnDelete'])];
   }
   const { maxUnavailable, maxSurge } = rollingUpdate ?? {};
   const unavailable = 'spec.updateStrategy.rollingUpdate.maxUnavailable';
   const surge = 'spec.updateStrategy.rollingUpdate.maxSurge';
-  const found = [
+  const errors = [
     ...validateIntOrPercent(maxUnavailable, unavailable),
     ...validateIntOrPercent(maxSurge, surge),
     ...validateAtMost100Percent(maxUnavailable, unavailable),
@@ -127,9 +127,9 @@ function validateStrategy(strategy: Infer<typeof DaemonSetUpdateStrategy>): Fiel
   ];
   const [hasUnavailable, hasSurge] = [intOrPercentValue(maxUnavailable) !== 0, intOrPercentValue(maxSurge) !== 0];
   if (hasUnavailable && hasSurge) {
-    found.push(fieldError.invalid(surge, maxSurge, 'may not be set when maxUnavailable is non-zero'));
+    errors.push(fieldError.invalid(surge, maxSurge, 'may not be set when maxUnavailable is non-zero'));
   } else if (!hasUnavailable && !hasSurge) {
-    found.push(fieldError.required(unavailable, 'cannot be 0 when maxSurge is 0'));
+    errors.push(fieldError.required(unavailable, 'cannot be 0 when maxSurge is 0'));
   }
-  return found;
+  return errors;
 }

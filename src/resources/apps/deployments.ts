@@ -55,17 +55,17 @@ export const deployments = resource({
     },
     validate: ({ spec = {} }, context) => {
       const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
-      const found = [...validateWorkload(spec, 'ReplicaSet', context), ...validateStrategy(spec.strategy ?? {})];
-      if (deadline === undefined || deadline > minReadySeconds) return found;
+      const errors = [...validateWorkload(spec, 'ReplicaSet', context), ...validateStrategy(spec.strategy ?? {})];
+      if (deadline === undefined || deadline > minReadySeconds) return errors;
       const why = 'must be greater than minReadySeconds';
-      return [...found, fieldError.invalid('spec.progressDeadlineSeconds', deadline, why)];
+      return [...errors, fieldError.invalid('spec.progressDeadlineSeconds', deadline, why)];
     },
     validateUpdate: ({ spec = {}, status = {} }, old) => {
-      const found: FieldError[] = [];
-      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector));
-      if (same(status, old.status)) return found;
+      const errors: FieldError[] = [];
+      if (!same(spec.selector, old.spec?.selector)) errors.push(immutable('spec.selector', spec.selector));
+      if (same(status, old.status)) return errors;
       return [
-        ...found,
+        ...errors,
         ...validateCounts(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'readyReplicas'),
         ...validateCollisions(status, old.status ?? {}),
       ];
@@ -83,14 +83,17 @@ function validateStrategy(strategy: Infer<typeof DeploymentStrategy>): FieldErro
     return rollingUpdate === undefined ? [] : [fieldError.forbidden(path, why)];
   }
   if (type !== 'RollingUpdate') {
-    const shown = internalForm(strategy, DeploymentStrategy);
-    return [fieldError.notSupported('spec.strategy', shown, ['Recreate', 'RollingUpdate'])];
+    const printedValue = internalForm(strategy, DeploymentStrategy);
+    return [fieldError.notSupported('spec.strategy', printedValue, ['Recreate', 'RollingUpdate'])];
   }
   const { maxUnavailable, maxSurge } = rollingUpdate ?? {};
   const field = `${path}.maxUnavailable`;
-  const found = [...validateIntOrPercent(maxUnavailable, field), ...validateIntOrPercent(maxSurge, `${path}.maxSurge`)];
+  const errors = [
+    ...validateIntOrPercent(maxUnavailable, field),
+    ...validateIntOrPercent(maxSurge, `${path}.maxSurge`),
+  ];
   if (intOrPercentValue(maxUnavailable) === 0 && intOrPercentValue(maxSurge) === 0) {
-    found.push(fieldError.invalid(field, maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
+    errors.push(fieldError.invalid(field, maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
   }
-  return [...found, ...validateAtMost100Percent(maxUnavailable, field)];
+  return [...errors, ...validateAtMost100Percent(maxUnavailable, field)];
 }

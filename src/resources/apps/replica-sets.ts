@@ -40,9 +40,9 @@ export const replicaSets = resource({
     validateUpdate: (set, old, context) => {
       const { spec = {}, status = {} } = set;
       if (!same(status, old.status)) return validateCounts(status, parts, 'readyReplicas');
-      const found = validateAgain(set, ReplicaSet, validateWorkload(spec, 'ReplicaSet', context), context.names);
-      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector));
-      return found;
+      const errors = validateAgain(set, ReplicaSet, validateWorkload(spec, 'ReplicaSet', context), context.names);
+      if (!same(spec.selector, old.spec?.selector)) errors.push(immutable('spec.selector', spec.selector));
+      return errors;
     },
     warnings: (set, old, { names }) => workloadWarnings(set, old, names),
   },

@@ -51,9 +51,9 @@ export const statefulSets = resource({
     defaults: ({ spec = {} }) => setDefaults(spec),
     validate: validateSpec,
     validateUpdate: ({ spec = {}, status = {} }, old) => {
-      const found: FieldError[] = [];
-      if (!same(fixed(spec), fixed(old.spec ?? {}))) found.push(fieldError.forbidden('spec', FIXED));
-      return same(status, old.status) ? found : [...found, ...validateStatus(status, old.status ?? {})];
+      const errors: FieldError[] = [];
+      if (!same(fixed(spec), fixed(old.spec ?? {}))) errors.push(fieldError.forbidden('spec', FIXED));
+      return same(status, old.status) ? errors : [...errors, ...validateStatus(status, old.status ?? {})];
     },
     warnings: (set, old, { names }) => [
       ...workloadWarnings(set, old, names),
@@ -112,32 +112,32 @@ function setDefaults(spec: StatefulSetSpec): void {
 
 function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, context: StrategyContext): FieldError[] {
   const { podManagementPolicy: policy = '', serviceName = '', selector } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (policy !== 'OrderedReady' && policy !== 'Parallel') {
-    found.push(fieldError.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"));
+    errors.push(fieldError.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"));
   }
-  found.push(...validateStrategy(spec.updateStrategy ?? {}));
+  errors.push(...validateStrategy(spec.updateStrategy ?? {}));
   if (isNew({ metadata })) {
-    found.push(
+    errors.push(
       ...eachOf(spec.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) =>
         validateClaimSpec(claim.spec ?? {}, `${at}.spec`, context.names),
       ),
     );
-    if (serviceName !== '') found.push(...byRule('spec.serviceName', serviceName, dns1123Label));
+    if (serviceName !== '') errors.push(...byRule('spec.serviceName', serviceName, dns1123Label));
   }
   const broken = errorsNow(validateSelectorObject(selector, 'spec.selector'));
-  found.push(...broken);
+  errors.push(...broken);
   if (isEmptySelector(selector)) {
-    found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset'));
+    errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset'));
   }
-  if (broken.length > 0) found.push(fieldError.invalid('spec.selector', selector, ''));
+  if (broken.length > 0) errors.push(fieldError.invalid('spec.selector', selector, ''));
   else {
-    found.push(
+    errors.push(
       ...validateSelected(selector, spec.template ?? {}, 'spec.template'),
       ...validateTemplate(withClaims(spec), 'spec.template', context),
     );
   }
-  return [...found, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
+  return [...errors, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
 }
 
 /** The pod template with a volume for each volume claim template. */
@@ -159,12 +159,12 @@ function validateStrategy(strategy: Infer<typeof StatefulSetUpdateStrategy>): Fi
   const path = 'spec.updateStrategy.rollingUpdate';
   if (type === 'OnDelete') {
     if (rollingUpdate === undefined) return [];
-    const shown = internalForm({ partition: 0, ...rollingUpdate }, RollingUpdateStatefulSetStrategy);
-    return [fieldError.invalid(path, shown, "only allowed for updateStrategy 'RollingUpdate'")];
+    const printedValue = internalForm({ partition: 0, ...rollingUpdate }, RollingUpdateStatefulSetStrategy);
+    return [fieldError.invalid(path, printedValue, "only allowed for updateStrategy 'RollingUpdate'")];
   }
   if (type !== 'RollingUpdate') {
-    const shown = internalForm(strategy, StatefulSetUpdateStrategy);
-    return [fieldError.invalid('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'")];
+    const printedValue = internalForm(strategy, StatefulSetUpdateStrategy);
+    return [fieldError.invalid('spec.updateStrategy', printedValue, "must be 'RollingUpdate' or 'OnDelete'")];
   }
   const { maxUnavailable } = rollingUpdate ?? {};
   if (maxUnavailable === undefined) return [];

@@ -46,8 +46,8 @@ function targets({ spec, status }: HorizontalPodAutoscalerObject): string {
   const metrics = spec?.metrics ?? [];
   if (metrics.length === 0) return '<none>';
   const texts = metrics.map((metric, i) => progress(metric, status?.currentMetrics?.[i]));
-  const shown = texts.slice(0, 2).join(', ');
-  return texts.length > 2 ? `${shown} + ${texts.length - 2} more...` : shown;
+  const text = texts.slice(0, 2).join(', ');
+  return texts.length > 2 ? `${text} + ${texts.length - 2} more...` : text;
 }
 
 function progress(metric: Infer<typeof MetricSpec>, seen: Infer<typeof MetricStatus> | undefined): string {

@@ -31,28 +31,28 @@ const MAX_PERIOD_SECONDS = 1800;
 
 export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: HorizontalPodAutoscalerSpec): FieldError[] {
   const { minReplicas = 1, maxReplicas = 0, scaleTargetRef = {}, metrics, behavior } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (minReplicas < 1) {
-    found.push(fieldError.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
+    errors.push(fieldError.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
   }
   const path = 'spec.maxReplicas';
-  if (maxReplicas < 1) found.push(fieldError.required(path, 'must be set and greater than 0'));
+  if (maxReplicas < 1) errors.push(fieldError.required(path, 'must be set and greater than 0'));
   if (maxReplicas < minReplicas) {
-    found.push(fieldError.invalid(path, maxReplicas, 'must be greater than or equal to `minReplicas`'));
+    errors.push(fieldError.invalid(path, maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
-  found.push(...validateReference(scaleTargetRef, 'spec.scaleTargetRef'));
+  errors.push(...validateReference(scaleTargetRef, 'spec.scaleTargetRef'));
   // An invalid API version that is stored already is accepted.
-  const known = old?.scaleTargetRef;
-  if (known === undefined || versionFault(known, known.kind !== CORE_KIND) === undefined) {
-    found.push(...validateVersion(scaleTargetRef, 'spec.scaleTargetRef', scaleTargetRef.kind !== CORE_KIND));
+  const oldReference = old?.scaleTargetRef;
+  if (oldReference === undefined || versionProblem(oldReference, oldReference.kind !== CORE_KIND) === undefined) {
+    errors.push(...validateVersion(scaleTargetRef, 'spec.scaleTargetRef', scaleTargetRef.kind !== CORE_KIND));
   }
-  found.push(...eachOf(metrics, 'spec.metrics', validateMetric));
+  errors.push(...eachOf(metrics, 'spec.metrics', validateMetric));
   if (minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')) {
     const why = 'must specify at least one Object or External metric to support scaling to zero replicas';
-    found.push(fieldError.forbidden('spec.metrics', why));
+    errors.push(fieldError.forbidden('spec.metrics', why));
   }
   return [
-    ...found,
+    ...errors,
     ...validateRules(behavior?.scaleUp, 'spec.behavior.scaleUp'),
     ...validateRules(behavior?.scaleDown, 'spec.behavior.scaleDown'),
   ];
@@ -61,15 +61,15 @@ export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: Hori
 /** The only kind of the core group with a scale subresource. */
 const CORE_KIND = 'ReplicationController';
 
-function versionFault({ apiVersion = '' }: Reference, needsGroup: boolean): string | undefined {
+function versionProblem({ apiVersion = '' }: Reference, needsGroup: boolean): string | undefined {
   const parsed = parseGroupVersion(apiVersion);
   if (parsed === undefined) return `unexpected GroupVersion string: ${apiVersion}`;
   return needsGroup && parsed.group === '' ? 'apiVersion must specify API group' : undefined;
 }
 
 function validateVersion(reference: Reference, path: string, needsGroup: boolean): FieldError[] {
-  const fault = versionFault(reference, needsGroup);
-  return fault === undefined ? [] : [fieldError.invalid(`${path}.apiVersion`, reference.apiVersion ?? '', fault)];
+  const problem = versionProblem(reference, needsGroup);
+  return problem === undefined ? [] : [fieldError.invalid(`${path}.apiVersion`, reference.apiVersion ?? '', problem)];
 }
 
 const validateReference = ({ kind = '', name = '' }: Reference, path: string): FieldError[] => [
@@ -90,21 +90,21 @@ const metricTypes = Object.keys(sourceOf).sort();
 
 function validateMetric(metric: Metric, path: string): FieldError[] {
   const { type = '' } = metric;
-  const found: FieldError[] = [];
-  if (type === '') found.push(fieldError.required(`${path}.type`, 'must specify a metric source type'));
+  const errors: FieldError[] = [];
+  if (type === '') errors.push(fieldError.required(`${path}.type`, 'must specify a metric source type'));
   // Reported twice: for the type, and for the source that it names.
-  found.push(...oneOf(`${path}.type`, type, metricTypes), ...oneOf(`${path}.type`, type, metricTypes));
+  errors.push(...oneOf(`${path}.type`, type, metricTypes), ...oneOf(`${path}.type`, type, metricTypes));
   const present = Object.values(sourceOf).filter((name) => metric[name] !== undefined);
   const [first] = present;
-  if (first !== undefined) found.push(...validateSource(metric, first, `${path}.${first}`));
+  if (first !== undefined) errors.push(...validateSource(metric, first, `${path}.${first}`));
   const expected = (sourceOf as { readonly [type: string]: SourceName })[type];
   if (expected !== undefined && metric[expected] === undefined) {
-    found.push(fieldError.required(`${path}.${expected}`, 'must populate information for the given metric source'));
+    errors.push(fieldError.required(`${path}.${expected}`, 'must populate information for the given metric source'));
   }
-  if (present.length === 1) return found;
+  if (present.length === 1) return errors;
   const others = present.filter((name) => name !== expected);
   const why = 'must populate the given metric source only';
-  return [...found, ...others.map((name) => fieldError.forbidden(`${path}.${name}`, why))];
+  return [...errors, ...others.map((name) => fieldError.forbidden(`${path}.${name}`, why))];
 }
 
 function validateSource(metric: Metric, name: SourceName, path: string): FieldError[] {
@@ -146,9 +146,9 @@ function validateSource(metric: Metric, name: SourceName, path: string): FieldEr
       return validateResource(resource?.name, resource?.target ?? {}, path);
     case 'containerResource': {
       const { container = '', name: resourceName, target = {} } = containerResource ?? {};
-      const found = validateResource(resourceName, target, path);
-      if (container !== '') return [...found, ...byRule(`${path}.container`, container, dns1123Label)];
-      return [...found, fieldError.required(`${path}.container`, 'must specify a container')];
+      const errors = validateResource(resourceName, target, path);
+      if (container !== '') return [...errors, ...byRule(`${path}.container`, container, dns1123Label)];
+      return [...errors, fieldError.required(`${path}.container`, 'must specify a container')];
     }
   }
 }
@@ -161,66 +161,66 @@ function validateIdentifier({ name = '' }: Infer<typeof MetricIdentifier>, path:
 }
 
 function validateTarget({ type = '', value, averageValue, averageUtilization }: Target, path: string): FieldError[] {
-  const found: FieldError[] = [];
-  if (type === '') found.push(fieldError.required(`${path}.type`, 'must specify a metric target type'));
+  const errors: FieldError[] = [];
+  if (type === '') errors.push(fieldError.required(`${path}.type`, 'must specify a metric target type'));
   if (!['Utilization', 'Value', 'AverageValue'].includes(type)) {
-    found.push(fieldError.invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'));
+    errors.push(fieldError.invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'));
   }
   for (const [field, amount] of Object.entries({ value, averageValue })) {
     if (amount === undefined || isPositive(amount)) continue;
-    found.push(fieldError.invalid(`${path}.${field}`, amount, 'must be positive'));
+    errors.push(fieldError.invalid(`${path}.${field}`, amount, 'must be positive'));
   }
   if (averageUtilization !== undefined && averageUtilization < 1) {
-    found.push(fieldError.invalid(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'));
+    errors.push(fieldError.invalid(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'));
   }
-  return found;
+  return errors;
 }
 
 function validateValue(target: Target, path: string, why: string): FieldError[] {
-  const found = validateTarget(target, path);
-  if (target.value !== undefined || target.averageValue !== undefined) return found;
-  return [...found, fieldError.required(`${path}.averageValue`, why)];
+  const errors = validateTarget(target, path);
+  if (target.value !== undefined || target.averageValue !== undefined) return errors;
+  return [...errors, fieldError.required(`${path}.averageValue`, why)];
 }
 
 function validateResource(name: string | undefined, target: Target, path: string): FieldError[] {
-  const found = name ? [] : [fieldError.required(`${path}.name`, 'must specify a resource name')];
-  found.push(...validateTarget(target, `${path}.target`));
+  const errors = name ? [] : [fieldError.required(`${path}.name`, 'must specify a resource name')];
+  errors.push(...validateTarget(target, `${path}.target`));
   const { averageUtilization: share, averageValue: value } = target;
   if (share === undefined && value === undefined) {
     const why = 'must set either a target raw value or a target utilization';
-    found.push(fieldError.required(`${path}.target.averageUtilization`, why));
+    errors.push(fieldError.required(`${path}.target.averageUtilization`, why));
   }
   if (share !== undefined && value !== undefined) {
     const why = 'may not set both a target raw value and a target utilization';
-    found.push(fieldError.forbidden(`${path}.target.averageValue`, why));
+    errors.push(fieldError.forbidden(`${path}.target.averageValue`, why));
   }
-  return found;
+  return errors;
 }
 
 function validateRules(rules: Rules | undefined, path: string): FieldError[] {
   if (rules === undefined) return [];
   const { stabilizationWindowSeconds: seconds = 0, policies = [], tolerance } = rules;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const at = `${path}.stabilizationWindowSeconds`;
-  if (seconds < 0) found.push(fieldError.invalid(at, seconds, 'must be greater than or equal to zero'));
+  if (seconds < 0) errors.push(fieldError.invalid(at, seconds, 'must be greater than or equal to zero'));
   if (seconds > MAX_WINDOW_SECONDS) {
-    found.push(fieldError.invalid(at, seconds, `must be less than or equal to ${MAX_WINDOW_SECONDS}`));
+    errors.push(fieldError.invalid(at, seconds, `must be less than or equal to ${MAX_WINDOW_SECONDS}`));
   }
-  if (policies.length === 0) found.push(fieldError.required(`${path}.policies`, 'must specify at least one Policy'));
+  if (policies.length === 0) errors.push(fieldError.required(`${path}.policies`, 'must specify at least one Policy'));
   if (tolerance !== undefined && parseQuantity(tolerance).nano < 0n) {
-    found.push(fieldError.invalid(`${path}.tolerance`, tolerance, 'must be greater than or equal to 0'));
+    errors.push(fieldError.invalid(`${path}.tolerance`, tolerance, 'must be greater than or equal to 0'));
   }
-  return [...found, ...eachOf(policies, `${path}.policies`, validatePolicy)];
+  return [...errors, ...eachOf(policies, `${path}.policies`, validatePolicy)];
 }
 
 function validatePolicy(policy: Infer<typeof HPAScalingPolicy>, path: string): FieldError[] {
   const { type = '', value = 0, periodSeconds: period = 0 } = policy;
-  const found = oneOf(`${path}.type`, type, ['Percent', 'Pods']);
-  if (value <= 0) found.push(fieldError.invalid(`${path}.value`, value, 'must be greater than zero'));
+  const errors = oneOf(`${path}.type`, type, ['Percent', 'Pods']);
+  if (value <= 0) errors.push(fieldError.invalid(`${path}.value`, value, 'must be greater than zero'));
   const at = `${path}.periodSeconds`;
-  if (period <= 0) found.push(fieldError.invalid(at, period, 'must be greater than zero'));
+  if (period <= 0) errors.push(fieldError.invalid(at, period, 'must be greater than zero'));
   if (period > MAX_PERIOD_SECONDS) {
-    found.push(fieldError.invalid(at, period, `must be less than or equal to ${MAX_PERIOD_SECONDS}`));
+    errors.push(fieldError.invalid(at, period, `must be less than or equal to ${MAX_PERIOD_SECONDS}`));
   }
-  return found;
+  return errors;
 }

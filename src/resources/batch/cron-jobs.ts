@@ -86,10 +86,10 @@ const validateZone = ({ timeZone }: CronJobSpec): FieldError[] =>
 /** Rejects a selector in a job template: it is generated for each job. */
 function validateJobTemplate(spec: JobSpec, path: string, rules: PodValidationContext): FieldError[] {
   const { selector, manualSelector } = spec;
-  const found = validateJobSpec(spec, path, rules);
+  const errors = validateJobSpec(spec, path, rules);
   if (selector !== undefined && selector !== null) {
-    found.push(fieldError.invalid(`${path}.selector`, selector, '`selector` will be auto-generated'));
+    errors.push(fieldError.invalid(`${path}.selector`, selector, '`selector` will be auto-generated'));
   }
-  if (manualSelector === true) found.push(fieldError.notSupported(`${path}.manualSelector`, true, ['nil', 'false']));
-  return found;
+  if (manualSelector === true) errors.push(fieldError.notSupported(`${path}.manualSelector`, true, ['nil', 'false']));
+  return errors;
 }

@@ -19,8 +19,8 @@ const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const operators = ['In', 'NotIn'];
 const statuses = ['False', 'True', 'Unknown'];
 
-const validValues = (known: readonly string[]): string =>
-  `valid values: [${known.map((v) => JSON.stringify(v)).join(' ')}]`;
+const validValues = (values: readonly string[]): string =>
+  `valid values: [${values.map((v) => JSON.stringify(v)).join(' ')}]`;
 
 /** An Invalid error without the value. */
 export const invalidWithoutValue = (field: string, why: string): FieldError => ({
@@ -33,9 +33,9 @@ const tooMany = (field: string, list: readonly unknown[], max: number): FieldErr
   list.length > max ? [fieldError.tooMany(field, list.length, max)] : [];
 
 /** Requires one of the known values. */
-function word(field: string, value: string, known: readonly string[]): FieldError[] {
-  if (value === '') return [fieldError.required(field, validValues(known))];
-  return known.includes(value) ? [] : [fieldError.notSupported(field, value, known)];
+function word(field: string, value: string, supported: readonly string[]): FieldError[] {
+  if (value === '') return [fieldError.required(field, validValues(supported))];
+  return supported.includes(value) ? [] : [fieldError.notSupported(field, value, supported)];
 }
 
 /** Validates `podFailurePolicy`. */
@@ -56,22 +56,22 @@ function validateFailureRule(
   containerNames: ReadonlySet<string>,
   path: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const conditions = onPodConditions ?? [];
   if (action === 'FailIndex') {
     const why = 'requires the backoffLimitPerIndex to be set';
-    if (spec.backoffLimitPerIndex === undefined) found.push(fieldError.invalid(`${path}.action`, action, why));
-  } else found.push(...word(`${path}.action`, action, actions));
-  if (codes !== undefined) found.push(...validateExitCodes(codes, containerNames, `${path}.onExitCodes`));
-  found.push(...tooMany(`${path}.onPodConditions`, conditions, MAX_PATTERNS));
-  found.push(...eachOf(conditions, `${path}.onPodConditions`, validatePattern));
+    if (spec.backoffLimitPerIndex === undefined) errors.push(fieldError.invalid(`${path}.action`, action, why));
+  } else errors.push(...word(`${path}.action`, action, actions));
+  if (codes !== undefined) errors.push(...validateExitCodes(codes, containerNames, `${path}.onExitCodes`));
+  errors.push(...tooMany(`${path}.onPodConditions`, conditions, MAX_PATTERNS));
+  errors.push(...eachOf(conditions, `${path}.onPodConditions`, validatePattern));
   if (codes !== undefined && conditions.length > 0) {
-    found.push(invalidWithoutValue(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
+    errors.push(invalidWithoutValue(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
   }
   if (codes === undefined && conditions.length === 0) {
-    found.push(invalidWithoutValue(path, 'specifying one of OnExitCodes and OnPodConditions is required'));
+    errors.push(invalidWithoutValue(path, 'specifying one of OnExitCodes and OnPodConditions is required'));
   }
-  return found;
+  return errors;
 }
 
 const validatePattern = (
@@ -86,21 +86,21 @@ function validateExitCodes(
 ): FieldError[] {
   const codes = values ?? [];
   const at = `${path}.values`;
-  const found = word(`${path}.operator`, operator, operators);
+  const errors = word(`${path}.operator`, operator, operators);
   if (containerName !== undefined && !containerNames.has(containerName)) {
     const why = 'must be one of the container or initContainer names in the pod template';
-    found.push(fieldError.invalid(`${path}.containerName`, containerName, why));
+    errors.push(fieldError.invalid(`${path}.containerName`, containerName, why));
   }
-  if (codes.length === 0) found.push(fieldError.invalid(at, null, 'at least one value is required'));
-  found.push(...tooMany(at, codes, MAX_EXIT_CODES));
+  if (codes.length === 0) errors.push(fieldError.invalid(at, null, 'at least one value is required'));
+  errors.push(...tooMany(at, codes, MAX_EXIT_CODES));
   codes.forEach((code, i) => {
     if (operator !== 'In' || code !== 0) return;
-    found.push(fieldError.invalid(`${at}[${i}]`, code, 'must not be 0 for the In operator'));
+    errors.push(fieldError.invalid(`${at}[${i}]`, code, 'must not be 0 for the In operator'));
   });
   if (codes.some((code, i) => i > 0 && (codes[i - 1] as number) > code)) {
-    found.push(fieldError.invalid(at, codes, 'must be ordered'));
+    errors.push(fieldError.invalid(at, codes, 'must be ordered'));
   }
-  return found;
+  return errors;
 }
 
 /** Validates `successPolicy`. */
@@ -117,29 +117,29 @@ export function validateSuccessPolicy(spec: JobSpec, path: string): FieldError[]
 
 function validateSuccessRule(rule: Infer<typeof SuccessPolicyRule>, completions: number, path: string): FieldError[] {
   const { succeededIndexes: indexes, succeededCount: count } = rule;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   let total = 0;
   if (count === undefined && indexes === undefined) {
-    found.push(fieldError.required(path, 'at least one of succeededCount or succeededIndexes must be specified'));
+    errors.push(fieldError.required(path, 'at least one of succeededCount or succeededIndexes must be specified'));
   }
   if (indexes !== undefined) {
     const field = `${path}.succeededIndexes`;
-    if (Buffer.byteLength(indexes) > MAX_INDEXES) found.push(fieldError.tooLong(field, MAX_INDEXES));
+    if (Buffer.byteLength(indexes) > MAX_INDEXES) errors.push(fieldError.tooLong(field, MAX_INDEXES));
     const read = readIndexes(indexes, completions);
     if (typeof read === 'string') {
-      found.push(fieldError.invalid(field, indexes, `error parsing succeededIndexes: ${read}`));
+      errors.push(fieldError.invalid(field, indexes, `error parsing succeededIndexes: ${read}`));
     } else total = read.total;
   }
-  if (count === undefined) return found;
+  if (count === undefined) return errors;
   const field = `${path}.succeededCount`;
-  if (count < 0) found.push(fieldError.invalid(field, count, 'must be greater than or equal to 0'));
+  if (count < 0) errors.push(fieldError.invalid(field, count, 'must be greater than or equal to 0'));
   if (count > completions) {
     const why = `must be less than or equal to ${completions} (the number of specified completions)`;
-    found.push(fieldError.invalid(field, count, why));
+    errors.push(fieldError.invalid(field, count, why));
   }
   if (indexes !== undefined && count > total) {
     const why = `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`;
-    found.push(fieldError.invalid(field, count, why));
+    errors.push(fieldError.invalid(field, count, why));
   }
-  return found;
+  return errors;
 }

@@ -51,9 +51,9 @@ function validateConditions(spec: JobSpec, status: JobStatus, old: JobStatus): F
   const [complete, failed, target, met] = (['Complete', 'Failed', 'FailureTarget', 'SuccessCriteriaMet'] as const).map(
     (type) => ({ on: has(status, type), changed: has(status, type) !== has(old, type) }),
   ) as [State, State, State, State];
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const refuse = (when: boolean, why: string) => {
-    if (when) found.push(invalidWithoutValue('status.conditions', why));
+    if (when) errors.push(invalidWithoutValue('status.conditions', why));
   };
   refuse(
     complete.on && failed.on && (complete.changed || failed.changed),
@@ -85,7 +85,7 @@ function validateConditions(spec: JobSpec, status: JobStatus, old: JobStatus): F
     has(old, 'Complete') && !has(old, 'SuccessCriteriaMet') && met.on,
     'cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions',
   );
-  return found;
+  return errors;
 }
 
 interface State {
@@ -100,92 +100,92 @@ function validateTimes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldE
   const startChanged = start !== old.startTime;
   const endChanged = end !== old.completionTime;
   const completeChanged = complete !== has(old, 'Complete');
-  // A job that is resumed starts anew.
+  // A resumed job starts again.
   const resumed =
     has(old, 'Suspended') &&
     (status.conditions ?? []).some((condition) => condition.type === 'Suspended' && condition.status === 'False');
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const at = 'status.completionTime';
   if (completeChanged || endChanged) {
     const why = 'cannot set completionTime when there is no Complete=True condition';
-    if (end !== undefined && !complete) found.push(fieldError.invalid(at, end, why));
+    if (end !== undefined && !complete) errors.push(fieldError.invalid(at, end, why));
     if (end === undefined && complete) {
-      found.push(fieldError.required(at, 'completionTime is required for Complete jobs'));
+      errors.push(fieldError.required(at, 'completionTime is required for Complete jobs'));
     }
   }
   if (start !== undefined && end !== undefined && (startChanged || endChanged) && Date.parse(end) < Date.parse(start)) {
-    found.push(fieldError.invalid(at, end, 'completionTime cannot be set before startTime'));
+    errors.push(fieldError.invalid(at, end, 'completionTime cannot be set before startTime'));
   }
   const emptied = spec.suspend === true && spec.completions === 0;
   if (start === undefined && finished && !emptied && (startChanged || finished !== isFinished(old))) {
-    found.push(fieldError.required('status.startTime', 'startTime is required for finished job'));
+    errors.push(fieldError.required('status.startTime', 'startTime is required for finished job'));
   }
   if (end !== undefined && old.completionTime !== undefined && endChanged) {
-    found.push(fieldError.invalid(at, end, 'completionTime cannot be mutated'));
+    errors.push(fieldError.invalid(at, end, 'completionTime cannot be mutated'));
   }
   if (old.startTime !== undefined && startChanged && spec.suspend !== true && !resumed) {
-    found.push(fieldError.required('status.startTime', 'startTime cannot be removed for unsuspended job'));
+    errors.push(fieldError.required('status.startTime', 'startTime cannot be removed for unsuspended job'));
   }
-  return found;
+  return errors;
 }
 
 function validateCounters(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
   const { active = 0, ready, terminating, failed = 0, succeeded = 0, uncountedTerminatedPods: uncounted } = status;
   const finished = isFinished(status);
   const changed = finished !== isFinished(old);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (finished && active > 0 && (changed || active !== (old.active ?? 0))) {
-    found.push(fieldError.invalid('status.active', active, 'active>0 is invalid for finished job'));
+    errors.push(fieldError.invalid('status.active', active, 'active>0 is invalid for finished job'));
   }
   const waiting = (uncounted?.failed ?? []).length + (uncounted?.succeeded ?? []).length;
   if (finished && waiting > 0 && (changed || !same(uncounted, old.uncountedTerminatedPods))) {
-    const shown = internalForm(uncounted, UncountedTerminatedPods);
+    const printedValue = internalForm(uncounted, UncountedTerminatedPods);
     const why = 'uncountedTerminatedPods needs to be empty for finished job';
-    found.push(fieldError.invalid('status.uncountedTerminatedPods', shown, why));
+    errors.push(fieldError.invalid('status.uncountedTerminatedPods', printedValue, why));
   }
   if (finished && (terminating ?? 0) > 0 && (changed || terminating !== old.terminating)) {
-    found.push(fieldError.invalid('status.terminating', terminating, 'terminating>0 is invalid for finished job'));
+    errors.push(fieldError.invalid('status.terminating', terminating, 'terminating>0 is invalid for finished job'));
   }
   if (ready !== undefined && ready > active && (ready !== old.ready || active !== (old.active ?? 0))) {
-    found.push(fieldError.invalid('status.ready', ready, 'cannot set more ready pods than active'));
+    errors.push(fieldError.invalid('status.ready', ready, 'cannot set more ready pods than active'));
   }
   if (failed < (old.failed ?? 0)) {
-    found.push(fieldError.invalid('status.failed', failed, 'cannot decrease the failed counter'));
+    errors.push(fieldError.invalid('status.failed', failed, 'cannot decrease the failed counter'));
   }
   const elastic = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
   if (succeeded < (old.succeeded ?? 0) && !elastic) {
-    found.push(fieldError.invalid('status.succeeded', succeeded, 'cannot decrease the succeeded counter'));
+    errors.push(fieldError.invalid('status.succeeded', succeeded, 'cannot decrease the succeeded counter'));
   }
-  return found;
+  return errors;
 }
 
 function validateIndexes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
-  const { completedIndexes: done = '', failedIndexes: failed } = status;
+  const { completedIndexes: completed = '', failedIndexes: failed } = status;
   const { completions } = spec;
-  const doneChanged = done !== (old.completedIndexes ?? '');
+  const doneChanged = completed !== (old.completedIndexes ?? '');
   const failedChanged = failed !== old.failedIndexes;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const check = (field: 'completedIndexes' | 'failedIndexes', text: string) => {
     const read = readIndexes(text, completions ?? 0);
     if (typeof read !== 'string') return;
-    found.push(fieldError.invalid(`status.${field}`, text, `error parsing ${field}: ${read}`));
+    errors.push(fieldError.invalid(`status.${field}`, text, `error parsing ${field}: ${read}`));
   };
-  if (doneChanged && completions !== undefined) check('completedIndexes', done);
+  if (doneChanged && completions !== undefined) check('completedIndexes', completed);
   if (failedChanged && completions !== undefined && spec.backoffLimitPerIndex !== undefined && failed !== undefined) {
     check('failedIndexes', failed);
   }
-  if (doneChanged && done !== '' && spec.completionMode !== 'Indexed') {
+  if (doneChanged && completed !== '' && spec.completionMode !== 'Indexed') {
     const why = 'cannot set non-empty completedIndexes when non-indexed completion mode';
-    found.push(fieldError.invalid('status.completedIndexes', done, why));
+    errors.push(fieldError.invalid('status.completedIndexes', completed, why));
   }
   if (failedChanged && spec.backoffLimitPerIndex === undefined && failed !== undefined) {
     const why = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
-    found.push(fieldError.invalid('status.failedIndexes', failed, why));
+    errors.push(fieldError.invalid('status.failedIndexes', failed, why));
   }
-  if ((doneChanged || failedChanged) && completions !== undefined && done !== '' && failed) {
-    const index = overlapOf(done, failed, completions);
+  if ((doneChanged || failedChanged) && completions !== undefined && completed !== '' && failed) {
+    const index = overlapOf(completed, failed, completions);
     const why = `failedIndexes and completedIndexes overlap at index: ${index}`;
-    if (index !== undefined) found.push(fieldError.invalid('status.failedIndexes', failed, why));
+    if (index !== undefined) errors.push(fieldError.invalid('status.failedIndexes', failed, why));
   }
-  return found;
+  return errors;
 }

@@ -104,9 +104,10 @@ function generateSelector(metadata: ObjectMeta, spec: JobSpec, names: Names): vo
   spec.template ??= {};
   spec.template.metadata ??= {};
   // Labels copied from the template change with it.
-  const taken = same(metadata.labels, spec.template.metadata.labels);
+  const isShared = same(metadata.labels, spec.template.metadata.labels);
   spec.template.metadata.labels = sorted({ ...generated, ...spec.template.metadata.labels });
-  if (taken || Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...spec.template.metadata.labels };
+  if (isShared || Object.keys(metadata.labels ?? {}).length === 0)
+    metadata.labels = { ...spec.template.metadata.labels };
   const key = `batch.${names.labels}/controller-uid`;
   const { matchLabels, ...rest } = spec.selector ?? {};
   spec.selector = { matchLabels: sorted({ [key]: generated[key] as string, ...matchLabels }), ...rest };
@@ -117,23 +118,23 @@ const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
 
 function validateSpec(spec: JobSpec, rules: PodValidationContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const faults = errorsNow(validateSelectorObject(selector, 'spec.selector'));
+  const ownErrors = errorsNow(validateSelectorObject(selector, 'spec.selector'));
   return [
     ...validateJobSpec(spec, 'spec', rules),
     ...(selector === undefined || selector === null ? [fieldError.required('spec.selector')] : []),
-    ...faults,
-    ...(faults.length > 0 ? [] : validateSelected(selector, template, 'spec.template')),
+    ...ownErrors,
+    ...(ownErrors.length > 0 ? [] : validateSelected(selector, template, 'spec.template')),
   ];
 }
 
 /** Validates what is generated from the name and the UID: the selector, and host names of pods. */
 function validateNames({ metadata, spec = {} }: JobObject, names: Names): FieldError[] {
   const { completions: count = 0 } = spec;
-  const found = validateGenerated(metadata, spec, names);
+  const errors = validateGenerated(metadata, spec, names);
   const hostname = `${metadata.name}-${count - 1}`;
-  if (spec.completionMode !== 'Indexed' || count <= 0 || dns1123Label(hostname).length === 0) return found;
+  if (spec.completionMode !== 'Indexed' || count <= 0 || dns1123Label(hostname).length === 0) return errors;
   const why = `will not able to create pod with invalid DNS label: ${hostname}`;
-  return [...found, fieldError.invalid('metadata.name', metadata.name, why)];
+  return [...errors, fieldError.invalid('metadata.name', metadata.name, why)];
 }
 
 /** Validates a generated selector. */
@@ -142,15 +143,15 @@ function validateGenerated(metadata: ObjectMeta, spec: JobSpec, names: Names): F
   if (manualSelector === true || selector === undefined || selector === null) return [];
   const generated = labelsOf(metadata, names);
   const labels = template?.metadata?.labels;
-  const found = Object.entries(generated).flatMap(([key, wanted]) => {
+  const errors = Object.entries(generated).flatMap(([key, expected]) => {
     const field = `spec.template.metadata.labels[${key}]`;
     const value = getKey(labels ?? {}, key);
-    if (value === undefined) return [fieldError.required(field, `must be '${wanted}'`)];
-    return value === wanted ? [] : [fieldError.invalid(field, labels, `must be '${wanted}'`)];
+    if (value === undefined) return [fieldError.required(field, `must be '${expected}'`)];
+    return value === expected ? [] : [fieldError.invalid(field, labels, `must be '${expected}'`)];
   });
   const readable = errorsNow(validateSelectorObject(selector, '')).length === 0;
-  if (!readable || selectorFromObject(selector).matches(generated)) return found;
-  return [...found, fieldError.invalid('spec.selector', selector, '`selector` not auto-generated')];
+  if (!readable || selectorFromObject(selector).matches(generated)) return errors;
+  return [...errors, fieldError.invalid('spec.selector', selector, '`selector` not auto-generated')];
 }
 
 function jobStatus({ metadata, status }: JobObject): string {
@@ -164,8 +165,8 @@ function jobStatus({ metadata, status }: JobObject): string {
 }
 
 function completions({ spec, status }: JobObject): string {
-  const done = status?.succeeded ?? 0;
-  if (spec?.completions !== undefined) return `${done}/${spec.completions}`;
+  const succeeded = status?.succeeded ?? 0;
+  if (spec?.completions !== undefined) return `${succeeded}/${spec.completions}`;
   const parallel = spec?.parallelism ?? 0;
-  return parallel > 1 ? `${done}/1 of ${parallel}` : `${done}/1`;
+  return parallel > 1 ? `${succeeded}/1 of ${parallel}` : `${succeeded}/1`;
 }

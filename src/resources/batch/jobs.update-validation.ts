@@ -6,27 +6,27 @@ import { internalForm } from '../shared/internal-go-form.ts';
 
 /** Validates an update of a job. */
 export function validateJobUpdate(spec: JobSpec, old: JobSpec, oldStatus: JobStatus): FieldError[] {
-  const found = validateCompletions(spec, old);
-  const keep = (field: keyof JobSpec, shown: Json | undefined) => {
-    if (!same(spec[field], old[field])) found.push(immutable(`spec.${field}`, shown));
+  const errors = validateCompletions(spec, old);
+  const keep = (field: keyof JobSpec, displayed: Json | undefined) => {
+    if (!same(spec[field], old[field])) errors.push(immutable(`spec.${field}`, displayed));
   };
   keep('selector', spec.selector);
   const template = spec.template ?? {};
   // The scheduling directives of a suspended job are mutable until it has started.
   const open = old.suspend === true && oldStatus.startTime === undefined;
-  const kept = open ? withDirectives(old.template ?? {}, template) : old.template;
-  if (!same(template, kept)) found.push(immutable('spec.template', showTemplate(template)));
+  const allowedTemplate = open ? withDirectives(old.template ?? {}, template) : old.template;
+  if (!same(template, allowedTemplate)) errors.push(immutable('spec.template', showTemplate(template)));
   keep('completionMode', spec.completionMode);
   keep('podFailurePolicy', spec.podFailurePolicy && internalForm(spec.podFailurePolicy, PodFailurePolicy));
   keep('backoffLimitPerIndex', spec.backoffLimitPerIndex);
   keep('managedBy', spec.managedBy);
   keep('successPolicy', spec.successPolicy && internalForm(spec.successPolicy, SuccessPolicy));
-  return found;
+  return errors;
 }
 
 function showTemplate({ metadata, spec }: PodTemplateSpec): Json {
-  const shown = Object.entries(metadata ?? {}).filter(([, value]) => value !== null);
-  return { ...Object.fromEntries(shown), Spec: internalForm(spec, PodSpec) };
+  const printedValue = Object.entries(metadata ?? {}).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(printedValue), Spec: internalForm(spec, PodSpec) };
 }
 
 /** Validates a change of `completions`: an elastic indexed job may change it together with `parallelism`. */
@@ -43,17 +43,17 @@ function withDirectives(template: PodTemplateSpec, from: PodTemplateSpec): PodTe
   const { annotations: _a, labels: _l, ...metadata } = template.metadata ?? {};
   const { nodeSelector: _n, tolerations: _t, schedulingGates: _s, affinity, ...spec } = template.spec ?? {};
   const { annotations, labels } = from.metadata ?? {};
-  const { nodeSelector, tolerations, schedulingGates, affinity: wanted } = from.spec ?? {};
+  const { nodeSelector, tolerations, schedulingGates, affinity: nodeAffinity } = from.spec ?? {};
   const { nodeAffinity: _, ...others } = affinity ?? {};
-  const nodes = wanted?.nodeAffinity;
+  const nodes = nodeAffinity?.nodeAffinity;
   const merged = { ...others, ...(nodes === undefined ? {} : { nodeAffinity: nodes }) };
-  const cleared = Object.keys(merged).length === 0 && wanted === undefined;
+  const cleared = Object.keys(merged).length === 0 && nodeAffinity === undefined;
   return {
     metadata: { ...metadata, ...defined({ annotations, labels }) },
     spec: {
       ...spec,
       ...defined({ nodeSelector, tolerations, schedulingGates }),
-      ...((affinity === undefined && wanted === undefined) || cleared ? {} : { affinity: merged }),
+      ...((affinity === undefined && nodeAffinity === undefined) || cleared ? {} : { affinity: merged }),
     },
   };
 }

@@ -56,31 +56,31 @@ function completionsWarnings(spec: JobSpec, path: string, { product }: Names): s
 export function validateJobSpec(spec: JobSpec, path: string, rules: PodValidationContext): FieldError[] {
   const { maxFailedIndexes, backoffLimitPerIndex, managedBy, template = {}, podReplacementPolicy: replacement } = spec;
   const indexed = spec.completionMode === 'Indexed';
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
-    found.push(fieldError.required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
+    errors.push(fieldError.required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
   }
-  if (managedBy !== undefined) found.push(...validateManager(managedBy, `${path}.managedBy`));
-  if (indexed) found.push(...validateIndexed(spec, path));
+  if (managedBy !== undefined) errors.push(...validateManager(managedBy, `${path}.managedBy`));
+  if (indexed) errors.push(...validateIndexed(spec, path));
   else if (spec.completionMode === undefined || spec.completionMode === 'NonIndexed') {
     for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
       if (spec[field] === undefined) continue;
-      found.push(fieldError.invalid(`${path}.${field}`, spec[field], 'requires indexed completion mode'));
+      errors.push(fieldError.invalid(`${path}.${field}`, spec[field], 'requires indexed completion mode'));
     }
   }
-  if (spec.podFailurePolicy !== undefined) found.push(...validateFailurePolicy(spec, `${path}.podFailurePolicy`));
+  if (spec.podFailurePolicy !== undefined) errors.push(...validateFailurePolicy(spec, `${path}.podFailurePolicy`));
   if (spec.successPolicy !== undefined) {
     const at = `${path}.successPolicy`;
-    const shown = internalForm(spec.successPolicy, SuccessPolicy);
-    if (indexed) found.push(...validateSuccessPolicy(spec, at));
-    else found.push(fieldError.invalid(at, shown, 'requires indexed completion mode'));
+    const printedValue = internalForm(spec.successPolicy, SuccessPolicy);
+    if (indexed) errors.push(...validateSuccessPolicy(spec, at));
+    else errors.push(fieldError.invalid(at, printedValue, 'requires indexed completion mode'));
   }
   if (replacement !== undefined) {
-    const known = spec.podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
-    found.push(...oneOf(`${path}.podReplacementPolicy`, replacement, known));
+    const supportedPolicies = spec.podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
+    errors.push(...oneOf(`${path}.podReplacementPolicy`, replacement, supportedPolicies));
   }
   return [
-    ...found,
+    ...errors,
     ...validateTemplate(template, `${path}.template`, rules),
     ...validateRestart(spec, `${path}.template.spec.restartPolicy`),
   ];
@@ -108,22 +108,22 @@ const validateManager = (manager: string, path: string): FieldError[] => [
 /** Validates a job with `completionMode: Indexed`. */
 function validateIndexed(spec: JobSpec, path: string): FieldError[] {
   const { completions, parallelism = 0, maxFailedIndexes: failed } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const wrong = (field: 'parallelism' | 'maxFailedIndexes', why: string) =>
-    found.push(fieldError.invalid(`${path}.${field}`, spec[field], `must be less than or equal to ${why}`));
+    errors.push(fieldError.invalid(`${path}.${field}`, spec[field], `must be less than or equal to ${why}`));
   if (completions === undefined) {
-    found.push(fieldError.required(`${path}.completions`, 'when completion mode is Indexed'));
+    errors.push(fieldError.required(`${path}.completions`, 'when completion mode is Indexed'));
   }
   if (parallelism > MAX_PARALLELISM) wrong('parallelism', `${MAX_PARALLELISM} when completion mode is Indexed`);
   if (completions !== undefined && failed !== undefined && failed > completions)
     wrong('maxFailedIndexes', 'completions');
   if ((failed ?? 0) > MAX_FAILED_INDEXES) wrong('maxFailedIndexes', String(MAX_FAILED_INDEXES));
-  if ((completions ?? 0) <= MANY_COMPLETIONS || spec.backoffLimitPerIndex === undefined) return found;
+  if ((completions ?? 0) <= MANY_COMPLETIONS || spec.backoffLimitPerIndex === undefined) return errors;
   const many = `when completions are above ${MANY_COMPLETIONS} and used with backoff limit per index`;
   if (failed === undefined) {
     const why = `must be specified when completions is above ${MANY_COMPLETIONS}`;
-    found.push(fieldError.required(`${path}.maxFailedIndexes`, why));
+    errors.push(fieldError.required(`${path}.maxFailedIndexes`, why));
   } else if (failed > MAX_FAILED_OF_MANY) wrong('maxFailedIndexes', `${MAX_FAILED_OF_MANY} ${many}`);
   if (parallelism > MAX_PARALLELISM_OF_MANY) wrong('parallelism', `${MAX_PARALLELISM_OF_MANY} ${many}`);
-  return found;
+  return errors;
 }

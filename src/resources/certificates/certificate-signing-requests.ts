@@ -62,8 +62,8 @@ export const certificateSigningRequests = resource({
     nameRule: pathSegmentName,
     // The requester is set from the authenticated user.
     prepareCreate: (request, { requester }) => {
-      const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};
-      request.spec = { ...asked, ...requesterFields(requester) };
+      const { username: _, uid: __, groups: ___, extra: ____, ...requestedSpec } = request.spec ?? {};
+      request.spec = { ...requestedSpec, ...requesterFields(requester) };
     },
     // The spec is immutable.
     prepareUpdate: (request, old) => {

@@ -17,7 +17,7 @@ import type {
 } from '../../types/certificates-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
 import { eachOf, oneOf, unique } from '../shared/field-rules.ts';
-import { certificateFault, requestFault } from './x509.ts';
+import { certificateProblem, requestProblem } from './x509.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 type Status = CertificateSigningRequestStatus;
@@ -30,21 +30,21 @@ const MAX_SIGNER = 571;
 export function validateRequest({ spec = {}, status = {} }: Request, { labels }: Names): FieldError[] {
   const { request, signerName = '', usages = [], expirationSeconds: seconds } = spec;
   // The check of a signature takes up to some milliseconds.
-  const found = errorsLater(() => {
-    const fault = requestFault(textOf(request ?? ''));
-    return fault === undefined ? [] : [fieldError.invalid('spec.request', request ?? '', fault)];
+  const errors = errorsLater(() => {
+    const problem = requestProblem(textOf(request ?? ''));
+    return problem === undefined ? [] : [fieldError.invalid('spec.request', request ?? '', problem)];
   });
-  if (usages.length === 0) found.push(fieldError.required('spec.usages'));
-  found.push(...unique(usages, 'spec.usages', (usage) => usage));
+  if (usages.length === 0) errors.push(fieldError.required('spec.usages'));
+  errors.push(...unique(usages, 'spec.usages', (usage) => usage));
   if (signerName === `${labels}/legacy-unknown`) {
     const why = 'the legacy signerName is not allowed via this API version';
-    found.push(fieldError.invalid('spec.signerName', signerName, why));
-  } else if (signerName !== '') found.push(...validateSigner(signerName, 'spec.signerName'));
+    errors.push(fieldError.invalid('spec.signerName', signerName, why));
+  } else if (signerName !== '') errors.push(...validateSigner(signerName, 'spec.signerName'));
   if (seconds !== undefined && seconds < MIN_SECONDS) {
     const why = 'may not specify a duration less than 600 seconds (10 minutes)';
-    found.push(fieldError.invalid('spec.expirationSeconds', seconds, why));
+    errors.push(fieldError.invalid('spec.expirationSeconds', seconds, why));
   }
-  return [...found, ...validateConditions(status.conditions), ...validateCertificate(status.certificate ?? '')];
+  return [...errors, ...validateConditions(status.conditions), ...validateCertificate(status.certificate ?? '')];
 }
 
 /** Validates a signer name: a domain and a path. */
@@ -54,22 +54,22 @@ export function validateSigner(name: string, path: string): FieldError[] {
     const why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
     return [fieldError.invalid(path, name, why)];
   }
-  const found = Buffer.byteLength(domain) > MAX_DOMAIN ? [fieldError.tooLong(path, MAX_DOMAIN)] : [];
-  found.push(...validateParts(domain, dns1123Label, path));
+  const errors = Buffer.byteLength(domain) > MAX_DOMAIN ? [fieldError.tooLong(path, MAX_DOMAIN)] : [];
+  errors.push(...validateParts(domain, dns1123Label, path));
   if (!domain.includes('.')) {
     const why = 'should be a domain with at least two segments separated by dots';
-    found.push(fieldError.invalid(path, domain, why));
+    errors.push(fieldError.invalid(path, domain, why));
   }
-  found.push(...validateParts(rest, dns1123Subdomain, path));
-  return Buffer.byteLength(name) > MAX_SIGNER ? [...found, fieldError.tooLong(path, MAX_SIGNER)] : found;
+  errors.push(...validateParts(rest, dns1123Subdomain, path));
+  return Buffer.byteLength(name) > MAX_SIGNER ? [...errors, fieldError.tooLong(path, MAX_SIGNER)] : errors;
 }
 
 /** The errors of the first invalid segment between dots, of as many as a name may have. */
 function validateParts(text: string, rule: NameRule, path: string): FieldError[] {
   for (const part of text.split('.', MAX_SIGNER)) {
-    const faults = rule(part);
-    if (faults.length === 0) continue;
-    return faults.map((why) => fieldError.invalid(path, text, `validating label ${JSON.stringify(part)}: ${why}`));
+    const problems = rule(part);
+    if (problems.length === 0) continue;
+    return problems.map((why) => fieldError.invalid(path, text, `validating label ${JSON.stringify(part)}: ${why}`));
   }
   return [];
 }
@@ -81,22 +81,22 @@ function validateConditions(conditions: readonly Condition[] = []): FieldError[]
   const path = 'status.conditions';
   const seen = new Set<string>();
   return eachOf(conditions, path, ({ type = '', status = '' }, at) => {
-    const found: FieldError[] = [];
-    if (type === '') found.push(fieldError.required(`${at}.type`));
+    const errors: FieldError[] = [];
+    if (type === '') errors.push(fieldError.required(`${at}.type`));
     const allowed = trueOnly.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
-    if (status === '') found.push(fieldError.required(`${at}.status`));
-    else found.push(...oneOf(`${at}.status`, status, allowed));
+    if (status === '') errors.push(fieldError.required(`${at}.status`));
+    else errors.push(...oneOf(`${at}.status`, status, allowed));
     if (decisions.some((other) => other !== type && seen.has(other)) && decisions.includes(type)) {
-      found.push(fieldError.invalid(path, type, 'Approved and Denied conditions are mutually exclusive'));
+      errors.push(fieldError.invalid(path, type, 'Approved and Denied conditions are mutually exclusive'));
     }
-    if (seen.has(type)) found.push(fieldError.duplicate(`${at}.type`, type));
+    if (seen.has(type)) errors.push(fieldError.duplicate(`${at}.type`, type));
     seen.add(type);
-    return found;
+    return errors;
   });
 }
 
 const validateCertificate = (base64: string): FieldError[] => {
-  const why = base64 === '' ? undefined : certificateFault(textOf(base64));
+  const why = base64 === '' ? undefined : certificateProblem(textOf(base64));
   return why === undefined ? [] : [fieldError.invalid('status.certificate', '<certificate data>', why)];
 };
 
@@ -124,9 +124,9 @@ const withType = ({ conditions = [] }: Status, type: string): Condition[] =>
 /** Sets the times of conditions that the client has not set. */
 export function setConditionTimes({ conditions = [] }: Status, old: Status, now: number): void {
   // The first of several conditions of a type counts.
-  const known = new Map([...(old.conditions ?? [])].reverse().map((condition) => [condition.type, condition]));
+  const oldConditions = new Map([...(old.conditions ?? [])].reverse().map((condition) => [condition.type, condition]));
   for (const condition of conditions) {
-    const before = known.get(condition.type);
+    const before = oldConditions.get(condition.type);
     // An unset time of a condition is null.
     condition.lastUpdateTime ||= formatTime(now);
     if (condition.lastTransitionTime) continue;
@@ -144,12 +144,12 @@ export function validateApprovalKept(status: Status, old: Status): FieldError[] 
 
 /** Validates a status update: the certificate is set once, and approval does not change. */
 export function validateStatusUpdate(status: Status, old: Status): FieldError[] {
-  const found = validateApprovalKept(status, old);
+  const errors = validateApprovalKept(status, old);
   for (const type of decisions) {
     if (withType(status, type).length <= withType(old, type).length) continue;
-    found.push(fieldError.forbidden('status.conditions', `updates may not add a condition of type "${type}"`));
+    errors.push(fieldError.forbidden('status.conditions', `updates may not add a condition of type "${type}"`));
   }
-  if ((old.certificate ?? '') === '' || jsonEqual(status.certificate, old.certificate)) return found;
+  if ((old.certificate ?? '') === '' || jsonEqual(status.certificate, old.certificate)) return errors;
   const why = 'updates may not modify existing certificate content';
-  return [...found, fieldError.forbidden('status.certificate', why)];
+  return [...errors, fieldError.forbidden('status.certificate', why)];
 }

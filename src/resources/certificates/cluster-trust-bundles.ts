@@ -57,20 +57,20 @@ function validateName({ name = '' }: ObjectMeta, signer: string): FieldError[] {
 function validateBundle(text: string): FieldError[] {
   if (Buffer.byteLength(text) > MAX_BUNDLE) return [fieldError.tooLong('spec.trustBundle', MAX_BUNDLE)];
   const invalid = (why: string) => fieldError.invalid('spec.trustBundle', '<value omitted>', why);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const places = new Map<string, number[]>();
   for (const [i, { type, hasHeaders, bytes }] of pemBlocks(text).entries()) {
-    if (type !== 'CERTIFICATE') found.push(invalid(`entry ${i} has bad block type: ${shorten(type)}`));
-    else if (hasHeaders) found.push(invalid(`entry ${i} has PEM block headers`));
+    if (type !== 'CERTIFICATE') errors.push(invalid(`entry ${i} has bad block type: ${shorten(type)}`));
+    else if (hasHeaders) errors.push(invalid(`entry ${i} has PEM block headers`));
     else {
       const certificate = readCertificate(bytes);
       const key = bytes.toString('base64');
-      if (certificate === undefined) found.push(invalid(`entry ${i} does not parse as X.509`));
-      else if (!certificate.ca) found.push(invalid(`entry ${i} does not have the CA bit set`));
+      if (certificate === undefined) errors.push(invalid(`entry ${i} does not parse as X.509`));
+      else if (!certificate.ca) errors.push(invalid(`entry ${i} does not have the CA bit set`));
       else if (places.get(key)?.push(i) === undefined) places.set(key, [i]);
     }
   }
-  if (found.length > 0) return found;
+  if (errors.length > 0) return errors;
   if (places.size === 0) return [invalid('at least one trust anchor must be provided')];
   return [...places.values()]
     .filter((indices) => indices.length > 1)

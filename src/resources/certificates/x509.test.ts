@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { der } from '../../pki/der.ts';
 import { formatPem, requestedSubject } from '../../pki/index.ts';
-import { requestFault } from './x509.ts';
+import { requestProblem } from './x509.ts';
 
 const attribute = (oid: string, text: Uint8Array) => der.sequence(der.objectId(oid), text);
 const organization = '2.5.4.10';
@@ -76,7 +76,7 @@ describe('organizations of a certificate request', () => {
     ['what begins like it after it', `${wanted}-----BEGIN CERTIFICATE REQUEST-----\n`],
   ])('are not known with %s, which no request may have', (_, text) => {
     expect(organizationsOf(text)).toBeUndefined();
-    expect(requestFault(text)).toMatch(/PEM block/);
+    expect(requestProblem(text)).toMatch(/PEM block/);
   });
 
   it('are read with white space around the PEM block', () => {

@@ -2,7 +2,7 @@
 import { checkRequestSignature, isCertificate, onlyPemBlock, pemBlocks, requestType } from '../../pki/index.ts';
 
 /** The error of a certificate request; its signature proves possession of the private key. */
-export function requestFault(text: string): string | undefined {
+export function requestProblem(text: string): string | undefined {
   if (pemBlocks(text)[0]?.type !== requestType) return `PEM block type must be ${requestType}`;
   // The signer must not find another request in the text than the approver.
   const block = onlyPemBlock(text);
@@ -11,7 +11,7 @@ export function requestFault(text: string): string | undefined {
     : checkRequestSignature(block.bytes);
 }
 
-export function certificateFault(text: string): string | undefined {
+export function certificateProblem(text: string): string | undefined {
   const blocks = pemBlocks(text);
   for (const { type, hasHeaders, bytes } of blocks) {
     if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;

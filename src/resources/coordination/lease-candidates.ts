@@ -35,25 +35,25 @@ export const leaseCandidates = resource({
 
 function validateSpec(spec: LeaseCandidateSpec): FieldError[] {
   const { leaseName = '', binaryVersion = '', emulationVersion = '', strategy = '' } = spec;
-  const found = leaseName === '' ? [fieldError.required('spec.leaseName')] : [];
+  const errors = leaseName === '' ? [fieldError.required('spec.leaseName')] : [];
   const binary = parseSemver(binaryVersion);
   const emulated = parseSemver(emulationVersion);
   if (emulationVersion !== '' && emulated === undefined) {
-    found.push(fieldError.invalid('spec.emulationVersion', emulationVersion, 'must be a valid semantic version'));
+    errors.push(fieldError.invalid('spec.emulationVersion', emulationVersion, 'must be a valid semantic version'));
   }
-  if (binaryVersion === '') found.push(fieldError.required('spec.binaryVersion'));
+  if (binaryVersion === '') errors.push(fieldError.required('spec.binaryVersion'));
   else if (binary === undefined) {
-    found.push(fieldError.invalid('spec.binaryVersion', binaryVersion, 'must be a valid semantic version'));
+    errors.push(fieldError.invalid('spec.binaryVersion', binaryVersion, 'must be a valid semantic version'));
   }
   if (binary !== undefined && emulated !== undefined && compareSemver(binary, emulated) < 0) {
     const why = 'must be greater than or equal to `emulationVersion`';
-    found.push(fieldError.invalid('spec.binaryVersion', binaryVersion, why));
+    errors.push(fieldError.invalid('spec.binaryVersion', binaryVersion, why));
   }
-  if (strategy === '') return [...found, fieldError.required('spec.strategy')];
-  found.push(...validateStrategy(strategy));
+  if (strategy === '') return [...errors, fieldError.required('spec.strategy')];
+  errors.push(...validateStrategy(strategy));
   if (strategy === 'OldestEmulationVersion' && emulationVersion === '') {
     const why = "must be specified when `strategy` is 'OldestEmulationVersion'";
-    found.push(fieldError.required('spec.emulationVersion', why));
+    errors.push(fieldError.required('spec.emulationVersion', why));
   }
-  return found;
+  return errors;
 }

@@ -20,15 +20,15 @@ export const leases = resource({
 });
 
 function validateSpec({ leaseDurationSeconds: seconds, preferredHolder, strategy }: LeaseSpec): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (seconds !== undefined && seconds <= 0) {
-    found.push(fieldError.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'));
+    errors.push(fieldError.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'));
   }
-  if (strategy !== undefined) found.push(...validateStrategy(strategy));
+  if (strategy !== undefined) errors.push(...validateStrategy(strategy));
   if ((preferredHolder ?? '') !== '' && (strategy ?? '') === '') {
-    found.push(fieldError.forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
+    errors.push(fieldError.forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
   }
-  return found;
+  return errors;
 }
 
 /** Validates a strategy: a built-in one, or one with a domain prefix. */

@@ -23,14 +23,14 @@ export const configMaps = resource({
 
 function validateConfigMap({ data, binaryData }: ObjectOf<typeof ConfigMap>): FieldError[] {
   const twice = binaryData === undefined ? [] : Object.keys(data ?? {}).filter((key) => Object.hasOwn(binaryData, key));
-  const found = [
+  const errors = [
     ...validateKeys(data, 'data'),
     ...twice.map((key) => fieldError.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
     ...validateKeys(binaryData, 'binaryData'),
   ];
   // The limit applies to the object as a whole: the error names no field.
-  const ofSize = errorsAfter(found, () =>
+  const ofSize = errorsAfter(errors, () =>
     textSize(data) + bytesSize(binaryData) > MAX_DATA_BYTES ? [fieldError.tooLong('[]', MAX_DATA_BYTES)] : [],
   );
-  return [...found, ...ofSize];
+  return [...errors, ...ofSize];
 }

@@ -57,12 +57,12 @@ function subsetWarnings(subset: Infer<typeof EndpointSubset>, path: string, name
 
 function validateSubset(subset: Infer<typeof EndpointSubset>, path: string): FieldError[] {
   const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (addresses.length === 0 && notReadyAddresses.length === 0) {
-    found.push(fieldError.required(path, 'must specify `addresses` or `notReadyAddresses`'));
+    errors.push(fieldError.required(path, 'must specify `addresses` or `notReadyAddresses`'));
   }
   return [
-    ...found,
+    ...errors,
     ...eachOf(addresses, `${path}.addresses`, validateAddress),
     ...eachOf(notReadyAddresses, `${path}.notReadyAddresses`, validateAddress),
     ...eachOf(ports, `${path}.ports`, (port, at) => validatePort(port, ports.length > 1, at)),

@@ -24,20 +24,20 @@ export function validateEvent(event: EventObject, reporter: string): FieldError[
       ? namespace === '' || namespace === 'default'
       : namespace === about
     : about !== '' || clusterNamespaces.includes(namespace);
-  const found = fits ? [] : [fieldError.invalid('involvedObject.namespace', about, 'does not match event.namespace')];
-  return old ? found : [...found, ...validateReport(event, reporter)];
+  const errors = fits ? [] : [fieldError.invalid('involvedObject.namespace', about, 'does not match event.namespace')];
+  return old ? errors : [...errors, ...validateReport(event, reporter)];
 }
 
 function validateReport(event: EventObject, reporter: string): FieldError[] {
   const { reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event;
-  const found: FieldError[] = [];
-  if (reportingComponent === '') found.push(fieldError.required(reporter));
-  found.push(...byRule(reporter, reportingComponent, qualifiedName));
+  const errors: FieldError[] = [];
+  if (reportingComponent === '') errors.push(fieldError.required(reporter));
+  errors.push(...byRule(reporter, reportingComponent, qualifiedName));
   for (const [field, text] of Object.entries({ reportingInstance, action, reason })) {
-    if (text === '') found.push(fieldError.required(field));
-    found.push(...validateLength(field, text, MAX_TEXT));
+    if (text === '') errors.push(fieldError.required(field));
+    errors.push(...validateLength(field, text, MAX_TEXT));
   }
-  return [...found, ...validateLength('message', message, MAX_MESSAGE)];
+  return [...errors, ...validateLength('message', message, MAX_MESSAGE)];
 }
 
 const validateLength = (field: string, text: string, most: number): FieldError[] =>
@@ -46,10 +46,10 @@ const validateLength = (field: string, text: string, most: number): FieldError[]
 /** Validates what events.v1 requires on create. */
 export function validateNewEvent(event: EventObject): FieldError[] {
   const { eventTime, type = '', firstTimestamp, lastTimestamp, count = 0, source } = event;
-  const found = validateSeries(event);
-  if ((eventTime ?? '') === '') found.push(fieldError.required('eventTime'));
+  const errors = validateSeries(event);
+  if ((eventTime ?? '') === '') errors.push(fieldError.required('eventTime'));
   if (type !== 'Normal' && type !== 'Warning') {
-    found.push(fieldError.invalid('type', '', `has invalid value: ${type}`));
+    errors.push(fieldError.invalid('type', '', `has invalid value: ${type}`));
   }
   const set = {
     firstTimestamp: (firstTimestamp ?? '') !== '',
@@ -58,18 +58,18 @@ export function validateNewEvent(event: EventObject): FieldError[] {
     source: (source?.component ?? '') !== '' || (source?.host ?? '') !== '',
   };
   for (const [field, isSet] of Object.entries(set)) {
-    if (isSet) found.push(fieldError.invalid(field, '', 'needs to be unset'));
+    if (isSet) errors.push(fieldError.invalid(field, '', 'needs to be unset'));
   }
-  return found;
+  return errors;
 }
 
 export function validateSeries({ series }: EventObject): FieldError[] {
   if (series === undefined) return [];
   const { count = 0, lastObservedTime } = series;
-  const found: FieldError[] = [];
-  if (count < 2) found.push(fieldError.invalid('series.count', '', 'should be at least 2'));
-  if ((lastObservedTime ?? '') === '') found.push(fieldError.required('series.lastObservedTime'));
-  return found;
+  const errors: FieldError[] = [];
+  if (count < 2) errors.push(fieldError.invalid('series.count', '', 'should be at least 2'));
+  if ((lastObservedTime ?? '') === '') errors.push(fieldError.required('series.lastObservedTime'));
+  return errors;
 }
 
 /** All fields but `series` are immutable. */

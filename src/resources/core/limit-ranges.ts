@@ -53,31 +53,31 @@ const types = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
 function validateItem(item: LimitRangeItem, path: string, names: Names): FieldError[] {
   const { type = '', min = {}, max = {}, default: limit = {}, defaultRequest = {}, maxLimitRequestRatio = {} } = item;
-  const found = byRule(`${path}.type`, type, qualifiedName);
-  if (found.length === 0 && !type.includes('/') && !types.includes(type)) {
-    found.push(fieldError.invalid(`${path}.type`, type, 'must be a standard limit type or fully qualified'));
+  const errors = byRule(`${path}.type`, type, qualifiedName);
+  if (errors.length === 0 && !type.includes('/') && !types.includes(type)) {
+    errors.push(fieldError.invalid(`${path}.type`, type, 'must be a standard limit type or fully qualified'));
   }
   const isPod = type === 'Pod';
   for (const [field, amounts] of Object.entries({ default: limit, defaultRequest })) {
     if (!isPod || Object.keys(amounts).length === 0) continue;
-    found.push(fieldError.forbidden(`${path}.${field}`, "may not be specified when `type` is 'Pod'"));
+    errors.push(fieldError.forbidden(`${path}.${field}`, "may not be specified when `type` is 'Pod'"));
   }
   if (type === 'PersistentVolumeClaim' && min['storage'] === undefined && max['storage'] === undefined) {
     const why = 'either minimum or maximum storage value is required, but neither was provided';
-    found.push(fieldError.required(`${path}.limits`, why));
+    errors.push(fieldError.required(`${path}.limits`, why));
   }
-  const named = { max, min, ...(isPod ? {} : { default: limit, defaultRequest }), maxLimitRequestRatio };
+  const namedAmounts = { max, min, ...(isPod ? {} : { default: limit, defaultRequest }), maxLimitRequestRatio };
   const resources = new Set<string>();
-  for (const [field, amounts] of Object.entries(named)) {
+  for (const [field, amounts] of Object.entries(namedAmounts)) {
     const ofContainers = isPod || type === 'Container';
-    const faults = errorsOfEach(Object.keys(amounts), (name) => {
+    const ownErrors = errorsOfEach(Object.keys(amounts), (name) => {
       const at = `${path}.${field}[${name}]`;
       return ofContainers ? validateContainerResourceName(name, at, names) : validateResourceName(name, at);
     });
-    found.push(...faults);
+    errors.push(...ownErrors);
     for (const name in amounts) resources.add(name);
   }
-  return [...found, ...errorsOfEach([...resources], (name) => validateResource(item, name, path, names))];
+  return [...errors, ...errorsOfEach([...resources], (name) => validateResource(item, name, path, names))];
 }
 
 const own = (amounts: ResourceList | undefined, name: string): string | undefined =>
@@ -92,9 +92,9 @@ function validateResource(item: LimitRangeItem, name: string, path: string, name
   const [min, max] = [own(item.min, name), own(item.max, name)];
   const limit = isPod ? undefined : own(item.default, name);
   const request = isPod ? undefined : own(item.defaultRequest, name);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const refuse = (field: string, value: string | undefined, why: string) =>
-    found.push(fieldError.invalid(`${path}.${field}[${name}]`, value, why));
+    errors.push(fieldError.invalid(`${path}.${field}[${name}]`, value, why));
   if (isMore(min, max)) refuse('min', min, `min value ${min} is greater than max value ${max}`);
   if (isMore(min, request)) {
     refuse('defaultRequest', request, `min value ${min} is greater than default request value ${request}`);
@@ -117,7 +117,7 @@ function validateResource(item: LimitRangeItem, name: string, path: string, name
     }
   }
   return [
-    ...found,
+    ...errors,
     ...validateRatio(own(item.maxLimitRequestRatio, name), min, max, `${path}.maxLimitRequestRatio[${name}]`),
   ];
 }
@@ -129,17 +129,17 @@ function validateRatio(
   path: string,
 ): FieldError[] {
   if (ratio === undefined) return [];
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (compareQuantityTexts(ratio, '1') < 0)
-    found.push(fieldError.invalid(path, ratio, `ratio ${ratio} is less than 1`));
-  if (min === undefined || max === undefined) return found;
+    errors.push(fieldError.invalid(path, ratio, `ratio ${ratio} is less than 1`));
+  if (min === undefined || max === undefined) return errors;
   const [value, low, high] = [ratio, min, max].map((text) => Number(parseQuantity(text).nano)) as [
     number,
     number,
     number,
   ];
   const most = high / low;
-  if (value / 1e9 <= most) return found;
+  if (value / 1e9 <= most) return errors;
   const why = `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`;
-  return [...found, fieldError.invalid(path, ratio, why)];
+  return [...errors, fieldError.invalid(path, ratio, why)];
 }

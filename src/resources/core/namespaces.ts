@@ -56,8 +56,10 @@ export const namespaces = resource({
     },
     prepareCreate: (namespace, { names }) => {
       namespace.status = { phase: 'Active' };
-      const given = namespace.spec?.finalizers ?? [];
-      const finalizers = given.includes(names.product) ? given : [...given, names.product];
+      const requestedFinalizers = namespace.spec?.finalizers ?? [];
+      const finalizers = requestedFinalizers.includes(names.product)
+        ? requestedFinalizers
+        : [...requestedFinalizers, names.product];
       namespace.spec = { ...namespace.spec, finalizers };
     },
     // `spec.finalizers` changes through the `finalize` subresource only.

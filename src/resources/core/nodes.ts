@@ -76,13 +76,13 @@ function status({ spec, status }: NodeObject): string {
 
 /** Roles from the labels `node-role.<labels>/<role>` and `<labels>/role: <role>`. */
 function roles({ metadata }: NodeObject, domain: string): string {
-  const found = new Set<string>();
+  const roleNames = new Set<string>();
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {
     const prefix = `node-role.${domain}/`;
-    if (key.startsWith(prefix) && key.length > prefix.length) found.add(key.slice(prefix.length));
-    else if (key === `${domain}/role` && value !== '') found.add(value);
+    if (key.startsWith(prefix) && key.length > prefix.length) roleNames.add(key.slice(prefix.length));
+    else if (key === `${domain}/role` && value !== '') roleNames.add(value);
   }
-  return found.size === 0 ? '<none>' : [...found].sort().join(',');
+  return roleNames.size === 0 ? '<none>' : [...roleNames].sort().join(',');
 }
 
 const address = ({ status }: NodeObject, type: string): string | undefined =>

@@ -17,7 +17,7 @@ import { validateAmount } from '../pod-template/resources.ts';
 import { cidrWarnings, isDualStack, validateCidr } from '../shared/addresses.ts';
 import { byRule, byRuleAsOne, duplicateOf, eachOf, oneOf, same, unique } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { jsonFault } from './secrets.validation.ts';
+import { jsonProblem } from './secrets.validation.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -48,40 +48,40 @@ export const nodeWarnings = ({ configSource, externalID, podCIDRs }: NodeSpec, {
 function validateTaints(taints: readonly Infer<typeof Taint>[]): FieldError[] {
   const seen = new Set<string>();
   return eachOf(taints, 'metadata.taints', ({ key = '', value = '', effect = '', timeAdded }, path) => {
-    const found = [
+    const errors = [
       ...byRule(`${path}.key`, key, qualifiedName),
       ...byRuleAsOne(`${path}.value`, value, labelValue, ';'),
       ...(effect === '' ? [fieldError.required(`${path}.effect`)] : oneOf(`${path}.effect`, effect, effects)),
     ];
     const identity = `${effect} ${key}`;
     if (seen.has(identity)) {
-      const shown = { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null };
-      found.push(duplicateOf(path, shown, 'taints must be unique by key and effect pair'));
+      const printedValue = { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null };
+      errors.push(duplicateOf(path, printedValue, 'taints must be unique by key and effect pair'));
     }
     seen.add(identity);
-    return found;
+    return errors;
   });
 }
 
 function validateRanges(ranges: readonly string[]): FieldError[] {
   const path = 'spec.podCIDRs';
-  const found = eachOf(ranges, path, (range, at) => validateCidr(at, range));
-  if (ranges.length < 2) return found;
+  const errors = eachOf(ranges, path, (range, at) => validateCidr(at, range));
+  if (ranges.length < 2) return errors;
   const odd = ranges.find((range) => validateCidr(path, range).length > 0);
   if (odd !== undefined) {
     const why = `failed to parse cidr value:${JSON.stringify(odd)} with error:invalid CIDR address: ${odd}`;
-    found.push(fieldError.internal(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`));
+    errors.push(fieldError.internal(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`));
   }
   if (ranges.length > 2 || odd !== undefined || !isDualStack(ranges)) {
-    found.push(fieldError.invalid(path, [...ranges], 'may specify no more than one CIDR for each IP family'));
+    errors.push(fieldError.invalid(path, [...ranges], 'may specify no more than one CIDR for each IP family'));
   }
-  return [...found, ...unique(ranges, path, (range) => range)];
+  return [...errors, ...unique(ranges, path, (range) => range)];
 }
 
 /** Validates an update of a node: pod CIDRs and `providerID` are immutable once set. */
 export function validateNodeUpdate(spec: NodeSpec, status: NodeStatus, old: NodeSpec): FieldError[] {
   const seen = new Set<string>();
-  const found = eachOf(status.addresses, 'status.addresses', ({ type = '', address = '' }, path) => {
+  const errors = eachOf(status.addresses, 'status.addresses', ({ type = '', address = '' }, path) => {
     const identity = `${type} ${address}`;
     if (seen.has(identity)) return [fieldError.duplicate(path, { Type: type, Address: address })];
     seen.add(identity);
@@ -92,23 +92,23 @@ export function validateNodeUpdate(spec: NodeSpec, status: NodeStatus, old: Node
   const changes = ranges.length === before.length ? before.filter((range, i) => range !== ranges[i]) : ['length'];
   if (before.length > 0) {
     const why = 'node updates may not change podCIDR except from "" to valid';
-    for (const _ of changes) found.push(fieldError.forbidden('spec.podCIDRs', why));
+    for (const _ of changes) errors.push(fieldError.forbidden('spec.podCIDRs', why));
   }
   if ((old.providerID ?? '') !== '' && old.providerID !== spec.providerID) {
     const why = 'node updates may not change providerID except from "" to valid';
-    found.push(fieldError.forbidden('spec.providerID', why));
+    errors.push(fieldError.forbidden('spec.providerID', why));
   }
-  found.push(...validateConfigSource(spec.configSource, 'spec.configSource', false));
+  errors.push(...validateConfigSource(spec.configSource, 'spec.configSource', false));
   const { assigned, active, lastKnownGood } = status.config ?? {};
   for (const [name, source] of Object.entries({ assigned, active, lastKnownGood })) {
-    found.push(...validateConfigSource(source, `status.config.${name}`, true));
+    errors.push(...validateConfigSource(source, `status.config.${name}`, true));
   }
   // Errors of taints are reported twice.
-  if (!same(spec, old)) found.push(...validateTaints(spec.taints ?? []));
+  if (!same(spec, old)) errors.push(...validateTaints(spec.taints ?? []));
   if ((old.externalID ?? '') !== (spec.externalID ?? '')) {
-    found.push(fieldError.forbidden('spec.externalID', 'may not be updated'));
+    errors.push(fieldError.forbidden('spec.externalID', 'may not be updated'));
   }
-  return found;
+  return errors;
 }
 
 /** Validates a node config source: only the status may name the version of the config map. */
@@ -120,11 +120,11 @@ function validateConfigSource(source: NodeSpec['configSource'], path: string, in
     return [fieldError.invalid(path, internalForm(source, NodeConfigSource), why)];
   }
   const at = `${path}.configMap`;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const field of ['uid', 'resourceVersion'] as const) {
-    if (inStatus && !map[field]) found.push(fieldError.required(`${at}.${field}`, `${field} must be set in status`));
+    if (inStatus && !map[field]) errors.push(fieldError.required(`${at}.${field}`, `${field} must be set in status`));
     else if (!inStatus && map[field])
-      found.push(fieldError.forbidden(`${at}.${field}`, `${field} must not be set in spec`));
+      errors.push(fieldError.forbidden(`${at}.${field}`, `${field} must not be set in spec`));
   }
   for (const [field, rule] of [
     ['namespace', dns1123Label],
@@ -132,10 +132,10 @@ function validateConfigSource(source: NodeSpec['configSource'], path: string, in
     ['kubeletConfigKey', configMapKey],
   ] as const) {
     const value = map[field] ?? '';
-    if (value === '') found.push(fieldError.required(`${at}.${field}`, `${field} must be set`));
-    else found.push(...byRule(`${at}.${field}`, value, rule));
+    if (value === '') errors.push(fieldError.required(`${at}.${field}`, `${field} must be set`));
+    else errors.push(...byRule(`${at}.${field}`, value, rule));
   }
-  return found;
+  return errors;
 }
 
 /** Validates the alpha annotation `preferAvoidPods`. */
@@ -144,8 +144,8 @@ export function validateNodeAnnotations(annotations: Record<string, string>, { l
   const path = 'metadata.annotations';
   const text = getKey(annotations, key) ?? '';
   if (text === '') return [];
-  const fault = jsonFault(text);
-  if (fault !== undefined) return [fieldError.invalid(`${path}.AvoidPods`, key, fault)];
+  const problem = jsonProblem(text);
+  if (problem !== undefined) return [fieldError.invalid(`${path}.AvoidPods`, key, problem)];
   const avoided = inner(JSON.parse(text) as Json, 'preferAvoidPods');
   return eachOf(Array.isArray(avoided) ? avoided : [], `${path}.${key}`, (entry, at) => {
     const controller = inner(inner(entry, 'podSignature'), 'podController');

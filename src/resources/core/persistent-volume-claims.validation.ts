@@ -31,8 +31,8 @@ type Spec = PersistentVolumeClaimSpec;
 export function syncDataSources(spec: Spec | undefined, names: Names, old?: Spec): void {
   if (spec === undefined) return;
   const { dataSource: source } = spec;
-  const given = [old?.dataSource, old?.dataSourceRef, spec.dataSourceRef].some((one) => one !== undefined);
-  if (source !== undefined && !given && !isDataSourceKind(source, names)) delete spec.dataSource;
+  const hasSource = [old?.dataSource, old?.dataSourceRef, spec.dataSourceRef].some((one) => one !== undefined);
+  if (source !== undefined && !hasSource && !isDataSourceKind(source, names)) delete spec.dataSource;
   if (spec.dataSource !== undefined && spec.dataSourceRef === undefined) {
     spec.dataSourceRef = { ...spec.dataSource };
   } else if (spec.dataSource === undefined && spec.dataSourceRef !== undefined) {
@@ -59,8 +59,8 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
   const [after, first] = [jsonCopy(spec), jsonCopy(before)];
   if (!first.volumeName && after.volumeName) first.volumeName = after.volumeName;
   const own = validateClaimSpec(spec, 'spec', names, old);
-  const found = [...own, ...validateAgain(claim, PersistentVolumeClaim, own, names)];
-  found.push(...validateStorageClassChange(claim, old, after, names));
+  const errors = [...own, ...validateAgain(claim, PersistentVolumeClaim, own, names)];
+  errors.push(...validateStorageClassChange(claim, old, after, names));
   const size = before.resources?.requests?.['storage'];
   if (bound && size !== undefined && after.resources?.requests !== undefined) {
     after.resources.requests['storage'] = size;
@@ -73,14 +73,14 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
     const diff = internalDiff(first, after, PersistentVolumeClaimSpec);
     const why =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-    found.push(fieldError.forbidden('spec', `${why}\n${diff}`));
+    errors.push(fieldError.forbidden('spec', `${why}\n${diff}`));
   }
   const sizes = [spec, before].map((one) => one.resources?.requests?.['storage'] ?? '0') as [string, string];
   if (compareQuantityTexts(...sizes) < 0 && compareQuantityTexts(sizes[0], status.capacity?.['storage'] ?? '0') <= 0) {
-    found.push(fieldError.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity'));
+    errors.push(fieldError.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity'));
   }
-  if (!same(spec.volumeMode, before.volumeMode)) found.push(immutable('volumeMode', spec.volumeMode));
-  return [...found, ...validateAttributesClass(spec.volumeAttributesClassName, before.volumeAttributesClassName)];
+  if (!same(spec.volumeMode, before.volumeMode)) errors.push(immutable('volumeMode', spec.volumeMode));
+  return [...errors, ...validateAttributesClass(spec.volumeAttributesClassName, before.volumeAttributesClassName)];
 }
 
 /**
@@ -90,10 +90,10 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
 function validateStorageClassChange(claim: Claim, old: Claim, after: Spec, names: Names): FieldError[] {
   const key = classAnnotation(names);
   const [now, then] = [claim, old].map(({ metadata }) => getKey(metadata.annotations ?? {}, key));
-  const { storageClassName: chosen } = claim.spec ?? {};
-  const unset = old.spec?.storageClassName === undefined && chosen !== undefined;
-  if (unset && (then === undefined || then === chosen)) delete after.storageClassName;
-  const moved = unset && then === chosen && (now === undefined || now === then);
+  const { storageClassName: className } = claim.spec ?? {};
+  const unset = old.spec?.storageClassName === undefined && className !== undefined;
+  if (unset && (then === undefined || then === className)) delete after.storageClassName;
+  const moved = unset && then === className && (now === undefined || now === then);
   return moved || (now ?? '') === (then ?? '') ? [] : [immutable(`metadata.annotations.${key}`, now ?? '')];
 }
 
@@ -113,26 +113,26 @@ const resizing = [
 
 /** Validates the status of a claim. */
 export function validateClaimStatus(status: PersistentVolumeClaimStatus, names: Names): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [resource, amount] of Object.entries(status.capacity ?? {})) {
-    found.push(...validateNonNegativeWhole(amount, `status.capacity[${resource}]`));
+    errors.push(...validateNonNegativeWhole(amount, `status.capacity[${resource}]`));
   }
   const at = 'status.allocatedResourceStatus';
   for (const [resource, text] of Object.entries(status.allocatedResourceStatuses ?? {})) {
-    found.push(...validateClaimed(resource, at, names));
-    if (!resizing.includes(text)) found.push(fieldError.notSupported(at, resource, resizing));
+    errors.push(...validateClaimed(resource, at, names));
+    if (!resizing.includes(text)) errors.push(fieldError.notSupported(at, resource, resizing));
   }
   const path = 'status.allocatedResources';
   for (const [resource, amount] of Object.entries(status.allocatedResources ?? {})) {
-    const faults = validateClaimed(resource, path, names);
-    const whole = faults.length > 0 ? faults : validateNonNegativeWhole(amount, `${path}[${resource}]`);
-    found.push(...(whole.length > 0 ? whole : validateAmount('storage', amount, `${path}[${resource}]`, names)));
+    const ownErrors = validateClaimed(resource, path, names);
+    const whole = ownErrors.length > 0 ? ownErrors : validateNonNegativeWhole(amount, `${path}[${resource}]`);
+    errors.push(...(whole.length > 0 ? whole : validateAmount('storage', amount, `${path}[${resource}]`, names)));
   }
-  return found;
+  return errors;
 }
 
 /** Validates a resource name of a claim: `storage`, or one with a domain. */
 function validateClaimed(resource: string, path: string, names: Names): FieldError[] {
-  const found = byRule(path, resource, qualifiedName);
-  return found.length > 0 || !isNative(resource, names) ? found : oneOf(path, resource, ['storage']);
+  const errors = byRule(path, resource, qualifiedName);
+  return errors.length > 0 || !isNative(resource, names) ? errors : oneOf(path, resource, ['storage']);
 }

@@ -79,14 +79,14 @@ const own: OwnRules = {
   },
   iscsi: (source, path, { volume }) => {
     const { targetPortal: portal = '', initiatorName, secretRef } = source;
-    const found: FieldError[] = [];
+    const errors: FieldError[] = [];
     if (initiatorName !== undefined && Buffer.byteLength(`${volume}:${portal}`) > MAX_PORTAL) {
       const why =
         'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
-      found.push(fieldError.invalid(`${path}.targetportal`, portal, why));
+      errors.push(fieldError.invalid(`${path}.targetportal`, portal, why));
     }
-    found.push(...validateIscsi(source, path, 'must be valid format'));
-    return secretRef === undefined ? found : [...found, ...required(secretRef.name, `${path}.secretRef.name`)];
+    errors.push(...validateIscsi(source, path, 'must be valid format'));
+    return secretRef === undefined ? errors : [...errors, ...required(secretRef.name, `${path}.secretRef.name`)];
   },
   azureFile: ({ secretNamespace: namespace }, path) =>
     namespace === '' ? [fieldError.required(`${path}.secretNamespace`)] : [],
@@ -108,9 +108,9 @@ const own: OwnRules = {
 
 /** Validates the name of a CSI driver. */
 export function validateDriverName(name: string, path: string): FieldError[] {
-  const found = Buffer.byteLength(name) > MAX_DRIVER ? [fieldError.tooLong(path, MAX_DRIVER)] : [];
-  for (const why of dns1123Subdomain(name.toLowerCase())) found.push(fieldError.invalid(path, name, why));
-  return found;
+  const errors = Buffer.byteLength(name) > MAX_DRIVER ? [fieldError.tooLong(path, MAX_DRIVER)] : [];
+  for (const why of dns1123Subdomain(name.toLowerCase())) errors.push(fieldError.invalid(path, name, why));
+  return errors;
 }
 
 /** Requires exactly one source; every source after the first is rejected. */

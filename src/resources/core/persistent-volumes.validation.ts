@@ -31,26 +31,26 @@ const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWrit
 
 function validateModes(modes: readonly string[], path: string): FieldError[] {
   if (modes.length === 0) return [fieldError.required(path)];
-  const found = modes.flatMap((mode) => oneOf(path, mode, accessModes));
+  const errors = modes.flatMap((mode) => oneOf(path, mode, accessModes));
   if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod')) {
-    found.push(fieldError.forbidden(path, 'may not use ReadWriteOncePod with other access modes'));
+    errors.push(fieldError.forbidden(path, 'may not use ReadWriteOncePod with other access modes'));
   }
-  return found;
+  return errors;
 }
 
 function validateCapacity(capacity: Spec['capacity'], path: string): FieldError[] {
   const entries = Object.entries(capacity ?? {});
-  const found: FieldError[] = [];
-  if (entries.length === 0) found.push(fieldError.required(path));
+  const errors: FieldError[] = [];
+  if (entries.length === 0) errors.push(fieldError.required(path));
   if (entries.length !== 1 || capacity?.['storage'] === undefined) {
-    found.push(fieldError.notSupported(path, capacity ?? null, ['storage']));
+    errors.push(fieldError.notSupported(path, capacity ?? null, ['storage']));
   }
   for (const [resource, amount] of entries) {
     const at = `${path}[${resource}]`;
-    found.push(...validateNonNegativeWhole(amount, at));
-    if (parseQuantity(amount).nano <= 0n) found.push(fieldError.invalid(at, amount, 'must be greater than zero'));
+    errors.push(...validateNonNegativeWhole(amount, at));
+    if (parseQuantity(amount).nano <= 0n) errors.push(fieldError.invalid(at, amount, 'must be greater than zero'));
   }
-  return found;
+  return errors;
 }
 
 function validateAffinity(affinity: Infer<typeof VolumeNodeAffinity> | undefined, path: string): FieldError[] {
@@ -62,7 +62,7 @@ function validateAffinity(affinity: Infer<typeof VolumeNodeAffinity> | undefined
 /** Validates a persistent volume; `metadata` is that of the object. */
 export function validateVolume(spec: Spec, metadata: ObjectMeta, names: Names): FieldError[] {
   const path = 'spec';
-  const found = [
+  const errors = [
     ...validateModes(spec.accessModes ?? [], `${path}.accessModes`),
     ...validateCapacity(spec.capacity, `${path}.capacity`),
     ...validateAffinity(spec.nodeAffinity, `${path}.nodeAffinity`),
@@ -75,11 +75,11 @@ export function validateVolume(spec: Spec, metadata: ObjectMeta, names: Names): 
   const { hostPath, storageClassName: storage = '', volumeAttributesClassName: attributes } = spec;
   if (posix.normalize(hostPath?.path ?? '') === '/' && spec.persistentVolumeReclaimPolicy === 'Recycle') {
     const why = "may not be 'recycle' for a hostPath mount of '/'";
-    found.push(fieldError.forbidden(`${path}.persistentVolumeReclaimPolicy`, why));
+    errors.push(fieldError.forbidden(`${path}.persistentVolumeReclaimPolicy`, why));
   }
-  if (storage !== '') found.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
-  if (attributes !== undefined) found.push(...validateAttributesClass(attributes, spec, path));
-  return [...found, ...validateMountOptions(spec, metadata, names)];
+  if (storage !== '') errors.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
+  if (attributes !== undefined) errors.push(...validateAttributesClass(attributes, spec, path));
+  return [...errors, ...validateMountOptions(spec, metadata, names)];
 }
 
 function validateAttributesClass(name: string, { csi }: Spec, path: string): FieldError[] {
@@ -118,22 +118,22 @@ function validateMountOptions(spec: Spec, { annotations = {} }: ObjectMeta, { la
 
 /** Validates the inline volume spec of a volume attachment. */
 export function validateInlineVolume(spec: Spec, path: string, names: Names): FieldError[] {
-  const found = validateModes(spec.accessModes ?? [], `${path}.accessModes`);
+  const errors = validateModes(spec.accessModes ?? [], `${path}.accessModes`);
   const policy = spec.persistentVolumeReclaimPolicy ?? '';
   const place = 'in the context of inline volumes';
   for (const field of ['claimRef', 'capacity', 'nodeAffinity', 'storageClassName'] as const) {
     if (spec[field] !== undefined)
-      found.push(fieldError.forbidden(`${path}.${field}`, `may not be specified ${place}`));
+      errors.push(fieldError.forbidden(`${path}.${field}`, `may not be specified ${place}`));
   }
-  if (spec.csi === undefined) found.push(fieldError.required(`${path}.csi`, `has to be specified ${place}`));
+  if (spec.csi === undefined) errors.push(fieldError.required(`${path}.csi`, `has to be specified ${place}`));
   if (policy !== '' && policy !== 'Retain') {
-    found.push(fieldError.forbidden(`${path}.persistentVolumeReclaimPolicy`, `may only be Retain ${place}`));
+    errors.push(fieldError.forbidden(`${path}.persistentVolumeReclaimPolicy`, `may only be Retain ${place}`));
   }
   if (spec.volumeMode !== undefined && spec.volumeMode !== 'Filesystem') {
     const why = `may not specify volumeMode other than Filesystem ${place}`;
-    found.push(fieldError.forbidden(`${path}.volumeMode`, why));
+    errors.push(fieldError.forbidden(`${path}.volumeMode`, why));
   }
-  return [...found, ...validateSources(spec, path, { names, volume: '', bound: false })];
+  return [...errors, ...validateSources(spec, path, { names, volume: '', bound: false })];
 }
 
 const sourceOf = (spec: Spec): PersistentVolumeSource =>
@@ -141,7 +141,7 @@ const sourceOf = (spec: Spec): PersistentVolumeSource =>
 
 /** Validates an update: the source and the node affinity are immutable. */
 export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const [now, before] = [sourceOf(spec), sourceOf(old)];
   // `controllerExpandSecretRef` may be set once.
   if (now.csi !== undefined && before.csi !== undefined && before.csi.controllerExpandSecretRef === undefined) {
@@ -151,21 +151,23 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): Field
   if (!same(now, before)) {
     const diff = internalDiff(before, now, PersistentVolumeSource);
     const why = `spec.persistentvolumesource is immutable after creation\n${diff}`;
-    found.push(fieldError.forbidden('spec.persistentvolumesource', why));
+    errors.push(fieldError.forbidden('spec.persistentvolumesource', why));
   }
-  if (!same(spec.volumeMode, old.volumeMode)) found.push(immutable('volumeMode', spec.volumeMode));
+  if (!same(spec.volumeMode, old.volumeMode)) errors.push(immutable('volumeMode', spec.volumeMode));
   if (
     old.nodeAffinity !== undefined &&
     !same(withRenamedLabels(spec.nodeAffinity, old.nodeAffinity, names), spec.nodeAffinity)
   ) {
-    const shown = spec.nodeAffinity === undefined ? null : internalForm(spec.nodeAffinity, VolumeNodeAffinity);
+    const printedValue = spec.nodeAffinity === undefined ? null : internalForm(spec.nodeAffinity, VolumeNodeAffinity);
     const why = 'field is immutable, except for updating from beta label to GA';
-    found.push(fieldError.invalid('nodeAffinity', shown, why));
+    errors.push(fieldError.invalid('nodeAffinity', printedValue, why));
   }
   if (old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
-    found.push(fieldError.forbidden('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden'));
+    errors.push(
+      fieldError.forbidden('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden'),
+    );
   }
-  return found;
+  return errors;
 }
 
 type NodeAffinity = Infer<typeof VolumeNodeAffinity>;

@@ -26,7 +26,7 @@ export const persistentVolumeWarnings = (metadata: ObjectMeta, spec: PersistentV
   ),
   ...deprecatedSources
     .filter(([source]) => !podOnly.includes(source) && (spec as { [field: string]: unknown })[source] !== undefined)
-    .map(([source, why, shown = source]) => `spec.${shown}: ${why}`),
+    .map(([source, why, field = source]) => `spec.${field}: ${why}`),
 ];
 
 export const persistentVolumeClaimWarnings = (

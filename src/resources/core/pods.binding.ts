@@ -26,8 +26,8 @@ export const bindPod: CreateHandler = async (posted, { namespace, name, objects,
     if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);
     pod.spec = { ...pod.spec, nodeName: node };
     for (const field of ['annotations', 'labels'] as const) {
-      const given = metadata[field] ?? {};
-      if (Object.keys(given).length > 0) pod.metadata[field] = { ...pod.metadata[field], ...given };
+      const entries = metadata[field] ?? {};
+      if (Object.keys(entries).length > 0) pod.metadata[field] = { ...pod.metadata[field], ...entries };
     }
     pod.status = { ...pod.status, conditions: withCondition(pod.status?.conditions, scheduled, now) };
   });
@@ -35,12 +35,12 @@ export const bindPod: CreateHandler = async (posted, { namespace, name, objects,
 
 const scheduled: Infer<typeof PodCondition> = { ...neverProbed, type: 'PodScheduled', status: 'True' };
 
-function checkMeant({ uid = '', resourceVersion = '' }: ObjectMeta, found: ObjectMeta): string | undefined {
-  if (uid !== '' && uid !== found.uid) {
-    return `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found.uid}`;
+function checkMeant({ uid = '', resourceVersion = '' }: ObjectMeta, current: ObjectMeta): string | undefined {
+  if (uid !== '' && uid !== current.uid) {
+    return `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.uid}`;
   }
-  if (resourceVersion !== '' && resourceVersion !== found.resourceVersion) {
-    return `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${found.resourceVersion}`;
+  if (resourceVersion !== '' && resourceVersion !== current.resourceVersion) {
+    return `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.resourceVersion}`;
   }
   return undefined;
 }

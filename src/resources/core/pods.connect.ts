@@ -15,12 +15,12 @@ import { kubeletOf } from './proxy.ts';
 const podOf = ({ objects, namespace, name }: ConnectCall): Promise<PodObject> => objects.read(Pod, namespace, name);
 
 /** The container of a request: the named one, or the only one. @throws StatusError 400 */
-function containerOf({ spec = {} }: PodObject, name: string, wanted = ''): string {
+function containerOf({ spec = {} }: PodObject, name: string, containerName = ''): string {
   const containers = namesOf(spec.containers);
   const all = [...namesOf(spec.initContainers), ...containers, ...namesOf(spec.ephemeralContainers)];
-  if (wanted !== '') {
-    if (all.includes(wanted)) return wanted;
-    throw statusError.badRequest(`container ${wanted} is not valid for pod ${name}`);
+  if (containerName !== '') {
+    if (all.includes(containerName)) return containerName;
+    throw statusError.badRequest(`container ${containerName} is not valid for pod ${name}`);
   }
   const [only] = containers;
   if (only !== undefined && containers.length === 1) return only;
@@ -77,17 +77,17 @@ const logParameters = [
 ] as const;
 
 function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: PodLogOptions): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const atLeast = (least: number, name: string, value: number | bigint | null | undefined, why: string) => {
-    if (value !== undefined && value !== null && value < least) found.push(fieldError.invalid(name, value, why));
+    if (value !== undefined && value !== null && value < least) errors.push(fieldError.invalid(name, value, why));
   };
   atLeast(0, 'tailLines', tailLines, 'must be greater than or equal to 0');
   atLeast(1, 'limitBytes', limitBytes, 'must be greater than 0');
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
-    found.push(fieldError.forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    errors.push(fieldError.forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   } else atLeast(1, 'sinceSeconds', sinceSeconds, 'must be greater than 0');
-  if (stream !== undefined) found.push(fieldError.forbidden('stream', 'may not be specified'));
-  return found;
+  if (stream !== undefined) errors.push(fieldError.forbidden('stream', 'may not be specified'));
+  return errors;
 }
 
 /** A connection to the kubelet: its path on the kubelet and the query that is passed. */
@@ -102,18 +102,18 @@ function stream<O>(
     options,
     async locate(call) {
       const { namespace, name } = call;
-      const given = call.options as O;
+      const requestOptions = call.options as O;
       const pod = await podOf(call);
-      const container = containerIn(given, pod, name);
+      const container = containerIn(requestOptions, pod, name);
       const node = pod.spec?.nodeName ?? '';
       if (node === '') throw statusError.badRequest(`pod ${name} does not have a host assigned`);
       const kubelet = await kubeletOf(call, node);
-      return { ...kubelet, path: pathOf(place, namespace, name, ...container) + queryOf(parameters(given)) };
+      return { ...kubelet, path: pathOf(place, namespace, name, ...container) + queryOf(parameters(requestOptions)) };
     },
   };
 }
 
-const chosen = ({ container }: PodAttachOptions, pod: PodObject, name: string): string[] => [
+const selectContainer = ({ container }: PodAttachOptions, pod: PodObject, name: string): string[] => [
   containerOf(pod, name, container),
 ];
 
@@ -128,9 +128,9 @@ const streams = [
 const streamsOf = (options: PodAttachOptions): [string, string][] =>
   streams.flatMap(([name, passed]): [string, string][] => (options[name] === true ? [[passed, '1']] : []));
 
-export const podAttach = stream<PodAttachOptions>('attach', PodAttachOptions, chosen, streamsOf);
+export const podAttach = stream<PodAttachOptions>('attach', PodAttachOptions, selectContainer, streamsOf);
 
-export const podExec = stream<PodExecOptions>('exec', PodExecOptions, chosen, (options) => [
+export const podExec = stream<PodExecOptions>('exec', PodExecOptions, selectContainer, (options) => [
   ...streamsOf(options),
   ...(options.command ?? []).map((word): [string, string] => ['command', word]),
 ]);

@@ -23,19 +23,19 @@ export function validatePodStatusUpdate(pod: Parts, before: Parts): FieldError[]
   const { spec = {}, status = {} } = pod;
   const { spec: oldSpec = {}, status: old = {} } = before;
   const nominated = status.nominatedNodeName ?? '';
-  const found = eachOf(status.conditions, 'metadata.conditions', ({ type = '', observedGeneration }, at) => [
+  const errors = eachOf(status.conditions, 'metadata.conditions', ({ type = '', observedGeneration }, at) => [
     ...validateGeneration(observedGeneration, `${at}.observedGeneration`),
     ...(systemConditions.has(type) ? [] : byRule(`${at}.Type`, type, qualifiedName)),
   ]);
   if (nominated !== (old.nominatedNodeName ?? '') && nominated !== '') {
-    found.push(...byRule('status.nominatedNodeName', nominated, dns1123Subdomain));
+    errors.push(...byRule('status.nominatedNodeName', nominated, dns1123Subdomain));
   }
-  found.push(...validateGeneration(status.observedGeneration, 'status.observedGeneration'));
+  errors.push(...validateGeneration(status.observedGeneration, 'status.observedGeneration'));
   if ((status.qosClass ?? '') !== (old.qosClass ?? '')) {
-    found.push(immutable('status.qosClass', status.qosClass ?? ''));
+    errors.push(immutable('status.qosClass', status.qosClass ?? ''));
   }
   return [
-    ...found,
+    ...errors,
     ...validateTransitions(status, old, oldSpec),
     ...validateClaims(status, spec),
     ...validateAddresses(status.podIPs, 'status.podIPs'),
@@ -59,15 +59,15 @@ const validateGeneration = (generation: number | undefined, path: string): Field
 /** Keeps `observedGeneration` of the status and of its conditions where the update clears it. */
 export function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration;
-  const left = new Map<string | undefined, NonNullable<PodStatus['conditions']>>();
+  const remaining = new Map<string | undefined, NonNullable<PodStatus['conditions']>>();
   // The first of several conditions of a type counts.
   for (const condition of [...(old.conditions ?? [])].reverse()) {
-    const alike = left.get(condition.type);
-    if (alike === undefined) left.set(condition.type, [condition]);
+    const alike = remaining.get(condition.type);
+    if (alike === undefined) remaining.set(condition.type, [condition]);
     else alike.push(condition);
   }
   for (const condition of status.conditions ?? []) {
-    const before = left.get(condition.type)?.pop();
+    const before = remaining.get(condition.type)?.pop();
     if (!condition.observedGeneration && before?.observedGeneration) {
       condition.observedGeneration = before.observedGeneration;
     }
@@ -134,17 +134,18 @@ function validateHealth(statuses: Statuses, containers: PodSpec['containers'], p
   return eachOf(statuses, path, ({ name: of, allocatedResourcesStatus }, at) => {
     const container = byName.get(of);
     // Statuses of unknown containers are not validated here.
-    const asked = container === undefined ? undefined : requestedBy(container);
+    const requestedResources = container === undefined ? undefined : requestedBy(container);
     return eachOf(allocatedResourcesStatus, `${at}.allocatedResourcesStatus`, ({ name = '', resources }, place) => {
-      const found = asked === undefined ? [] : validateRequested(name, asked, `${place}.name`);
+      const errors =
+        requestedResources === undefined ? [] : validateRequested(name, requestedResources, `${place}.name`);
       const seen = new Set<string>();
       return [
-        ...found,
+        ...errors,
         ...eachOf(resources, `${place}.resources`, ({ resourceID = '', health = '' }, one) => {
-          const faults = oneOf(`${one}.health`, health, healthStates);
-          if (seen.has(resourceID)) faults.push(fieldError.duplicate(`${one}.resourceID`, resourceID));
+          const ownErrors = oneOf(`${one}.health`, health, healthStates);
+          if (seen.has(resourceID)) ownErrors.push(fieldError.duplicate(`${one}.resourceID`, resourceID));
           seen.add(resourceID);
-          return faults;
+          return ownErrors;
         }),
       ];
     });
@@ -171,20 +172,20 @@ function validateRequested(name: string, asked: ReadonlySet<string>, path: strin
 
 function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): FieldError[] {
   const seen = new Set<string>();
-  const known = new Set(resourceClaims.map((claim) => claim.name));
+  const claimNames = new Set(resourceClaims.map((claim) => claim.name));
   return eachOf(
     status.resourceClaimStatuses,
     'status.resourceClaimStatuses',
     ({ name = '', resourceClaimName }, at) => {
-      const found: FieldError[] = [];
-      if (!known.has(name)) {
+      const errors: FieldError[] = [];
+      if (!claimNames.has(name)) {
         const why = 'must match the name of an entry in `spec.resourceClaims`';
-        found.push(fieldError.invalid(`${at}.name`, name, why));
+        errors.push(fieldError.invalid(`${at}.name`, name, why));
       }
-      if (seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+      if (seen.has(name)) errors.push(fieldError.duplicate(`${at}.name`, name));
       seen.add(name);
-      if (resourceClaimName !== undefined) found.push(...byRule(`${at}.name`, resourceClaimName, dns1123Subdomain));
-      return found;
+      if (resourceClaimName !== undefined) errors.push(...byRule(`${at}.name`, resourceClaimName, dns1123Subdomain));
+      return errors;
     },
   );
 }
@@ -200,18 +201,18 @@ type Addresses = readonly { ip?: string }[] | undefined;
 /** Validates a list of IPs: at most one of each family. */
 function validateAddresses(addresses: Addresses, path: string): FieldError[] {
   const ips = (addresses ?? []).map(({ ip = '' }) => ip);
-  const found = eachOf(ips, path, (ip, at) => byRule(at, ip, ipAddress));
-  if (ips.length < 2) return found;
-  const shown = ips.map((ip) => ({ IP: ip }));
+  const errors = eachOf(ips, path, (ip, at) => byRule(at, ip, ipAddress));
+  if (ips.length < 2) return errors;
+  const printedValue = ips.map((ip) => ({ IP: ip }));
   if (ips.length > 2 || ips.every(isIPv6) || !ips.some(isIPv6)) {
-    found.push(fieldError.invalid(path, shown, 'may specify no more than one IP for each IP family'));
+    errors.push(fieldError.invalid(path, printedValue, 'may specify no more than one IP for each IP family'));
   }
   const seen = new Set<string>();
   ips.forEach((ip, i) => {
-    if (seen.has(ip)) found.push(fieldError.duplicate(`${path}[${i}]`, { IP: ip }));
+    if (seen.has(ip)) errors.push(fieldError.duplicate(`${path}[${i}]`, { IP: ip }));
     seen.add(ip);
   });
-  return found;
+  return errors;
 }
 
 function validateHostAddresses({ hostIP = '', hostIPs = [] }: PodStatus): FieldError[] {

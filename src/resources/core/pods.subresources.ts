@@ -15,8 +15,8 @@ const WHOLE = '[]';
 export const ephemeralContainers: PartialUpdate<PodObject> = {
   apply: (pod, { spec }) => {
     const { ephemeralContainers: _, ...rest } = pod.spec ?? {};
-    const given = spec?.ephemeralContainers;
-    pod.spec = given === undefined ? rest : { ...rest, ephemeralContainers: given };
+    const requestedContainers = spec?.ephemeralContainers;
+    pod.spec = requestedContainers === undefined ? rest : { ...rest, ephemeralContainers: requestedContainers };
   },
   validate: (pod, old, context) => {
     const { names } = context;
@@ -74,20 +74,20 @@ function validateResize(pod: PodObject, old: PodObject, rules: PodValidationCont
   const { spec: before = {} } = old;
   if (isMirror(old, names)) return [fieldError.forbidden(WHOLE, 'static pods cannot be resized')];
   if (before.os?.name === 'windows') return [fieldError.forbidden(WHOLE, 'windows pods cannot be resized')];
-  const found = validatePod(metadata, spec, rules);
+  const errors = validatePod(metadata, spec, rules);
   const { qosClass: quality = '', containerStatuses } = old.status ?? {};
   if ((quality || qosClass(before)) !== qosClass(spec)) {
-    found.push(fieldError.invalid('spec', quality, 'Pod QOS Class may not change as a result of resizing'));
+    errors.push(fieldError.invalid('spec', quality, 'Pod QOS Class may not change as a result of resizing'));
   }
   const running = containerStatuses?.find(({ state }) => state?.running !== undefined);
   if (running !== undefined && running.resources === undefined) {
-    found.push(fieldError.forbidden('spec', 'Pod running on node without support for resize'));
+    errors.push(fieldError.forbidden('spec', 'Pod running on node without support for resize'));
   }
-  found.push(...validateWhole(spec.resources, before.resources));
+  errors.push(...validateWhole(spec.resources, before.resources));
   const moved = errorsNow(lists.flatMap((list) => validateOrder(spec[list] ?? [], before[list] ?? [], list)));
-  if (moved.length > 0) return [...found, ...moved];
+  if (moved.length > 0) return [...errors, ...moved];
   return [
-    ...found,
+    ...errors,
     ...lists.toReversed().flatMap((list) =>
       eachOf(before[list], `spec.${list}`, (container, at, i) => {
         const now = spec[list]?.[i]?.resources;
@@ -114,9 +114,9 @@ function validateWhole(now: Resources, old: Resources): FieldError[] {
   if (old !== undefined && now === undefined) {
     return [fieldError.forbidden(path, 'pod-level resources cannot be removed')];
   }
-  const found = validateNoneRemoved(now, old, path, 'pod-level resource');
-  if (same(withoutResizable(now), withoutResizable(old))) return found;
-  return [...found, fieldError.forbidden('spec', `${CPU_AND_MEMORY} are mutable at pod-level`)];
+  const errors = validateNoneRemoved(now, old, path, 'pod-level resource');
+  if (same(withoutResizable(now), withoutResizable(old))) return errors;
+  return [...errors, fieldError.forbidden('spec', `${CPU_AND_MEMORY} are mutable at pod-level`)];
 }
 
 function validateOrder(containers: Containers, old: Containers, list: string): FieldError[] {
@@ -140,19 +140,19 @@ const validateContainer = (container: Container, old: Container): FieldError[] =
   onlyResized(container, old) ? [] : [fieldError.forbidden('spec', `${CPU_AND_MEMORY} are mutable`)];
 
 function validateInitContainer(container: Container, old: Container, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (!onlyResized(container, old)) {
-    found.push(fieldError.forbidden(path, `${CPU_AND_MEMORY} for init or sidecar containers are mutable`));
+    errors.push(fieldError.forbidden(path, `${CPU_AND_MEMORY} for init or sidecar containers are mutable`));
   }
   const restarts = container.resizePolicy?.some(({ restartPolicy }) => restartPolicy === 'RestartContainer') === true;
-  if (!restarts || isSidecar(container) || same(container, old)) return found;
+  if (!restarts || isSidecar(container) || same(container, old)) return errors;
   const why = 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized';
-  return [...found, fieldError.forbidden(path, why)];
+  return [...errors, fieldError.forbidden(path, why)];
 }
 
 /** The parts of resources that a resize must not change. */
 function withoutResizable({ requests = {}, limits = {}, claims = [] }: NonNullable<Resources> = {}): Json {
-  const kept = (amounts: ResourceList) =>
+  const resizable = (amounts: ResourceList) =>
     Object.fromEntries(Object.entries(amounts).filter(([name]) => name !== 'cpu' && name !== 'memory'));
-  return { requests: kept(requests), limits: kept(limits), claims };
+  return { requests: resizable(requests), limits: resizable(limits), claims };
 }

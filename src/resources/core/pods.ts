@@ -145,9 +145,9 @@ const completions: ReadonlyMap<string, Completion> = new Map([
 ]);
 
 /** A pod without a node, or in a terminal phase, has a grace period of 0. */
-function gracePeriod({ spec = {}, status }: PodObject, asked: number | undefined): number {
+function gracePeriod({ spec = {}, status }: PodObject, requestedSeconds: number | undefined): number {
   if (!spec.nodeName || ['Succeeded', 'Failed'].includes(status?.phase ?? '')) return 0;
-  const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0;
+  const seconds = requestedSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
   return seconds < 0 ? 1 : seconds;
 }
 

@@ -43,30 +43,30 @@ export function validatePodMetaUpdate(
 /** Validates an update of a pod spec: immutable but for a few fields. */
 export function validatePodSpecUpdate(spec: PodSpec, old: PodSpec): FieldError[] {
   if (equal(spec, old)) return [];
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const field of ['containers', 'initContainers'] as const) {
     const containers = spec[field] ?? [];
     if (containers.length !== (old[field] ?? []).length) {
-      return [...found, fieldError.forbidden(`spec.${field}`, 'pod updates may not add or remove containers')];
+      return [...errors, fieldError.forbidden(`spec.${field}`, 'pod updates may not add or remove containers')];
     }
-    found.push(...validateImages(containers, `spec.${field}`));
+    errors.push(...validateImages(containers, `spec.${field}`));
   }
   const { activeDeadlineSeconds: deadline } = spec;
   const { activeDeadlineSeconds: before } = old;
   const at = 'spec.activeDeadlineSeconds';
   if (deadline !== undefined) {
     if (deadline < 0 || deadline > MAX_DEADLINE) {
-      return [...found, fieldError.invalid(at, deadline, `must be between 0 and ${MAX_DEADLINE}, inclusive`)];
+      return [...errors, fieldError.invalid(at, deadline, `must be between 0 and ${MAX_DEADLINE}, inclusive`)];
     }
     if (before !== undefined && before < deadline) {
-      return [...found, fieldError.invalid(at, deadline, 'must be less than or equal to previous value')];
+      return [...errors, fieldError.invalid(at, deadline, 'must be less than or equal to previous value')];
     }
   } else if (before !== undefined) {
-    found.push(fieldError.invalid(at, null, 'must not update from a positive integer to nil value'));
+    errors.push(fieldError.invalid(at, null, 'must not update from a positive integer to nil value'));
   }
-  found.push(...validateAddedTolerations(spec.tolerations ?? [], old.tolerations ?? []));
-  found.push(...validateRemovedGates(spec, old));
-  return [...found, ...validateRest(spec, old)];
+  errors.push(...validateAddedTolerations(spec.tolerations ?? [], old.tolerations ?? []));
+  errors.push(...validateRemovedGates(spec, old));
+  return [...errors, ...validateRest(spec, old)];
 }
 
 const validateImages = (containers: readonly Container[], path: string): FieldError[] =>
@@ -104,7 +104,7 @@ function validateRemovedGates({ schedulingGates = [] }: PodSpec, old: PodSpec): 
 
 /** The error for a change of any other field; it shows the difference. */
 function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const rest: PodSpec = {
     ...spec,
     ...(spec.containers === undefined ? {} : { containers: withImages(spec.containers, old.containers) }),
@@ -117,14 +117,14 @@ function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
     restore(rest, old, ['terminationGracePeriodSeconds']);
   }
   if ((old.schedulingGates ?? []).length > 0) {
-    found.push(...validateGatedChanges(spec, old));
+    errors.push(...validateGatedChanges(spec, old));
     restore(rest, old, ['nodeSelector']);
     if (!equal(spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity)) restoreNodeAffinity(rest, old);
   }
-  if (equal(rest, old)) return found;
+  if (equal(rest, old)) return errors;
   const diff = internalDiff(old, rest, PodSpec);
   return [
-    ...found,
+    ...errors,
     fieldError.forbidden('spec', `pod updates may not change fields other than ${changeable}\n${diff}`),
   ];
 }
@@ -156,26 +156,26 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 /** Validates an update of a pod with scheduling gates: node selector and node affinity may become more restrictive. */
 function validateGatedChanges(spec: PodSpec, old: PodSpec): FieldError[] {
   const { nodeSelector = {} } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (Object.entries(old.nodeSelector ?? {}).some(([key, value]) => nodeSelector[key] !== value)) {
     const why = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
-    found.push(fieldError.invalid('spec.nodeSelector', spec.nodeSelector, why));
+    errors.push(fieldError.invalid('spec.nodeSelector', spec.nodeSelector, why));
   }
   const terms = spec.affinity?.nodeAffinity?.[REQUIRED]?.nodeSelectorTerms ?? [];
   const before = old.affinity?.nodeAffinity?.[REQUIRED]?.nodeSelectorTerms ?? [];
   const path = `spec.affinity.nodeAffinity.${REQUIRED}.nodeSelectorTerms`;
-  if (before.length === 0) return found;
+  if (before.length === 0) return errors;
   if (terms.length !== before.length) {
     const why = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
-    const shown = terms.length === 0 ? null : terms.map((term) => internalForm(term, NodeSelectorTerm));
-    return [...found, fieldError.invalid(path, shown, why)];
+    const printedValue = terms.length === 0 ? null : terms.map((term) => internalForm(term, NodeSelectorTerm));
+    return [...errors, fieldError.invalid(path, printedValue, why)];
   }
   terms.forEach((term, i) => {
     if (extendsTerm(term, before[i] ?? {})) return;
     const why = 'only additions are allowed (no mutations or deletions)';
-    found.push(fieldError.invalid(`${path}[${i}]`, internalForm(term, NodeSelectorTerm), why));
+    errors.push(fieldError.invalid(`${path}[${i}]`, internalForm(term, NodeSelectorTerm), why));
   });
-  return found;
+  return errors;
 }
 
 type Term = Infer<typeof NodeSelectorTerm>;
@@ -196,15 +196,15 @@ export function validateEphemeralContainersUpdate(spec: PodSpec, old: PodSpec): 
   const path = 'spec.ephemeralContainers';
   const now = new Map((spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
   return (old.ephemeralContainers ?? []).flatMap((before) => {
-    const shown = JSON.stringify(before.name);
+    const text = JSON.stringify(before.name);
     const after = now.get(before.name);
     if (after === undefined) {
-      return [fieldError.forbidden(path, `existing ephemeral containers ${shown} may not be removed\n`)];
+      return [fieldError.forbidden(path, `existing ephemeral containers ${text} may not be removed\n`)];
     }
     if (equal(after, before)) return [];
     return errorsLater(() => {
       const diff = internalDiff(before, after, EphemeralContainer);
-      return [fieldError.forbidden(path, `existing ephemeral containers ${shown} may not be changed\n${diff}`)];
+      return [fieldError.forbidden(path, `existing ephemeral containers ${text} may not be changed\n${diff}`)];
     });
   });
 }

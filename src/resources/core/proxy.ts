@@ -16,10 +16,12 @@ const kubeletPort = 10_250;
 export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: string): Promise<Endpoint> {
   const { status = {} } = await objects.read(Node, '', name);
   const addresses = status.addresses ?? [];
-  const [host] = nodeAddresses.flatMap((wanted) => addresses.find(({ type }) => type === wanted)?.address ?? []);
+  const [host] = nodeAddresses.flatMap(
+    (addressType) => addresses.find(({ type }) => type === addressType)?.address ?? [],
+  );
   if (host === undefined) {
-    const known = addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ');
-    throw new StatusError(500, '', `no preferred addresses found; known addresses: [${known}]`);
+    const addressText = addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ');
+    throw new StatusError(500, '', `no preferred addresses found; known addresses: [${addressText}]`);
   }
   const port = String(status.daemonEndpoints?.kubeletEndpoint?.Port || kubeletPort);
   return { scheme: 'https', host, port, path: '', peer: 'kubelet' };
@@ -90,8 +92,8 @@ export const proxyService: Connection = {
 
 async function nameOfPort({ namespace, objects }: ConnectCall, name: string, port: number): Promise<string> {
   const service = await objects.read(Service, namespace, name);
-  const found = service.spec?.ports?.find((candidate) => candidate.port === port);
-  if (found !== undefined) return found.name ?? '';
+  const servicePort = service.spec?.ports?.find((candidate) => candidate.port === port);
+  if (servicePort !== undefined) return servicePort.name ?? '';
   throw statusError.unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
 }
 

@@ -8,20 +8,20 @@ const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
 
 /** Validates a resource name: standard, or with a domain. */
 export function validateResourceName(name: string, path: string): FieldError[] {
-  const found = byRule(path, name, qualifiedName);
-  if (found.length > 0 || name.includes('/') || isStandard(name)) return found;
+  const errors = byRule(path, name, qualifiedName);
+  if (errors.length > 0 || name.includes('/') || isStandard(name)) return errors;
   return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')];
 }
 
 /** Validates the name of a resource that containers can request. */
 export function validateContainerResourceName(name: string, path: string, names: Names): FieldError[] {
-  const found = validateResourceName(name, path);
+  const errors = validateResourceName(name, path);
   if (!name.includes('/')) {
-    if (isForContainers(name)) return found;
-    return [...found, fieldError.invalid(path, name, 'must be a standard resource for containers')];
+    if (isForContainers(name)) return errors;
+    return [...errors, fieldError.invalid(path, name, 'must be a standard resource for containers')];
   }
-  if (isNative(name, names) || isExtended(name, names, isQualified)) return found;
-  return [...found, fieldError.invalid(path, name, "doesn't follow extended resource name standard")];
+  if (isNative(name, names) || isExtended(name, names, isQualified)) return errors;
+  return [...errors, fieldError.invalid(path, name, "doesn't follow extended resource name standard")];
 }
 
 /** Whether a standard resource is supported in quotas: all but the plain `storage`. */
@@ -29,9 +29,9 @@ export const isForQuota = (name: string): boolean => isStandard(name) && name !=
 
 /** Validates one entry of a quota. */
 export function validateQuotaAmount(name: string, amount: string, path: string, names: Names): FieldError[] {
-  const found = validateResourceName(name, path);
+  const errors = validateResourceName(name, path);
   if (!name.includes('/') && !isForQuota(name)) {
-    found.push(fieldError.invalid(path, name, 'must be a standard resource for quota'));
+    errors.push(fieldError.invalid(path, name, 'must be a standard resource for quota'));
   }
-  return [...found, ...validateAmount(name, amount, path, names)];
+  return [...errors, ...validateAmount(name, amount, path, names)];
 }

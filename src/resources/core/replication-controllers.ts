@@ -58,10 +58,10 @@ const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as 
 function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, context: StrategyContext): FieldError[] {
   const { selector = {}, template, replicas = 0, minReadySeconds = 0 } = spec;
   const selects = Object.keys(selector).length > 0;
-  const found = nonNegative('spec.minReadySeconds', minReadySeconds);
-  if (!selects) found.push(fieldError.required('spec.selector'));
-  found.push(...nonNegative('spec.replicas', replicas));
-  if (template === undefined || template === null) return [...found, fieldError.required('spec.template')];
-  if (selects) found.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
-  return [...found, ...validateWorkloadTemplate(template, 'spec.template', 'ReplicationController', context)];
+  const errors = nonNegative('spec.minReadySeconds', minReadySeconds);
+  if (!selects) errors.push(fieldError.required('spec.selector'));
+  errors.push(...nonNegative('spec.replicas', replicas));
+  if (template === undefined || template === null) return [...errors, fieldError.required('spec.template')];
+  if (selects) errors.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
+  return [...errors, ...validateWorkloadTemplate(template, 'spec.template', 'ReplicationController', context)];
 }

@@ -77,16 +77,17 @@ const isScope = (scope: string): boolean => Object.hasOwn(scopes, scope);
 /** Returns a function that lists the quota entries a scope does not support. */
 function unsupportedBy(hard: ResourceQuotaSpec['hard']): (scope: string) => readonly string[] {
   const limited = Object.keys(hard ?? {}).filter(isForQuota);
-  const known = new Map<string, readonly string[]>();
+  const scopesByResource = new Map<string, readonly string[]>();
   return (scope) => {
     const unsupportedFor =
-      known.get(scope) ?? limited.filter((name) => isScope(scope) && !scopes[scope]?.includes(name));
-    known.set(scope, unsupportedFor);
+      scopesByResource.get(scope) ?? limited.filter((name) => isScope(scope) && !scopes[scope]?.includes(name));
+    scopesByResource.set(scope, unsupportedFor);
     return unsupportedFor;
   };
 }
 
-const conflicts = (given: readonly string[]) => opposites.filter((pair) => pair.every((one) => given.includes(one)));
+const conflicts = (scopeNames: readonly string[]) =>
+  opposites.filter((pair) => pair.every((one) => scopeNames.includes(one)));
 
 function validateScopes({ hard, scopes: given = [] }: ResourceQuotaSpec): FieldError[] {
   const path = 'spec.scopes';
@@ -107,7 +108,7 @@ function validateSelector({ hard, scopes: given, scopeSelector }: ResourceQuotaS
   if (scopeSelector === undefined) return [];
   const path = 'spec.scopeSelector.matchExpressions';
   const expressions = scopeSelector.matchExpressions ?? [];
-  const shown = {
+  const printedValue = {
     MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
       ScopeName: scopeName,
       Operator: operator,
@@ -115,36 +116,36 @@ function validateSelector({ hard, scopes: given, scopeSelector }: ResourceQuotaS
     })),
   };
   const unsupportedFor = unsupportedBy(hard);
-  const found = expressions.flatMap((expression) => [
+  const errors = expressions.flatMap((expression) => [
     ...unsupportedFor(expression.scopeName ?? '').map(() =>
-      fieldError.invalid(path, shown, 'unsupported scope applied to resource'),
+      fieldError.invalid(path, printedValue, 'unsupported scope applied to resource'),
     ),
     ...validateExpression(expression, path),
   ]);
   const clashes = conflicts(expressions.map(({ scopeName = '' }) => scopeName));
-  return [...found, ...clashes.map(() => fieldError.invalid(path, given ?? null, 'conflicting scopes'))];
+  return [...errors, ...clashes.map(() => fieldError.invalid(path, given ?? null, 'conflicting scopes'))];
 }
 
 function validateExpression(
   { scopeName: scope = '', operator = '', values = [] }: { scopeName?: string; operator?: string; values?: string[] },
   path: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
-  if (!isScope(scope)) found.push(fieldError.invalid(`${path}.scopeName`, scope, 'unsupported scope'));
+  const errors: FieldError[] = [];
+  if (!isScope(scope)) errors.push(fieldError.invalid(`${path}.scopeName`, scope, 'unsupported scope'));
   if (whole.includes(scope) && operator !== 'Exists') {
     const why =
       "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
-    found.push(fieldError.invalid(`${path}.operator`, operator, why));
+    errors.push(fieldError.invalid(`${path}.operator`, operator, why));
   }
   if (operator === 'In' || operator === 'NotIn') {
-    if (values.length > 0) return found;
+    if (values.length > 0) return errors;
     const why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
-    return [...found, fieldError.required(`${path}.values`, why)];
+    return [...errors, fieldError.required(`${path}.values`, why)];
   }
   if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (values.length === 0) return found;
+    if (values.length === 0) return errors;
     const why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
-    return [...found, fieldError.invalid(`${path}.values`, values, why)];
+    return [...errors, fieldError.invalid(`${path}.values`, values, why)];
   }
-  return [...found, fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator')];
+  return [...errors, fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator')];
 }

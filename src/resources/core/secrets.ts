@@ -16,7 +16,7 @@ import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
 import { unchanged } from '../shared/field-rules.ts';
 import { bytesSize, MAX_DATA_BYTES, validateImmutable, validateKeys } from './config-data.validation.ts';
-import { jsonFault, keyPairWarnings } from './secrets.validation.ts';
+import { jsonProblem, keyPairWarnings } from './secrets.validation.ts';
 
 export const secrets = resource({
   group: '',
@@ -48,10 +48,10 @@ function* foldText(secret: ObjectOf<typeof Secret>, texts: Data): Steps<void> {
   const pace = new Pace();
   const added = Object.keys(texts);
   if (pace.over(added.length)) yield;
-  const kept = Object.keys(data).filter((key) => !Object.hasOwn(texts, key));
-  if (pace.over(kept.length)) yield;
+  const dataKeys = Object.keys(data).filter((key) => !Object.hasOwn(texts, key));
+  if (pace.over(dataKeys.length)) yield;
   const folded: JsonObject = {};
-  for (const key of yield* sortedTexts([...kept, ...added])) {
+  for (const key of yield* sortedTexts([...dataKeys, ...added])) {
     if (pace.over()) yield;
     const text = getKey(texts, key);
     setKey(folded, key, text === undefined ? (data[key] as string) : Buffer.from(text).toString('base64'));
@@ -62,11 +62,11 @@ function* foldText(secret: ObjectOf<typeof Secret>, texts: Data): Steps<void> {
 
 function validateSecret(secret: ObjectOf<typeof Secret>, names: Names): FieldError[] {
   const { data = {}, type = '', metadata } = secret;
-  const found = validateKeys(data, 'data');
-  const ofSize = errorsAfter(found, () =>
+  const errors = validateKeys(data, 'data');
+  const ofSize = errorsAfter(errors, () =>
     bytesSize(data) > MAX_DATA_BYTES ? [fieldError.tooLong('data', MAX_DATA_BYTES)] : [],
   );
-  return [...found, ...ofSize, ...(validators[type.replace(`${names.labels}/`, '')]?.(data, metadata, names) ?? [])];
+  return [...errors, ...ofSize, ...(validators[type.replace(`${names.labels}/`, '')]?.(data, metadata, names) ?? [])];
 }
 
 type Data = { readonly [key: string]: string };
@@ -81,8 +81,8 @@ const jsonUnder =
   (data) => {
     const text = getKey(data, key);
     if (text === undefined) return missing(data, [key]);
-    const fault = jsonFault(textOf(text));
-    return fault === undefined ? [] : [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', fault)];
+    const problem = jsonProblem(textOf(text));
+    return problem === undefined ? [] : [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', problem)];
   };
 
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();
@@ -97,8 +97,8 @@ const validators: { readonly [type: string]: Validator } = {
   dockerconfigjson: jsonUnder('.dockerconfigjson'),
   'basic-auth': (data) => {
     const keys = ['username', 'password'];
-    const found = missing(data, keys);
-    return found.length === keys.length ? found : [];
+    const errors = missing(data, keys);
+    return errors.length === keys.length ? errors : [];
   },
   'ssh-auth': (data) => (data['ssh-privatekey'] ? [] : [fieldError.required('data[ssh-privatekey]')]),
   tls: (data) => missing(data, ['tls.crt', 'tls.key']),

@@ -5,13 +5,13 @@ import { pemBlocks } from '../../pki/index.ts';
 const END = 'unexpected end of JSON input';
 
 /** The reason why a text is not a JSON object, in the words of Go's `encoding/json`; undefined when it is one. */
-export function jsonFault(text: string): string | undefined {
+export function jsonProblem(text: string): string | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     return (
-      syntaxFault(text.trimStart()) ?? (/end of|unterminated/i.test(String(error)) ? END : 'must be a JSON object')
+      syntaxProblem(text.trimStart()) ?? (/end of|unterminated/i.test(String(error)) ? END : 'must be a JSON object')
     );
   }
   if (typeof value === 'object' && !Array.isArray(value)) return undefined;
@@ -22,7 +22,7 @@ export function jsonFault(text: string): string | undefined {
 const literals = ['true', 'false', 'null'];
 
 /** The syntax error at the beginning of a text, if there is one. */
-function syntaxFault(text: string): string | undefined {
+function syntaxProblem(text: string): string | undefined {
   const unexpected = (at: string, where: string) =>
     at === '' ? END : `invalid character ${at === "'" ? "'\\''" : `'${at.charAt(0)}'`} ${where}`;
   const literal = literals.find((word) => word.charAt(0) === text.charAt(0));

@@ -69,14 +69,14 @@ describe('IP families of new services', () => {
   ];
   test.each(rows)('%s', async (_, families, spec, expected) => {
     const made = await cluster(...families).create(spec);
-    expect(made.found).toEqual([]);
+    expect(made.errors).toEqual([]);
     expect(made.spec).toMatchObject(expected);
   });
 
   test('an ExternalName service has neither', async () => {
     const { create, used } = cluster('IPv4');
-    const { spec, found } = await create({ type: 'ExternalName', externalName: 'a.b' });
-    expect(found).toEqual([]);
+    const { spec, errors } = await create({ type: 'ExternalName', externalName: 'a.b' });
+    expect(errors).toEqual([]);
     for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
       expect(spec).not.toHaveProperty(field);
     expect(used()).toEqual({ IPv4: [], nodePorts: [] });
@@ -125,7 +125,7 @@ describe('IP families of new services', () => {
     ],
   ];
   test.each(refusals)('rejected: %s', async (_, families, spec, expected) => {
-    expect((await cluster(...families).create(spec)).found).toEqual(expected);
+    expect((await cluster(...families).create(spec)).errors).toEqual(expected);
   });
 
   test('the CIDR is exhausted', async () => {
@@ -177,7 +177,7 @@ describe('cluster IPs on update', () => {
     const policy =
       'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be \'SingleStack\' to release the secondary';
     expect(
-      (await update(object, { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], ipFamilies: ['IPv4'] })).found,
+      (await update(object, { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], ipFamilies: ['IPv4'] })).errors,
     ).toEqual([`${policy} cluster IP`, `${policy} IP family`]);
   });
 
@@ -227,7 +227,7 @@ describe('node ports', () => {
   test.each(rows)('%s', async (_, spec, expected) => {
     const { create, used } = cluster('IPv4');
     const made = await create(spec);
-    expect(made.found).toEqual([]);
+    expect(made.errors).toEqual([]);
     expect(nodePorts(made.spec)).toEqual(expected);
     const taken = expected.flatMap((port) => (port === undefined ? [] : String(port)));
     expect(used()['nodePorts']).toEqual([...new Set(taken)].sort());
@@ -236,10 +236,10 @@ describe('node ports', () => {
   test('a requested node port that is allocated already', async () => {
     const { create } = cluster('IPv4');
     await create(node({ port: 80, nodePort: 30001 }));
-    expect((await create(node({ port: 80, nodePort: 30001 }))).found).toEqual([
+    expect((await create(node({ port: 80, nodePort: 30001 }))).errors).toEqual([
       'spec.ports[0].nodePort: Invalid value: 30001: taken',
     ]);
-    expect((await create(node({ port: 79, name: 'a' }, { port: 80, name: 'b', nodePort: 80 }))).found).toEqual([
+    expect((await create(node({ port: 79, name: 'a' }, { port: 80, name: 'b', nodePort: 80 }))).errors).toEqual([
       'spec.ports[1].nodePort: Invalid value: 80: not one of them',
     ]);
   });

@@ -63,12 +63,12 @@ async function takeAddresses(spec: ServiceSpec, first: number, pools: Pools): Pr
   for (const [i, family] of ipFamilies.entries()) {
     const pool = pools.get(family);
     if (i < first || pool === undefined) continue;
-    const given = addresses[i] ?? '';
-    const why = given === '' ? undefined : await pool.allocate(given);
+    const address = addresses[i] ?? '';
+    const why = address === '' ? undefined : await pool.allocate(address);
     if (why !== undefined) {
-      return [fieldError.invalid('spec.clusterIPs', [...addresses], `failed to allocate IP ${given}: ${why}`)];
+      return [fieldError.invalid('spec.clusterIPs', [...addresses], `failed to allocate IP ${address}: ${why}`)];
     }
-    if (given === '') addresses[i] = (await pool.allocateNext()) ?? exhausted('failed to allocate a serviceIP');
+    if (address === '') addresses[i] = (await pool.allocateNext()) ?? exhausted('failed to allocate a serviceIP');
   }
   spec.clusterIPs = addresses;
   if (addresses[0] !== undefined) spec.clusterIP = addresses[0];
@@ -110,64 +110,65 @@ async function takeGiven(port: number, i: number, pool: Allocator): Promise<Fiel
 /** Allocates the node ports of a new service. Ports with the same number share a node port, whatever their protocol. */
 async function takePorts(spec: ServiceSpec, pool: Allocator): Promise<FieldError[]> {
   const { ports = [] } = spec;
-  const given = givenNodePorts(ports);
-  const taken = new Map<number, number>();
+  const assignedPorts = givenNodePorts(ports);
+  const sharedPorts = new Map<number, number>();
   for (const [i, entry] of ports.entries()) {
     const { port = 0, nodePort = 0 } = entry;
     if (nodePort === 0 && !allocates(spec)) continue;
-    const shared = taken.get(port);
-    const wanted = shared === undefined ? (given.get(port) ?? 0) : nodePort;
-    if (wanted !== 0 && wanted !== shared) {
-      const refused = await takeGiven(wanted, i, pool);
+    const shared = sharedPorts.get(port);
+    const requestedPort = shared === undefined ? (assignedPorts.get(port) ?? 0) : nodePort;
+    if (requestedPort !== 0 && requestedPort !== shared) {
+      const refused = await takeGiven(requestedPort, i, pool);
       if (refused.length > 0) return refused;
     }
-    entry.nodePort = wanted !== 0 ? wanted : (shared ?? (await anyPort(pool)));
-    if (shared === undefined) taken.set(port, entry.nodePort);
+    entry.nodePort = requestedPort !== 0 ? requestedPort : (shared ?? (await anyPort(pool)));
+    if (shared === undefined) sharedPorts.set(port, entry.nodePort);
   }
   return [];
 }
 
 /** The first requested node port by port number. */
 function givenNodePorts(ports: readonly Port[]): ReadonlyMap<number, number> {
-  const given = new Map<number, number>();
-  for (const { port = 0, nodePort = 0 } of ports) if (nodePort !== 0 && !given.has(port)) given.set(port, nodePort);
-  return given;
+  const assignedPorts = new Map<number, number>();
+  for (const { port = 0, nodePort = 0 } of ports)
+    if (nodePort !== 0 && !assignedPorts.has(port)) assignedPorts.set(port, nodePort);
+  return assignedPorts;
 }
 
 async function changePorts(spec: ServiceSpec, old: ServiceSpec, pool: Allocator): Promise<FieldError[]> {
   const had = new Set(hasNodePorts(old) ? portsOf(old) : []);
-  const taken = new Set<number>();
+  const usedPorts = new Set<number>();
   const pairs = new Set<string>();
   for (const [i, entry] of (spec.ports ?? []).entries()) {
     const { nodePort: given = 0, protocol = 'TCP' } = entry;
     if (given === 0 && !allocates(spec)) continue;
-    if (given !== 0 && !had.has(given) && !taken.has(given)) {
+    if (given !== 0 && !had.has(given) && !usedPorts.has(given)) {
       const refused = await takeGiven(given, i, pool);
       if (refused.length > 0) return refused;
-      taken.add(given);
+      usedPorts.add(given);
     }
     entry.nodePort = given === 0 ? await anyPort(pool) : given;
     const pair = `{${protocol} ${entry.nodePort}}`;
     if (pairs.has(pair)) throw new StatusError(500, '', `duplicate nodePort: ${pair}`);
     pairs.add(pair);
   }
-  const kept = new Set(portsOf(spec));
+  const retainedPorts = new Set(portsOf(spec));
   await givePortsBack(
-    [...had].filter((port) => !kept.has(port)),
+    [...had].filter((port) => !retainedPorts.has(port)),
     pool,
   );
   return [];
 }
 
 async function takeHealthPort(spec: ServiceSpec, pool: Allocator): Promise<void> {
-  const { healthCheckNodePort: given = 0 } = spec;
-  if (given === 0) {
-    const taken = (await pool.allocateNext()) ?? exhausted('failed to allocate a HealthCheck NodePort 0');
-    spec.healthCheckNodePort = Number(taken);
+  const { healthCheckNodePort: requestedPort = 0 } = spec;
+  if (requestedPort === 0) {
+    const allocatedPort = (await pool.allocateNext()) ?? exhausted('failed to allocate a HealthCheck NodePort 0');
+    spec.healthCheckNodePort = Number(allocatedPort);
     return;
   }
-  const why = await pool.allocate(String(given));
+  const why = await pool.allocate(String(requestedPort));
   if (why !== undefined) {
-    throw statusError.internal(`failed to allocate requested HealthCheck NodePort ${given}: ${why}`);
+    throw statusError.internal(`failed to allocate requested HealthCheck NodePort ${requestedPort}: ${why}`);
   }
 }

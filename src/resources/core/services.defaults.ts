@@ -75,10 +75,10 @@ function keepNodePorts(ports: Ports, old: Ports): void {
   const used = new Set(nodePorts(ports).filter((port) => had.has(port)));
   const byName = new Map(old.map(({ name = '', nodePort = 0 }) => [name, nodePort]));
   for (const port of ports) {
-    const known = byName.get(port.name ?? '') ?? 0;
-    if ((port.nodePort ?? 0) !== 0 || known === 0 || used.has(known)) continue;
-    port.nodePort = known;
-    used.add(known);
+    const oldNodePort = byName.get(port.name ?? '') ?? 0;
+    if ((port.nodePort ?? 0) !== 0 || oldNodePort === 0 || used.has(oldNodePort)) continue;
+    port.nodePort = oldNodePort;
+    used.add(oldNodePort);
   }
 }
 

@@ -97,18 +97,18 @@ function checkPolicy({ ipFamilyPolicy: policy, clusterIPs = [], ipFamilies = [] 
 function familiesOfAddresses(spec: ServiceSpec, served: readonly string[]): FieldError[] {
   const { clusterIPs = [] } = spec;
   const families = [...(spec.ipFamilies ?? [])];
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [i, ip] of clusterIPs.entries()) {
     if (ip === 'None') break;
     if (i < families.length) continue;
     const family = familyOf(ip) ?? '';
     if (served.includes(family)) families.push(family);
     else {
-      found.push(fieldError.invalid(`${IPS}[${i}]`, [...clusterIPs], `${family} is not configured on this cluster`));
+      errors.push(fieldError.invalid(`${IPS}[${i}]`, [...clusterIPs], `${family} is not configured on this cluster`));
     }
   }
   if (families.length > 0) spec.ipFamilies = families;
-  return found;
+  return errors;
 }
 
 function checkServed(

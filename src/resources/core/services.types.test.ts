@@ -56,8 +56,8 @@ const needs: { readonly [kind in Kind]: Field[] } = {
 
 async function made(kind: Kind) {
   const at = cluster('IPv4');
-  const { object, found } = await at.create(specs[kind]);
-  expect(found).toEqual([]);
+  const { object, errors } = await at.create(specs[kind]);
+  expect(errors).toEqual([]);
   object.metadata.resourceVersion = '1';
   if (kind === 'LoadBalancer') object['status'] = { loadBalancer: ingress };
   return { ...at, object };
@@ -81,7 +81,7 @@ describe('an update that changes only the type', () => {
   test.each(pairs)('%s to %s', async (from, to) => {
     const { object, update } = await made(from);
     const after = await update(object, retyped(object, to));
-    expect([...after.found, ...fieldErrors(services, after.object, object)]).toEqual([]);
+    expect([...after.errors, ...fieldErrors(services, after.object, object)]).toEqual([]);
     const expected = new Set<Field>(needs[to]);
     if (from !== to) expected.delete('class');
     // Only the specs above with `externalTrafficPolicy: Local` need a health check node port.
@@ -94,7 +94,7 @@ describe('an update that changes only the type', () => {
   test.each(pairs)('%s to %s, without the fields that the server sets', async (from, to) => {
     const { object, update } = await made(from);
     const after = await update(object, specs[to]);
-    const errors = [...after.found, ...fieldErrors(services, after.object, object)];
+    const errors = [...after.errors, ...fieldErrors(services, after.object, object)];
     expect(errors).toEqual([]);
     expect(shown(after.spec)).toEqual([...needs[to]].sort());
   });
@@ -118,7 +118,7 @@ describe('headless services', () => {
   test('may become ExternalName', async () => {
     const { object, update } = await made('headless');
     const after = await update(object, retyped(object, 'ExternalName'));
-    expect([...after.found, ...fieldErrors(services, after.object, object)]).toEqual([]);
+    expect([...after.errors, ...fieldErrors(services, after.object, object)]).toEqual([]);
     expect(shown(after.spec)).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('headless services', () => {
   test('an ExternalName service can become headless', async () => {
     const { object, update } = await made('ExternalName');
     const after = await update(object, { ...retyped(object, 'headless'), clusterIP: 'None' });
-    expect([...after.found, ...fieldErrors(services, after.object, object)]).toEqual([]);
+    expect([...after.errors, ...fieldErrors(services, after.object, object)]).toEqual([]);
     expect(after.spec).toMatchObject({ clusterIP: 'None', clusterIPs: ['None'] });
   });
 });
@@ -214,9 +214,9 @@ describe('a field that the client has changed too is not dropped', () => {
   test.each(rows)('%s to %s: %s', async (from, to, field, change, why) => {
     const { object } = await made(from);
     const after = replaced(services, object, { spec: { ...retyped(object, to), ...change } });
-    const found = fieldErrors(services, after, object).filter(([at]) => at === field);
-    expect(found).toHaveLength(1);
-    expect(found[0]?.[2]).toContain(why);
+    const errors = fieldErrors(services, after, object).filter(([at]) => at === field);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.[2]).toContain(why);
   });
 });
 

@@ -54,23 +54,24 @@ function validateTopology({ metadata }: ObjectOf<typeof Service>, names: Names):
 
 function validateType(spec: ServiceSpec): FieldError[] {
   const { type = '', ports = [], clusterIPs = [] } = spec;
-  const found: FieldError[] = [];
-  if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') found.push(fieldError.required('spec.ports'));
+  const errors: FieldError[] = [];
+  if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName')
+    errors.push(fieldError.required('spec.ports'));
   if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec)) {
-    found.push(fieldError.invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
+    errors.push(fieldError.invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
   }
   if (type === 'LoadBalancer') {
     ports.forEach(({ port }, i) => {
       if (port !== KUBELET_PORT) return;
       const why = `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`;
-      found.push(fieldError.invalid(`spec.ports[${i}]`, port, why));
+      errors.push(fieldError.invalid(`spec.ports[${i}]`, port, why));
     });
   }
-  if (type !== 'ExternalName') return found;
+  if (type !== 'ExternalName') return errors;
   const why = 'may not be set for ExternalName services';
   const host = (spec.externalName ?? '').replace(/\.$/, '');
   return [
-    ...found,
+    ...errors,
     ...forbiddenUnless(clusterIPs.length === 0, 'spec.clusterIPs', why),
     ...forbiddenUnless((spec.ipFamilies ?? []).length === 0, 'spec.ipFamilies', why),
     ...forbiddenUnless(spec.ipFamilyPolicy === undefined, 'spec.ipFamilyPolicy', why),
@@ -85,21 +86,21 @@ function validatePorts({ ports = [], type }: ServiceSpec): FieldError[] {
   const nodePairs = new Set<string>();
   return eachOf(ports, path, (port, at) => {
     const { name = '', protocol = '', port: number = 0, nodePort = 0 } = port;
-    const found = validatePort(port, ports.length > 1, at);
-    if (name !== '' && seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+    const errors = validatePort(port, ports.length > 1, at);
+    if (name !== '' && seen.has(name)) errors.push(fieldError.duplicate(`${at}.name`, name));
     seen.add(name);
     if (type === 'ClusterIP' && nodePort !== 0) {
-      found.push(fieldError.forbidden(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
+      errors.push(fieldError.forbidden(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
     }
     if (nodePort !== 0) {
       const pair = `${protocol} ${nodePort}`;
-      if (nodePairs.has(pair)) found.push(fieldError.duplicate(`${at}.nodePort`, nodePort));
+      if (nodePairs.has(pair)) errors.push(fieldError.duplicate(`${at}.nodePort`, nodePort));
       nodePairs.add(pair);
     }
     const pair = `${protocol} ${number}`;
-    if (pairs.has(pair)) found.push(fieldError.duplicate(at, shownPort(protocol, number)));
+    if (pairs.has(pair)) errors.push(fieldError.duplicate(at, shownPort(protocol, number)));
     pairs.add(pair);
-    return found;
+    return errors;
   });
 }
 
@@ -132,8 +133,8 @@ function validateAffinity({ sessionAffinity, sessionAffinityConfig: config }: Se
 }
 
 function validateExternalIp(address: string, path: string): FieldError[] {
-  const found = validateIp(path, address);
-  return found.length > 0 ? found : validatePublicIp(path, address);
+  const errors = validateIp(path, address);
+  return errors.length > 0 ? errors : validatePublicIp(path, address);
 }
 
 function validateSourceRanges({ spec = {}, metadata }: ObjectOf<typeof Service>, { labels }: Names): FieldError[] {
@@ -141,16 +142,16 @@ function validateSourceRanges({ spec = {}, metadata }: ObjectOf<typeof Service>,
   const balanced = spec.type === 'LoadBalancer';
   if (ranges.length > 0) {
     const path = 'spec.LoadBalancerSourceRanges';
-    const found = forbiddenUnless(balanced, path, loadBalancerOnly);
-    return [...found, ...eachOf(ranges, path, (range, at) => validateCidr(at, range.trim()))];
+    const errors = forbiddenUnless(balanced, path, loadBalancerOnly);
+    return [...errors, ...eachOf(ranges, path, (range, at) => validateCidr(at, range.trim()))];
   }
   const key = `service.beta.${labels}/load-balancer-source-ranges`;
   const text = metadata.annotations?.[key];
   if (text === undefined) return [];
   const path = `metadata.annotations[${key}]`;
   const parts = text.trim() === '' ? [] : text.split(',');
-  const found = forbiddenUnless(balanced, path, loadBalancerOnly);
-  return [...found, ...parts.flatMap((range) => validateCidr(path, range.trim()))];
+  const errors = forbiddenUnless(balanced, path, loadBalancerOnly);
+  return [...errors, ...parts.flatMap((range) => validateCidr(path, range.trim()))];
 }
 
 function validateLoadBalancer(spec: ServiceSpec): FieldError[] {
@@ -166,20 +167,20 @@ function validateLoadBalancer(spec: ServiceSpec): FieldError[] {
 
 function validateTraffic(spec: ServiceSpec): FieldError[] {
   const { externalTrafficPolicy: policy = '', healthCheckNodePort: port = 0, trafficDistribution } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const path = 'spec.externalTrafficPolicy';
-  if (isExternal(spec)) found.push(...oneOf(path, policy, ['Cluster', 'Local']));
+  if (isExternal(spec)) errors.push(...oneOf(path, policy, ['Cluster', 'Local']));
   else if (policy !== '') {
-    found.push(fieldError.invalid(path, policy, 'may only be set for externally-accessible services'));
+    errors.push(fieldError.invalid(path, policy, 'may only be set for externally-accessible services'));
   }
   const at = 'spec.healthCheckNodePort';
-  if (port !== 0 && needsHealthPort(spec)) found.push(...within(at, port, 1, 65535));
+  if (port !== 0 && needsHealthPort(spec)) errors.push(...within(at, port, 1, 65535));
   else if (port !== 0) {
     const why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-    found.push(fieldError.invalid(at, port, why));
+    errors.push(fieldError.invalid(at, port, why));
   }
-  if (trafficDistribution === undefined) return found;
-  return [...found, ...oneOf('spec.trafficDistribution', trafficDistribution, ['PreferClose'])];
+  if (trafficDistribution === undefined) return errors;
+  return [...errors, ...oneOf('spec.trafficDistribution', trafficDistribution, ['PreferClose'])];
 }
 
 function validateStatus(spec: ServiceSpec, { loadBalancer }: ServiceStatus): FieldError[] {
@@ -189,19 +190,19 @@ function validateStatus(spec: ServiceSpec, { loadBalancer }: ServiceStatus): Fie
     return [fieldError.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")];
   }
   return eachOf(entries, path, ({ ip = '', ipMode, hostname = '' }, at) => {
-    const found = validateIngressPoint(ip, hostname, at);
+    const errors = validateIngressPoint(ip, hostname, at);
     const mode = `${at}.ipMode`;
-    if (ipMode === undefined) return found;
-    if (ip === '') return [...found, fieldError.forbidden(mode, 'may not be specified when `ip` is not set')];
-    return [...found, ...oneOf(mode, ipMode, ['Proxy', 'VIP'])];
+    if (ipMode === undefined) return errors;
+    if (ip === '') return [...errors, fieldError.forbidden(mode, 'may not be specified when `ip` is not set')];
+    return [...errors, ...oneOf(mode, ipMode, ['Proxy', 'VIP'])];
   });
 }
 
 /** Validates an ingress point of a load balancer: an IP or a host name. */
 export function validateIngressPoint(ip: string, hostname: string, path: string): FieldError[] {
-  const found = ip === '' ? [] : validateIp(`${path}.ip`, ip);
-  if (hostname === '') return found;
-  found.push(...byRule(`${path}.hostname`, hostname, dns1123Subdomain));
-  if (isIP(hostname) === 0) return found;
-  return [...found, fieldError.invalid(`${path}.hostname`, hostname, 'must be a DNS name, not an IP address')];
+  const errors = ip === '' ? [] : validateIp(`${path}.ip`, ip);
+  if (hostname === '') return errors;
+  errors.push(...byRule(`${path}.hostname`, hostname, dns1123Subdomain));
+  if (isIP(hostname) === 0) return errors;
+  return [...errors, fieldError.invalid(`${path}.hostname`, hostname, 'must be a DNS name, not an IP address')];
 }

@@ -43,19 +43,19 @@ function validateList<T>(
 function validateEndpoint(endpoint: Endpoint, type: string | undefined, path: string): FieldError[] {
   const { nodeName, hostname, deprecatedTopology: topology = {}, hints } = endpoint;
   const addresses = endpoint.addresses ?? [];
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const at = `${path}.addresses`;
-  if (addresses.length === 0) found.push(fieldError.required(at, 'must contain at least 1 address'));
-  if (addresses.length > MAX_ADDRESSES) found.push(fieldError.tooMany(at, addresses.length, MAX_ADDRESSES));
-  found.push(...eachOf(addresses, at, (address, place) => addressRules[type ?? '']?.(address, place) ?? []));
-  if (nodeName !== undefined) found.push(...byRule(`${path}.nodeName`, nodeName, dns1123Subdomain));
+  if (addresses.length === 0) errors.push(fieldError.required(at, 'must contain at least 1 address'));
+  if (addresses.length > MAX_ADDRESSES) errors.push(fieldError.tooMany(at, addresses.length, MAX_ADDRESSES));
+  errors.push(...eachOf(addresses, at, (address, place) => addressRules[type ?? '']?.(address, place) ?? []));
+  if (nodeName !== undefined) errors.push(...byRule(`${path}.nodeName`, nodeName, dns1123Subdomain));
   const count = Object.keys(topology).length;
   if (count > MAX_TOPOLOGY_LABELS) {
-    found.push(fieldError.tooMany(`${path}.deprecatedTopology`, count, MAX_TOPOLOGY_LABELS));
+    errors.push(fieldError.tooMany(`${path}.deprecatedTopology`, count, MAX_TOPOLOGY_LABELS));
   }
-  found.push(...validateLabels(topology, `${path}.deprecatedTopology`));
-  if (hostname !== undefined) found.push(...byRule(`${path}.hostname`, hostname, dns1123Label));
-  return hints === undefined ? found : [...found, ...validateHints(hints, `${path}.hints`)];
+  errors.push(...validateLabels(topology, `${path}.deprecatedTopology`));
+  if (hostname !== undefined) errors.push(...byRule(`${path}.hostname`, hostname, dns1123Label));
+  return hints === undefined ? errors : [...errors, ...validateHints(hints, `${path}.hints`)];
 }
 
 const addressRules: { readonly [type: string]: (address: string, path: string) => FieldError[] } = {
@@ -70,8 +70,8 @@ const addressRules: { readonly [type: string]: (address: string, path: string) =
   FQDN: (address, path) => {
     if (address === '') return [fieldError.required(path)];
     const name = address.replace(/\.$/, '');
-    const found = byRuleAsOne(path, name, dns1123Subdomain);
-    if (found.length > 0) return found;
+    const errors = byRuleAsOne(path, name, dns1123Subdomain);
+    if (errors.length > 0) return errors;
     if (name.includes('.')) return name.split('.').flatMap((label) => byRuleAsOne(path, label, dns1123Label));
     return [fieldError.invalid(path, name, 'should be a domain with at least two segments separated by dots')];
   },

@@ -18,8 +18,8 @@ const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 
 export function validateFlowSchema(spec: FlowSchemaSpec, name: string): FieldError[] {
   const { matchingPrecedence: rank = 0, distinguisherMethod: method, priorityLevelConfiguration: level } = spec;
-  const found: FieldError[] = [];
-  const refuse = (why: string) => found.push(fieldError.invalid('spec.matchingPrecedence', rank, why));
+  const errors: FieldError[] = [];
+  const refuse = (why: string) => errors.push(fieldError.invalid('spec.matchingPrecedence', rank, why));
   if (rank <= 0) refuse('must be a positive value');
   if (rank > MAX_PRECEDENCE) refuse(`must not be greater than ${MAX_PRECEDENCE}`);
   if (rank === 1 && name !== EXEMPT) refuse("only the schema named 'exempt' may have matchingPrecedence 1");
@@ -27,29 +27,29 @@ export function validateFlowSchema(spec: FlowSchemaSpec, name: string): FieldErr
     const methods = ['ByNamespace', 'ByUser'];
     // The error shows the whole distinguisher method.
     if (!methods.includes(method.type ?? '')) {
-      const shown = internalForm(method, FlowDistinguisherMethod);
-      found.push(fieldError.notSupported('spec.distinguisherMethod.type', shown, methods));
+      const printedValue = internalForm(method, FlowDistinguisherMethod);
+      errors.push(fieldError.notSupported('spec.distinguisherMethod.type', printedValue, methods));
     }
   }
   const at = 'spec.priorityLevelConfiguration.name';
-  if (level?.name) found.push(...byRule(at, level.name, dns1123Subdomain));
-  else found.push(fieldError.required(at, 'must reference a priority level'));
-  return [...found, ...eachOf(spec.rules, 'spec.rules', validateRules)];
+  if (level?.name) errors.push(...byRule(at, level.name, dns1123Subdomain));
+  else errors.push(fieldError.required(at, 'must reference a priority level'));
+  return [...errors, ...eachOf(spec.rules, 'spec.rules', validateRules)];
 }
 
 function validateRules(rule: Infer<typeof PolicyRulesWithSubjects>, path: string): FieldError[] {
   const { resourceRules = [], nonResourceRules = [] } = rule;
   const subjects = rule.subjects ?? [];
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (subjects.length === 0) {
-    found.push(fieldError.required(`${path}.subjects`, 'subjects must contain at least one value'));
+    errors.push(fieldError.required(`${path}.subjects`, 'subjects must contain at least one value'));
   }
   if (resourceRules.length === 0 && nonResourceRules.length === 0) {
     const why = 'at least one of resourceRules and nonResourceRules has to be non-empty';
-    found.push(fieldError.required(path, why));
+    errors.push(fieldError.required(path, why));
   }
   return [
-    ...found,
+    ...errors,
     ...eachOf(subjects, `${path}.subjects`, validateSubject),
     ...eachOf(resourceRules, `${path}.resourceRules`, validateResourceRule),
     ...eachOf(nonResourceRules, `${path}.nonResourceRules`, validatePathRule),
@@ -63,18 +63,18 @@ function validateSubject(subject: Infer<typeof Subject>, path: string): FieldErr
   const { kind = '', serviceAccount } = subject;
   const kinds = Object.keys(subjectFields);
   if (!kinds.includes(kind)) return [fieldError.notSupported(`${path}.kind`, kind, kinds)];
-  const found = Object.entries(subjectFields).flatMap(([one, field]) => {
+  const errors = Object.entries(subjectFields).flatMap(([one, field]) => {
     const present = subject[field] !== undefined;
     if (present === (one === kind)) return [];
     return present
       ? [fieldError.forbidden(`${path}.${field}`, `${field} is forbidden when subject kind is not '${one}'`)]
       : [fieldError.required(`${path}.${field}`, `${field} is required when subject kind is '${one}'`)];
   });
-  if (kind !== 'ServiceAccount' || serviceAccount === undefined) return found;
+  if (kind !== 'ServiceAccount' || serviceAccount === undefined) return errors;
   const { name = '', namespace = '' } = serviceAccount;
   const at = `${path}.serviceAccount`;
   return [
-    ...found,
+    ...errors,
     ...(name === '' || name === '*' ? [] : byRule(`${at}.name`, name, dns1123Subdomain)),
     ...(namespace === ''
       ? [fieldError.required(`${at}.namespace`, 'must specify namespace for service account')]
@@ -90,15 +90,15 @@ function validateList(list: readonly string[], path: string, missing: string, ot
 }
 
 function validateVerbs(list: readonly string[], path: string): FieldError[] {
-  const found = validateList(list, path, 'verbs must contain at least one value', 'verbs');
-  if (list.includes('*') || list.every((verb) => verbs.includes(verb))) return found;
-  return [...found, fieldError.notSupported(path, [...list], verbs)];
+  const errors = validateList(list, path, 'verbs must contain at least one value', 'verbs');
+  if (list.includes('*') || list.every((verb) => verbs.includes(verb))) return errors;
+  return [...errors, fieldError.notSupported(path, [...list], verbs)];
 }
 
 function validateResourceRule(rule: Infer<typeof ResourcePolicyRule>, path: string): FieldError[] {
   const namespaces = rule.namespaces ?? [];
   const at = `${path}.namespaces`;
-  const found = [
+  const errors = [
     ...validateVerbs(rule.verbs ?? [], `${path}.verbs`),
     ...validateList(
       rule.apiGroups ?? [],
@@ -115,12 +115,12 @@ function validateResourceRule(rule: Infer<typeof ResourcePolicyRule>, path: stri
   ];
   if (namespaces.length > 0 || rule.clusterScope !== true) {
     const missing = 'resource rules that are not cluster scoped must supply at least one namespace';
-    found.push(...validateList(namespaces, at, missing, 'namespaces'));
+    errors.push(...validateList(namespaces, at, missing, 'namespaces'));
   }
-  if (namespaces.includes('*')) return found;
+  if (namespaces.includes('*')) return errors;
   const prefix = "each member of this list must be '*' or a DNS-1123 label; ";
   const nameRule = (namespace: string) => dns1123Label(namespace).map((why) => prefix + why);
-  return [...found, ...eachOf(namespaces, at, (namespace, place) => byRule(place, namespace, nameRule))];
+  return [...errors, ...eachOf(namespaces, at, (namespace, place) => byRule(place, namespace, nameRule))];
 }
 
 function validatePathRule(rule: Infer<typeof NonResourcePolicyRule>, path: string): FieldError[] {
@@ -138,13 +138,13 @@ function validatePathRule(rule: Infer<typeof NonResourcePolicyRule>, path: strin
 function validatePath(path: string, field: string): FieldError[] {
   if (path === '/') return [];
   const wildcards = path.split('*').length - 1;
-  const faults: readonly (readonly [is: boolean, why: string])[] = [
+  const checks: readonly (readonly [is: boolean, why: string])[] = [
     [path === '', 'must not be empty'],
     [!path.startsWith('/'), 'must start with slash'],
     [path.includes(' '), 'must not contain white-space'],
     [path.includes('//'), 'must not contain double slash'],
     [wildcards > 1 || (wildcards === 1 && !path.endsWith('/*')), 'wildcard can only do suffix matching'],
   ];
-  const first = faults.find(([is]) => is);
+  const first = checks.find(([is]) => is);
   return first === undefined ? [] : [fieldError.invalid(field, path, first[1])];
 }

@@ -46,6 +46,6 @@ function validateFixed(spec: PriorityLevelConfigurationSpec, name: string): Fiel
   const { exempt } = fixed ?? {};
   if (fixed === undefined || same(exempt === undefined ? spec : { ...spec, exempt }, fixed)) return [];
   const but = exempt === undefined ? '' : "except the 'spec.exempt' field ";
-  const shown = internalForm(spec, PriorityLevelConfigurationSpec);
-  return [fieldError.invalid('spec', shown, `spec of '${name}' ${but}must equal the fixed value`)];
+  const printedValue = internalForm(spec, PriorityLevelConfigurationSpec);
+  return [fieldError.invalid('spec', printedValue, `spec of '${name}' ${but}must equal the fixed value`)];
 }

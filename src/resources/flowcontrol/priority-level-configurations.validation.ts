@@ -31,24 +31,24 @@ export function defaultPriorityLevel({ limited, exempt }: PriorityLevelConfigura
 
 export function validatePriorityLevel(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {
   const { type = '', limited, exempt } = spec;
-  const found: FieldError[] = [];
-  if (type === '') found.push(...oneOf('spec.type', type, ['Exempt', 'Limited']));
+  const errors: FieldError[] = [];
+  if (type === '') errors.push(...oneOf('spec.type', type, ['Exempt', 'Limited']));
   if ((name === EXEMPT) !== (type === 'Exempt')) {
     const why = "type must be 'Exempt' if and only if `name` is 'exempt'";
-    found.push(fieldError.invalid('spec.type', type, why));
+    errors.push(fieldError.invalid('spec.type', type, why));
   }
   if (type === 'Exempt') {
     if (limited !== undefined) {
-      found.push(fieldError.forbidden('spec.limited', 'must be nil if the type is not Limited'));
+      errors.push(fieldError.forbidden('spec.limited', 'must be nil if the type is not Limited'));
     }
-    return [...found, ...(exempt === undefined ? [] : validateShares(exempt, 'spec.exempt'))];
+    return [...errors, ...(exempt === undefined ? [] : validateShares(exempt, 'spec.exempt'))];
   }
-  if (type !== 'Limited') return found;
-  if (exempt !== undefined) found.push(fieldError.forbidden('spec.exempt', 'must be nil if the type is Limited'));
+  if (type !== 'Limited') return errors;
+  if (exempt !== undefined) errors.push(fieldError.forbidden('spec.exempt', 'must be nil if the type is Limited'));
   if (limited === undefined) {
-    return [...found, fieldError.required('spec.limited', 'must not be empty when type is Limited')];
+    return [...errors, fieldError.required('spec.limited', 'must not be empty when type is Limited')];
   }
-  return [...found, ...validateLimited(limited, 'spec.limited')];
+  return [...errors, ...validateLimited(limited, 'spec.limited')];
 }
 
 interface Shares {
@@ -60,22 +60,22 @@ function validateShares(
   { nominalConcurrencyShares: shares = 0, lendablePercent: percent = 0 }: Shares,
   path: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (shares < 0) {
-    found.push(fieldError.invalid(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'));
+    errors.push(fieldError.invalid(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'));
   }
   if (percent < 0 || percent > 100) {
-    found.push(fieldError.invalid(`${path}.lendablePercent`, percent, 'must be between 0 and 100, inclusive'));
+    errors.push(fieldError.invalid(`${path}.lendablePercent`, percent, 'must be between 0 and 100, inclusive'));
   }
-  return found;
+  return errors;
 }
 
 function validateLimited(limited: Infer<typeof LimitedPriorityLevelConfiguration>, path: string): FieldError[] {
   const { limitResponse = {}, borrowingLimitPercent: percent = 0 } = limited;
-  const found = [...validateShares(limited, path), ...validateResponse(limitResponse, `${path}.limitResponse`)];
-  if (percent >= 0) return found;
+  const errors = [...validateShares(limited, path), ...validateResponse(limitResponse, `${path}.limitResponse`)];
+  if (percent >= 0) return errors;
   const why = 'if specified, must be a non-negative integer';
-  return [...found, fieldError.invalid(`${path}.borrowingLimitPercent`, percent, why)];
+  return [...errors, fieldError.invalid(`${path}.borrowingLimitPercent`, percent, why)];
 }
 
 function validateResponse({ type = '', queuing }: Infer<typeof LimitResponse>, path: string): FieldError[] {
@@ -91,22 +91,22 @@ function validateResponse({ type = '', queuing }: Infer<typeof LimitResponse>, p
 
 function validateQueuing(queuing: Infer<typeof QueuingConfiguration>, path: string): FieldError[] {
   const { queues = 0, handSize: hand = 0, queueLengthLimit: length = 0 } = queuing;
-  const found: FieldError[] = [];
-  if (length <= 0) found.push(fieldError.invalid(`${path}.queueLengthLimit`, length, 'must be positive'));
-  if (queues <= 0) found.push(fieldError.invalid(`${path}.queues`, queues, 'must be positive'));
+  const errors: FieldError[] = [];
+  if (length <= 0) errors.push(fieldError.invalid(`${path}.queueLengthLimit`, length, 'must be positive'));
+  if (queues <= 0) errors.push(fieldError.invalid(`${path}.queues`, queues, 'must be positive'));
   else if (queues > MAX_QUEUES) {
-    found.push(fieldError.invalid(`${path}.queues`, queues, `must not be greater than ${MAX_QUEUES}`));
+    errors.push(fieldError.invalid(`${path}.queues`, queues, `must not be greater than ${MAX_QUEUES}`));
   }
   const at = `${path}.handSize`;
   const bits = Math.ceil(Math.log2(queues) * hand);
-  if (hand <= 0) found.push(fieldError.invalid(at, hand, 'must be positive'));
+  if (hand <= 0) errors.push(fieldError.invalid(at, hand, 'must be positive'));
   else if (hand > queues) {
-    found.push(fieldError.invalid(at, hand, `should not be greater than queues (${queues})`));
+    errors.push(fieldError.invalid(at, hand, `should not be greater than queues (${queues})`));
   } else if (bits > MAX_HASH_BITS) {
     const why = `required entropy bits of deckSize ${queues} and handSize ${hand} should not be greater than ${MAX_HASH_BITS}`;
-    found.push(fieldError.invalid(at, hand, why));
+    errors.push(fieldError.invalid(at, hand, why));
   }
-  return found;
+  return errors;
 }
 
 /** Validates the status of both kinds of the group. */

@@ -80,22 +80,22 @@ function versionRule(text: string): string[] {
 
 function validateServer(server: ServerVersion, path: string): FieldError[] {
   const { apiServerID = '', encodingVersion = '', decodableVersions = [], servedVersions = [] } = server;
-  const found = byRule(`${path}.apiServerID`, apiServerID, dns1123Subdomain);
-  found.push(...byRuleAsOne(`${path}.encodingVersion`, encodingVersion, versionRule));
-  found.push(
+  const errors = byRule(`${path}.apiServerID`, apiServerID, dns1123Subdomain);
+  errors.push(...byRuleAsOne(`${path}.encodingVersion`, encodingVersion, versionRule));
+  errors.push(
     ...eachOf(decodableVersions, `${path}.decodableVersions`, (text, at) => byRuleAsOne(at, text, versionRule)),
   );
   if (!decodableVersions.includes(encodingVersion)) {
     const why = `decodableVersions must include encodingVersion ${encodingVersion}`;
-    found.push(fieldError.invalid(`${path}.decodableVersions`, decodableVersions, why));
+    errors.push(fieldError.invalid(`${path}.decodableVersions`, decodableVersions, why));
   }
   const served = eachOf(servedVersions, `${path}.servedVersions`, (text, at) => {
-    const faults = byRuleAsOne(at, text, versionRule);
-    if (decodableVersions.includes(text)) return faults;
+    const ownErrors = byRuleAsOne(at, text, versionRule);
+    if (decodableVersions.includes(text)) return ownErrors;
     const why = `individual served version must be included in decodableVersions : [${decodableVersions.join(' ')}]`;
-    return [...faults, fieldError.invalid(at, text, why)];
+    return [...ownErrors, fieldError.invalid(at, text, why)];
   });
-  return [...found, ...served];
+  return [...errors, ...served];
 }
 
 /** Requires `commonEncodingVersion` exactly when all servers encode in the same version. */
@@ -115,15 +115,15 @@ function validateCommon({ storageVersions = [], commonEncodingVersion: declared 
 function validateConditions(conditions: readonly Condition[]): FieldError[] {
   const first = new Map<string, number>();
   return eachOf(conditions, 'status', ({ type = '', status = '', reason = '', message = '' }, path, i) => {
-    const found: FieldError[] = [];
+    const errors: FieldError[] = [];
     const before = first.get(type);
     if (before !== undefined) {
       const why = `the type of the condition is not unique, it also appears in conditions[${before}]`;
-      found.push(fieldError.invalid(`${path}.type`, type, why));
+      errors.push(fieldError.invalid(`${path}.type`, type, why));
     } else first.set(type, i);
-    found.push(...byRule(`${path}.type`, type, qualifiedName), ...byRule(`${path}.status`, status, qualifiedName));
-    if (reason === '') found.push(fieldError.required(`${path}.reason`, 'reason cannot be empty'));
-    if (message === '') found.push(fieldError.required(`${path}.message`, 'message cannot be empty'));
-    return found;
+    errors.push(...byRule(`${path}.type`, type, qualifiedName), ...byRule(`${path}.status`, status, qualifiedName));
+    if (reason === '') errors.push(fieldError.required(`${path}.reason`, 'reason cannot be empty'));
+    if (message === '') errors.push(fieldError.required(`${path}.message`, 'message cannot be empty'));
+    return errors;
   });
 }

@@ -47,11 +47,11 @@ function validateParameters(parameters: Infer<typeof IngressClassParametersRefer
   const path = 'spec.parameters';
   const { scope = '', namespace } = parameters;
   const at = `${path}.namespace`;
-  const found = [...validateReference(parameters, path), ...oneOf(`${path}.scope`, scope, ['Cluster', 'Namespace'])];
+  const errors = [...validateReference(parameters, path), ...oneOf(`${path}.scope`, scope, ['Cluster', 'Namespace'])];
   if (scope === 'Cluster' && namespace !== undefined) {
-    found.push(fieldError.forbidden(at, "`parameters.scope` is set to 'Cluster'"));
+    errors.push(fieldError.forbidden(at, "`parameters.scope` is set to 'Cluster'"));
   }
-  if (scope !== 'Namespace') return found;
-  if (namespace !== undefined) return [...found, ...byRule(at, namespace, dns1123Label)];
-  return [...found, fieldError.required(at, "`parameters.scope` is set to 'Namespace'")];
+  if (scope !== 'Namespace') return errors;
+  if (namespace !== undefined) return [...errors, ...byRule(at, namespace, dns1123Label)];
+  return [...errors, fieldError.required(at, "`parameters.scope` is set to 'Namespace'")];
 }

@@ -20,13 +20,13 @@ import { byRule, eachOf, within } from '../shared/field-rules.ts';
 
 export function validateIngress(spec: IngressSpec): FieldError[] {
   const { rules = [], defaultBackend, ingressClassName: name, tls } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (rules.length === 0 && defaultBackend === undefined) {
-    found.push(fieldError.invalid('spec', null, 'either `defaultBackend` or `rules` must be specified'));
+    errors.push(fieldError.invalid('spec', null, 'either `defaultBackend` or `rules` must be specified'));
   }
-  if (defaultBackend !== undefined) found.push(...validateBackend(defaultBackend, 'spec.defaultBackend'));
+  if (defaultBackend !== undefined) errors.push(...validateBackend(defaultBackend, 'spec.defaultBackend'));
   return [
-    ...found,
+    ...errors,
     ...eachOf(rules, 'spec.rules', validateRule),
     ...eachOf(tls, 'spec.tls', validateTls),
     ...(name === undefined ? [] : byRule('spec.ingressClassName', name, dns1123Subdomain)),
@@ -38,10 +38,10 @@ const hostRule = (host: string): string[] =>
 
 function validateRule({ host = '', http }: Infer<typeof IngressRule>, path: string): FieldError[] {
   const at = `${path}.host`;
-  const found: FieldError[] = [];
-  if (isIP(host) !== 0) found.push(fieldError.invalid(at, host, 'must be a DNS name, not an IP address'));
-  if (host !== '') found.push(...byRule(at, host, hostRule));
-  return [...found, ...eachOf(http?.paths ?? [], `${path}.http.paths`, validatePath)];
+  const errors: FieldError[] = [];
+  if (isIP(host) !== 0) errors.push(fieldError.invalid(at, host, 'must be a DNS name, not an IP address'));
+  if (host !== '') errors.push(...byRule(at, host, hostRule));
+  return [...errors, ...eachOf(http?.paths ?? [], `${path}.http.paths`, validatePath)];
 }
 
 const invalidParts = ['//', '/./', '/../', '%2f', '%2F'];
@@ -52,15 +52,18 @@ function validatePath(entry: Infer<typeof HTTPIngressPath>, path: string): Field
   if ((pathType ?? null) === null) return [fieldError.required(`${path}.pathType`, 'pathType must be specified')];
   const at = `${path}.path`;
   const strict = pathType === 'Exact' || pathType === 'Prefix';
-  const faults: string[] = [];
+  const problems: string[] = [];
   if (!target.startsWith('/') && (strict || (pathType === 'ImplementationSpecific' && target !== ''))) {
-    faults.push('must be an absolute path');
+    problems.push('must be an absolute path');
   }
   if (strict) {
-    for (const part of invalidParts) if (target.includes(part)) faults.push(`must not contain '${part}'`);
-    for (const end of invalidEnds) if (target.endsWith(end)) faults.push(`cannot end with '${end}'`);
+    for (const part of invalidParts) if (target.includes(part)) problems.push(`must not contain '${part}'`);
+    for (const end of invalidEnds) if (target.endsWith(end)) problems.push(`cannot end with '${end}'`);
   }
-  return [...faults.map((why) => fieldError.invalid(at, target, why)), ...validateBackend(backend, `${path}.backend`)];
+  return [
+    ...problems.map((why) => fieldError.invalid(at, target, why)),
+    ...validateBackend(backend, `${path}.backend`),
+  ];
 }
 
 function validateBackend({ service, resource }: IngressBackend, path: string): FieldError[] {
@@ -70,12 +73,12 @@ function validateBackend({ service, resource }: IngressBackend, path: string): F
   if (resource !== undefined) return validateReference(resource, `${path}.resource`);
   if (service === undefined) return [fieldError.invalid(path, '', 'resource or service backend is required')];
   const { name = '', port: { name: text = '', number = 0 } = {} } = service;
-  const found = name === '' ? [] : byRule(`${path}.service.name`, name, dns1035Label);
-  if (text !== '' && number !== 0) found.push(fieldError.invalid(path, '', 'cannot set both port name & port number'));
-  else if (text !== '') found.push(...byRule(`${path}.service.port.name`, text, portName));
-  else if (number !== 0) found.push(...within(`${path}.service.port.number`, number, 1, 65535));
-  else found.push(fieldError.required(path, 'port name or number is required'));
-  return found;
+  const errors = name === '' ? [] : byRule(`${path}.service.name`, name, dns1035Label);
+  if (text !== '' && number !== 0) errors.push(fieldError.invalid(path, '', 'cannot set both port name & port number'));
+  else if (text !== '') errors.push(...byRule(`${path}.service.port.name`, text, portName));
+  else if (number !== 0) errors.push(...within(`${path}.service.port.number`, number, 1, 65535));
+  else errors.push(fieldError.required(path, 'port name or number is required'));
+  return errors;
 }
 
 /** Validates a reference to an object of any kind, namespaced or cluster-scoped. */
@@ -83,12 +86,12 @@ export function validateReference(
   { apiGroup, kind = '', name = '' }: { apiGroup?: string; kind?: string; name?: string },
   path: string,
 ): FieldError[] {
-  const found = (apiGroup ?? null) === null ? [] : byRule(`${path}.apiGroup`, apiGroup ?? '', dns1123Subdomain);
+  const errors = (apiGroup ?? null) === null ? [] : byRule(`${path}.apiGroup`, apiGroup ?? '', dns1123Subdomain);
   for (const [field, value] of Object.entries({ kind, name })) {
-    if (value === '') found.push(fieldError.required(`${path}.${field}`, `${field} is required`));
-    else found.push(...byRule(`${path}.${field}`, value, pathSegmentName));
+    if (value === '') errors.push(fieldError.required(`${path}.${field}`, `${field} is required`));
+    else errors.push(...byRule(`${path}.${field}`, value, pathSegmentName));
   }
-  return found;
+  return errors;
 }
 
 const validateTls = ({ hosts, secretName = '' }: Infer<typeof IngressTLS>, path: string): FieldError[] => [

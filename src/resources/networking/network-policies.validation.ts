@@ -11,7 +11,7 @@ export function defaultPolicy(spec: NetworkPolicySpec): void {
 }
 
 export function validatePolicy({ podSelector, ingress, egress, policyTypes = [] }: NetworkPolicySpec): FieldError[] {
-  const found = [
+  const errors = [
     ...selector(podSelector, 'spec.podSelector'),
     ...eachOf(ingress, 'spec.ingress', ({ ports, from }, path) => [
       ...eachOf(ports, `${path}.ports`, validatePort),
@@ -22,8 +22,8 @@ export function validatePolicy({ podSelector, ingress, egress, policyTypes = [] 
       ...eachOf(to, `${path}.to`, validatePeer),
     ]),
   ];
-  if (policyTypes.length <= 2) return found;
-  return [...found, fieldError.invalid('spec.policyTypes', policyTypes, 'may not specify more than two policyTypes')];
+  if (policyTypes.length <= 2) return errors;
+  return [...errors, fieldError.invalid('spec.policyTypes', policyTypes, 'may not specify more than two policyTypes')];
 }
 
 function validatePort({ port, endPort }: NetworkPolicyPort, path: string): FieldError[] {
@@ -33,35 +33,35 @@ function validatePort({ port, endPort }: NetworkPolicyPort, path: string): Field
   if (typeof port === 'string') {
     return [...refuse('may not be specified when `port` is non-numeric'), ...byRule(at, port, portName)];
   }
-  const found = within(at, port, 1, 65535);
-  if (endPort === undefined) return found;
-  if (endPort < port) found.push(fieldError.invalid(end, port, 'must be greater than or equal to `port`'));
-  return [...found, ...within(end, endPort, 1, 65535)];
+  const errors = within(at, port, 1, 65535);
+  if (endPort === undefined) return errors;
+  if (endPort < port) errors.push(fieldError.invalid(end, port, 'must be greater than or equal to `port`'));
+  return [...errors, ...within(end, endPort, 1, 65535)];
 }
 
 function validatePeer(peer: Infer<typeof NetworkPolicyPeer>, path: string): FieldError[] {
   const { podSelector, namespaceSelector, ipBlock } = peer;
-  const found = [
+  const errors = [
     ...selector(podSelector, `${path}.podSelector`),
     ...selector(namespaceSelector, `${path}.namespaceSelector`),
     ...validateBlock(ipBlock, `${path}.ipBlock`),
   ];
   const selects = podSelector !== undefined || namespaceSelector !== undefined;
-  if (!selects && ipBlock === undefined) found.push(fieldError.required(path, 'must specify a peer'));
+  if (!selects && ipBlock === undefined) errors.push(fieldError.required(path, 'must specify a peer'));
   if (selects && ipBlock !== undefined) {
-    found.push(fieldError.forbidden(path, 'may not specify both ipBlock and another peer'));
+    errors.push(fieldError.forbidden(path, 'may not specify both ipBlock and another peer'));
   }
-  return found;
+  return errors;
 }
 
 function validateBlock(block: Infer<typeof IPBlock> | undefined, path: string): FieldError[] {
   const { cidr: range = '', except } = block ?? {};
   if (range === '') return [];
-  const found = validateCidr(`${path}.cidr`, range);
-  if (found.length > 0) return found;
+  const errors = validateCidr(`${path}.cidr`, range);
+  if (errors.length > 0) return errors;
   return eachOf(except, `${path}.except`, (part, at) => {
-    const faults = validateCidr(at, part);
-    if (faults.length > 0 || isWithin(part, range)) return faults;
+    const ownErrors = validateCidr(at, part);
+    if (ownErrors.length > 0 || isWithin(part, range)) return ownErrors;
     return [fieldError.invalid(at, part, 'must be a strict subset of `cidr`')];
   });
 }

@@ -35,7 +35,7 @@ function validateRuntime(
 ): FieldError[] {
   const tolerations = scheduling?.tolerations ?? [];
   const path = 'scheduling.tolerations';
-  const found = [
+  const errors = [
     ...(handler === '' ? [fieldError.required('handler')] : byRule('handler', handler, dns1123Label)),
     ...validateOverhead(overhead?.podFixed ?? {}, 'overhead', names),
     ...validateLabels(scheduling?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
@@ -45,8 +45,8 @@ function validateRuntime(
   tolerations.forEach((toleration, i) => {
     const { key = '', operator = '', value = '', effect = '' } = toleration;
     const identity = JSON.stringify([key, operator, value, effect]);
-    if (seen.has(identity)) found.push(fieldError.duplicate(`${path}[${i}]`, internalForm(toleration, Toleration)));
+    if (seen.has(identity)) errors.push(fieldError.duplicate(`${path}[${i}]`, internalForm(toleration, Toleration)));
     seen.add(identity);
   });
-  return found;
+  return errors;
 }

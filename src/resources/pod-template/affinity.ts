@@ -29,18 +29,18 @@ const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 /** Validates node affinity, pod affinity and pod anti-affinity. */
 export function validateAffinity(affinity: Affinity | undefined, path: string): FieldError[] {
   const { nodeAffinity: nodes, podAffinity, podAntiAffinity } = affinity ?? {};
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (nodes?.[REQUIRED] !== undefined) {
-    found.push(...validateNodeSelector(nodes[REQUIRED], `${path}.nodeAffinity.${REQUIRED}`));
+    errors.push(...validateNodeSelector(nodes[REQUIRED], `${path}.nodeAffinity.${REQUIRED}`));
   }
-  found.push(
+  errors.push(
     ...eachOf(nodes?.[PREFERRED], `${path}.nodeAffinity.${PREFERRED}`, ({ weight = 0, preference = {} }, at) => [
       ...validateWeight(weight, at),
       ...validateTerm(preference, `${at}.preference`, true),
     ]),
   );
   return [
-    ...found,
+    ...errors,
     ...validateInterPodAffinity(podAffinity, `${path}.podAffinity`),
     ...validateInterPodAffinity(podAntiAffinity, `${path}.podAntiAffinity`),
   ];
@@ -72,46 +72,46 @@ function validateRequirement(
   path: string,
   anyValue: boolean,
 ): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const at = `${path}.values`;
   switch (operator) {
     case 'In':
     case 'NotIn':
       if (values.length === 0) {
-        found.push(fieldError.required(at, "must be specified when `operator` is 'In' or 'NotIn'"));
+        errors.push(fieldError.required(at, "must be specified when `operator` is 'In' or 'NotIn'"));
       }
       break;
     case 'Exists':
     case 'DoesNotExist':
       if (values.length > 0) {
-        found.push(fieldError.forbidden(at, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+        errors.push(fieldError.forbidden(at, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
       }
       break;
     case 'Gt':
     case 'Lt':
       if (values.length !== 1) {
-        found.push(fieldError.required(at, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+        errors.push(fieldError.required(at, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
       }
       break;
     default:
-      found.push(fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator'));
+      errors.push(fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator'));
   }
-  found.push(...byRule(`${path}.key`, key, qualifiedName));
-  return anyValue ? found : [...found, ...eachOf(values, at, (value, place) => byRule(place, value, labelValue))];
+  errors.push(...byRule(`${path}.key`, key, qualifiedName));
+  return anyValue ? errors : [...errors, ...eachOf(values, at, (value, place) => byRule(place, value, labelValue))];
 }
 
 function validateFieldRequirement({ key = '', operator = '', values = [] }: Requirement, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (operator !== 'In' && operator !== 'NotIn') {
-    found.push(fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator'));
+    errors.push(fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator'));
   } else if (values.length !== 1) {
     const why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
-    found.push(fieldError.required(`${path}.values`, why));
+    errors.push(fieldError.required(`${path}.values`, why));
   }
   if (key !== 'metadata.name') {
-    return [...found, fieldError.invalid(`${path}.key`, key, 'not a valid field selector key')];
+    return [...errors, fieldError.invalid(`${path}.key`, key, 'not a valid field selector key')];
   }
-  return [...found, ...eachOf(values, `${path}.values`, (value, at) => byRule(at, value, dns1123Subdomain))];
+  return [...errors, ...eachOf(values, `${path}.values`, (value, at) => byRule(at, value, dns1123Subdomain))];
 }
 
 function validateInterPodAffinity(affinity: Infer<typeof PodAffinity> | undefined, path: string): FieldError[] {
@@ -145,18 +145,18 @@ export function validateLabelKeys(
   { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: LabelKeys,
   path: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [field, keys] of Object.entries({ matchLabelKeys, mismatchLabelKeys })) {
     if (keys.length > 0 && labelSelector === undefined) {
-      found.push(fieldError.forbidden(`${path}.${field}`, 'must not be specified when labelSelector is not set'));
-    } else found.push(...eachOf(keys, `${path}.${field}`, (key, at) => byRule(at, key, qualifiedName)));
+      errors.push(fieldError.forbidden(`${path}.${field}`, 'must not be specified when labelSelector is not set'));
+    } else errors.push(...eachOf(keys, `${path}.${field}`, (key, at) => byRule(at, key, qualifiedName)));
   }
   const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
   const places = new Map(matchLabelKeys.map((key, i) => [key, i]));
   for (const { key = '' } of labelSelector?.matchExpressions ?? []) {
     const i = places.get(key);
     if (i !== undefined && selected.has(key)) {
-      found.push(fieldError.invalid(`${path}[${i}]`, key, 'exists in both matchLabelKeys and labelSelector'));
+      errors.push(fieldError.invalid(`${path}[${i}]`, key, 'exists in both matchLabelKeys and labelSelector'));
     }
     selected.add(key);
   }
@@ -164,9 +164,9 @@ export function validateLabelKeys(
   matchLabelKeys.forEach((key, i) => {
     if (!mismatched.has(key)) return;
     const why = 'exists in both matchLabelKeys and mismatchLabelKeys';
-    found.push(fieldError.invalid(`${path}.matchLabelKeys[${i}]`, key, why));
+    errors.push(fieldError.invalid(`${path}.matchLabelKeys[${i}]`, key, why));
   });
-  return found;
+  return errors;
 }
 
 type Labels = { readonly [key: string]: string } | undefined;
@@ -192,10 +192,10 @@ function addExpressions(
   keys: readonly string[],
   labels: Labels,
 ): void {
-  const known = keys.filter((key) => Object.hasOwn(labels ?? {}, key));
-  if (known.length === 0) return;
+  const conflictingKeys = keys.filter((key) => Object.hasOwn(labels ?? {}, key));
+  if (conflictingKeys.length === 0) return;
   selector.matchExpressions = [
     ...(selector.matchExpressions ?? []),
-    ...known.map((key) => ({ key, operator, values: [labels?.[key] as string] })),
+    ...conflictingKeys.map((key) => ({ key, operator, values: [labels?.[key] as string] })),
   ];
 }

@@ -38,33 +38,33 @@ export function validatePodAnnotations(
 ): FieldError[] {
   const keys = annotationKeys(names);
   let containers: ReadonlySet<string | undefined> | undefined;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const mirror = getKey(annotations, keys.mirror);
   if (mirror !== undefined && !spec.nodeName) {
     const why = 'must set spec.nodeName if mirror pod annotation is set';
-    found.push(fieldError.invalid(`${path}[${keys.mirror}]`, mirror, why));
+    errors.push(fieldError.invalid(`${path}[${keys.mirror}]`, mirror, why));
   }
   const cost = getKey(annotations, keys.deletionCost);
   if (cost !== undefined && !isDeletionCost(cost)) {
-    found.push(fieldError.invalid(`${path}[${keys.deletionCost}]`, cost, 'must be a 32bit integer'));
+    errors.push(fieldError.invalid(`${path}[${keys.deletionCost}]`, cost, 'must be a 32bit integer'));
   }
   for (const [key, value] of Object.entries(annotations)) {
     if (key === keys.podSeccomp || key.startsWith(keys.containerSeccomp)) {
-      found.push(...validateSeccompText(value, `${path}.${key}`));
+      errors.push(...validateSeccompText(value, `${path}.${key}`));
     } else if (key.startsWith(keys.appArmor)) {
       const name = key.slice(keys.appArmor.length);
       containers ??= new Set(containersOf(spec, '').map(([, container]) => container.name));
       if (!containers.has(name)) {
-        found.push(fieldError.invalid(`${path}[${key}]`, name, 'container not found'));
+        errors.push(fieldError.invalid(`${path}[${key}]`, name, 'container not found'));
       }
       if (value !== '' && value !== 'runtime/default' && value !== 'unconfined' && !value.startsWith(LOCAL)) {
-        found.push(
+        errors.push(
           fieldError.invalid(`${path}[${key}]`, value, `invalid AppArmor profile name: ${JSON.stringify(value)}`),
         );
       }
     }
   }
-  return found;
+  return errors;
 }
 
 /** Whether a text is a 32-bit integer without a plus sign or leading zeros. */
@@ -89,7 +89,7 @@ export function validateProfilesMatch(
   const keys = annotationKeys(names);
   const places = containersOf(spec, path);
   const whole = spec.securityContext;
-  const found = [
+  const errors = [
     ...matchSeccomp(whole?.seccompProfile, getKey(annotations, keys.podSeccomp), `${path}.securityContext`),
     ...places.flatMap(([at, { name = '', securityContext }]) =>
       matchSeccomp(
@@ -99,9 +99,9 @@ export function validateProfilesMatch(
       ),
     ),
   ];
-  if (spec.os?.name === 'windows') return found;
+  if (spec.os?.name === 'windows') return errors;
   return [
-    ...found,
+    ...errors,
     ...places.flatMap(([at, { name = '', securityContext }]) =>
       matchAppArmor(
         securityContext?.appArmorProfile ?? whole?.appArmorProfile,
@@ -142,14 +142,14 @@ export function validateAnnotationsUpdate(
   names: Names,
 ): FieldError[] {
   const keys = annotationKeys(names);
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const check = (key: string, what: string) => {
     const at = `${path}[${key}]`;
-    if (key.startsWith(keys.appArmor)) found.push(fieldError.forbidden(at, `may not ${what} AppArmor annotations`));
-    if (key === keys.mirror) found.push(fieldError.forbidden(at, `may not ${what} mirror pod annotation`));
+    if (key.startsWith(keys.appArmor)) errors.push(fieldError.forbidden(at, `may not ${what} AppArmor annotations`));
+    if (key === keys.mirror) errors.push(fieldError.forbidden(at, `may not ${what} mirror pod annotation`));
   };
   for (const [key, value] of Object.entries(old))
     if (getKey(annotations, key) !== value) check(key, 'remove or update');
   for (const key of Object.keys(annotations)) if (!Object.hasOwn(old, key)) check(key, 'add');
-  return found;
+  return errors;
 }

@@ -12,9 +12,9 @@ export function adoptProfiles(
 ): void {
   if (spec.os?.name === 'windows') return;
   const prefix = annotationKeys(names).appArmor;
-  const given = Object.keys(annotations).filter((key) => key.startsWith(prefix));
-  if (given.length === 0) return;
-  const keys = new Map(given.map((key) => [key.slice(prefix.length), key]));
+  const profileKeys = Object.keys(annotations).filter((key) => key.startsWith(prefix));
+  if (profileKeys.length === 0) return;
+  const keys = new Map(profileKeys.map((key) => [key.slice(prefix.length), key]));
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec;
   for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
     const key = keys.get(container.name ?? '');

@@ -22,34 +22,34 @@ const probes: readonly ProbeKind[] = ['livenessProbe', 'readinessProbe', 'startu
 /** Validates `containers`. */
 export function validateContainers(scope: PodScope, path: string): FieldError[] {
   const { containers } = scope.spec;
-  const found = eachOf(containers, path, (container, at) => [
+  const errors = eachOf(containers, path, (container, at) => [
     ...validateAny(container, scope, at),
     ...validateRunning(container, scope, at),
     ...(container.restartPolicy === undefined
       ? []
       : [fieldError.forbidden(`${at}.restartPolicy`, 'may not be set for non-init containers')]),
   ]);
-  return [...found, ...validateHostPorts(containers ?? [], path)];
+  return [...errors, ...validateHostPorts(containers ?? [], path)];
 }
 
 /** Validates `initContainers`, restartable ones (sidecars) included. */
 export function validateInitContainers(scope: PodScope, path: string): FieldError[] {
   const { initContainers, containers } = scope.spec;
-  const taken = new Set((containers ?? []).map(({ name = '' }) => name));
+  const usedNames = new Set((containers ?? []).map(({ name = '' }) => name));
   return eachOf(initContainers, path, (container, at) => {
     const { name = '', restartPolicy } = container;
-    const found = validateAny(container, scope, at);
-    if (restartPolicy !== undefined) found.push(...oneOf(`${at}.restartPolicy`, restartPolicy, ['Always']));
-    if (taken.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
-    else if (name !== '') taken.add(name);
-    found.push(...validateHostPorts([container], path));
-    if (isSidecar(container)) return [...found, ...validateRunning(container, scope, at)];
+    const errors = validateAny(container, scope, at);
+    if (restartPolicy !== undefined) errors.push(...oneOf(`${at}.restartPolicy`, restartPolicy, ['Always']));
+    if (usedNames.has(name)) errors.push(fieldError.duplicate(`${at}.name`, name));
+    else if (name !== '') usedNames.add(name);
+    errors.push(...validateHostPorts([container], path));
+    if (isSidecar(container)) return [...errors, ...validateRunning(container, scope, at)];
     for (const field of ['lifecycle', ...probes] as const) {
       if (container[field] === undefined) continue;
       const why = 'may not be set for init containers without restartPolicy=Always';
-      found.push(fieldError.forbidden(`${at}.${field}`, why));
+      errors.push(fieldError.forbidden(`${at}.${field}`, why));
     }
-    return found;
+    return errors;
   });
 }
 
@@ -69,24 +69,24 @@ const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
 export function validateEphemeralContainers(scope: PodScope, path: string): FieldError[] {
   const { spec } = scope;
   const others = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name));
-  const taken = new Set(others);
+  const usedNames = new Set(others);
   return eachOf(spec.ephemeralContainers, path, (container, at) => {
     const { name = '', targetContainerName: target = '' } = container;
-    const found = [...validateAny(container, scope, at), ...validatePodImage(container, at)];
-    if (taken.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
-    taken.add(name);
-    if (target !== '' && !others.has(target)) found.push(fieldError.notFound(`${at}.targetContainerName`, target));
+    const errors = [...validateAny(container, scope, at), ...validatePodImage(container, at)];
+    if (usedNames.has(name)) errors.push(fieldError.duplicate(`${at}.name`, name));
+    usedNames.add(name);
+    if (target !== '' && !others.has(target)) errors.push(fieldError.notFound(`${at}.targetContainerName`, target));
     for (const field of notForEphemeral) {
       const value = container[field];
       if (value === undefined || (field === 'resources' && Object.keys(value).length === 0)) continue;
-      found.push(fieldError.forbidden(`${at}.${field}`, NOT_EPHEMERAL));
+      errors.push(fieldError.forbidden(`${at}.${field}`, NOT_EPHEMERAL));
     }
     container.volumeMounts?.forEach((mount, i) => {
       for (const field of ['subPath', 'subPathExpr'] as const) {
-        if (mount[field]) found.push(fieldError.forbidden(`${at}.volumeMounts[${i}].${field}`, NOT_EPHEMERAL));
+        if (mount[field]) errors.push(fieldError.forbidden(`${at}.volumeMounts[${i}].${field}`, NOT_EPHEMERAL));
       }
     });
-    return found;
+    return errors;
   });
 }
 
@@ -100,9 +100,9 @@ export function validatePodImage({ image = '' }: Container | EphemeralContainer,
 function validateAny(container: Container | EphemeralContainer, scope: PodScope, path: string): FieldError[] {
   const { spec, volumes, claims, context } = scope;
   const { name = '', image = '' } = container;
-  const found = name === '' ? [] : byRule(`${path}.name`, name, dns1123Label);
-  if (image === '') found.push(fieldError.required(`${path}.image`));
-  found.push(
+  const errors = name === '' ? [] : byRule(`${path}.name`, name, dns1123Label);
+  if (image === '') errors.push(fieldError.required(`${path}.image`));
+  errors.push(
     ...validatePorts(container.ports, `${path}.ports`),
     ...validateEnv(container.env, `${path}.env`),
     ...validateEnvFrom(container.envFrom, `${path}.envFrom`),
@@ -117,7 +117,7 @@ function validateAny(container: Container | EphemeralContainer, scope: PodScope,
       context,
     ),
   );
-  return found;
+  return errors;
 }
 
 /** Validates what applies to containers and to sidecars. */
@@ -132,30 +132,30 @@ function validateRunning(container: Container, { spec }: PodScope, path: string)
 function validatePorts(ports: readonly ContainerPort[] | undefined, path: string): FieldError[] {
   const names = new Set<string>();
   return eachOf(ports, path, ({ name = '', containerPort = 0 }, at) => {
-    const found: FieldError[] = [];
+    const errors: FieldError[] = [];
     if (name !== '') {
-      const faults = byRule(`${at}.name`, name, portName);
-      if (faults.length > 0) found.push(...faults);
-      else if (names.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+      const ownErrors = byRule(`${at}.name`, name, portName);
+      if (ownErrors.length > 0) errors.push(...ownErrors);
+      else if (names.has(name)) errors.push(fieldError.duplicate(`${at}.name`, name));
       else names.add(name);
     }
-    if (containerPort === 0) found.push(fieldError.required(`${at}.containerPort`));
+    if (containerPort === 0) errors.push(fieldError.required(`${at}.containerPort`));
     for (const why of containerPort === 0 ? [] : inRange(containerPort, 1, 65535)) {
-      found.push(fieldError.invalid(`${at}.containerPort`, containerPort, why));
+      errors.push(fieldError.invalid(`${at}.containerPort`, containerPort, why));
     }
-    return found;
+    return errors;
   });
 }
 
 /** Requires that no two containers use the same host port. */
 function validateHostPorts(containers: readonly Container[], path: string): FieldError[] {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return containers.flatMap(({ ports }, i) =>
     (ports ?? []).flatMap(({ hostPort = 0, hostIP = '', protocol = '' }, j) => {
       if (hostPort === 0) return [];
       const port = `${protocol}/${hostIP}/${hostPort}`;
-      const again = taken.has(port);
-      taken.add(port);
+      const again = usedNames.has(port);
+      usedNames.add(port);
       return again ? [fieldError.duplicate(`${path}[${i}].ports[${j}].hostPort`, port)] : [];
     }),
   );

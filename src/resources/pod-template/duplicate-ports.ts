@@ -4,24 +4,24 @@ import { containersOf } from './annotations.ts';
 
 /** Warnings for container ports that are defined more than once or overlap; `path` is that of the pod spec. */
 export function duplicatePortWarnings(spec: PodSpec, path: string): string[] {
-  const known = new KnownPorts();
-  const found: string[] = [];
+  const knownPorts = new KnownPorts();
+  const warnings: string[] = [];
   for (const [place, { ports = [] }] of containersOf(spec, path)) {
     for (const [i, port] of warned(ports).entries()) {
       const at = `${place}.ports[${i}]`;
       const { name = '', containerPort = 0, hostPort = 0, protocol = '', hostIP = '' } = port;
       if (hostIP !== '' && hostPort === 0) {
-        const shown = `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
-        found.push(`${at}: hostIP set without hostPort: ${shown}`);
+        const portText = `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
+        warnings.push(`${at}: hostIP set without hostPort: ${portText}`);
       }
-      for (const other of known.clashingWith(port)) {
-        if (found.length >= MAX_WARNINGS) return found;
-        found.push(`${at}: ${clashOf(port, other.port)} port definition with ${other.at}`);
+      for (const other of knownPorts.clashingWith(port)) {
+        if (warnings.length >= MAX_WARNINGS) return warnings;
+        warnings.push(`${at}: ${clashOf(port, other.port)} port definition with ${other.at}`);
       }
-      known.add(port, at);
+      knownPorts.add(port, at);
     }
   }
-  return found;
+  return warnings;
 }
 
 interface KnownPort {
@@ -48,11 +48,11 @@ class KnownPorts {
 
   add(port: ContainerPort, at: string): void {
     const { own, hostPort, hostIP } = placeOf(port);
-    const known = { at, port, order: this.#count++ };
+    const entry = { at, port, order: this.#count++ };
     for (const key of [own, `${own}/${hostPort}`, `${own}/${hostPort}/${hostIP}`]) {
       const list = this.#lists.get(key);
-      if (list === undefined) this.#lists.set(key, [known]);
-      else list.push(known);
+      if (list === undefined) this.#lists.set(key, [entry]);
+      else list.push(entry);
     }
   }
 }

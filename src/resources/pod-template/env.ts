@@ -46,39 +46,39 @@ const hugeResources = ['limits.hugepages-', 'requests.hugepages-'];
 
 export function validateEnv(variables: readonly EnvVar[] | undefined, path: string): FieldError[] {
   return eachOf(variables, path, ({ name = '', value = '', valueFrom }, at) => {
-    const found = name === '' ? [] : byRule(`${at}.name`, name, envVarName);
-    return valueFrom === undefined ? found : [...found, ...validateSource(valueFrom, value, `${at}.valueFrom`)];
+    const errors = name === '' ? [] : byRule(`${at}.name`, name, envVarName);
+    return valueFrom === undefined ? errors : [...errors, ...validateSource(valueFrom, value, `${at}.valueFrom`)];
   });
 }
 
 function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string, path: string): FieldError[] {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;
-  const found: FieldError[] = [];
-  if (fieldRef !== undefined) found.push(...validateFieldRef(fieldRef, envFields, `${path}.fieldRef`));
+  const errors: FieldError[] = [];
+  if (fieldRef !== undefined) errors.push(...validateFieldRef(fieldRef, envFields, `${path}.fieldRef`));
   if (resourceFieldRef !== undefined) {
-    found.push(...validateResourceRef(resourceFieldRef, false, `${path}.resourceFieldRef`));
+    errors.push(...validateResourceRef(resourceFieldRef, false, `${path}.resourceFieldRef`));
   }
   for (const [name, ref] of Object.entries({ configMapKeyRef, secretKeyRef })) {
     if (ref === undefined) continue;
-    found.push(...byRule(`${path}.${name}.name`, ref.name ?? '', dns1123Subdomain));
-    if (ref.key) found.push(...byRule(`${path}.${name}.key`, ref.key, configMapKey));
+    errors.push(...byRule(`${path}.${name}.name`, ref.name ?? '', dns1123Subdomain));
+    if (ref.key) errors.push(...byRule(`${path}.${name}.key`, ref.key, configMapKey));
   }
   const count = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef].filter((ref) => ref !== undefined).length;
   if (count === 0) {
     const why = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
-    found.push(fieldError.invalid(path, '', why));
+    errors.push(fieldError.invalid(path, '', why));
   } else if (value !== '') {
-    found.push(fieldError.invalid(path, '', 'may not be specified when `value` is not empty'));
+    errors.push(fieldError.invalid(path, '', 'may not be specified when `value` is not empty'));
   } else if (count > 1) {
-    found.push(fieldError.invalid(path, '', 'may not have more than one field specified at a time'));
+    errors.push(fieldError.invalid(path, '', 'may not have more than one field specified at a time'));
   }
-  return found;
+  return errors;
 }
 
-/** Validates a `fieldRef`; `shown` are the field paths supported here, in alphabetical order. */
+/** Validates a `fieldRef`; `values` are the field paths supported here, in alphabetical order. */
 export function validateFieldRef(
   { apiVersion = '', fieldPath = '' }: Infer<typeof ObjectFieldSelector>,
-  shown: readonly string[],
+  values: readonly string[],
   path: string,
 ): FieldError[] {
   if (apiVersion === '') return [fieldError.required(`${path}.apiVersion`)];
@@ -95,7 +95,7 @@ export function validateFieldRef(
   }
   const field = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
   if (!knownFields.has(field)) return unknown(`field label not supported: ${fieldPath}`);
-  return shown.includes(field) ? [] : [fieldError.notSupported(`${path}.fieldPath`, field, shown)];
+  return values.includes(field) ? [] : [fieldError.notSupported(`${path}.fieldPath`, field, values)];
 }
 
 /** Divisors of memory, ephemeral storage and huge pages. */
@@ -117,18 +117,18 @@ export function validateResourceRef(
   inVolume: boolean,
   path: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const huge = hugeResources.some((prefix) => resource.startsWith(prefix));
-  if (inVolume && containerName === '') found.push(fieldError.required(`${path}.containerName`));
-  else if (resource === '') found.push(fieldError.required(`${path}.resource`));
+  if (inVolume && containerName === '') errors.push(fieldError.required(`${path}.containerName`));
+  else if (resource === '') errors.push(fieldError.required(`${path}.resource`));
   else if (!shownResources.includes(resource) && !huge) {
-    found.push(fieldError.notSupported(`${path}.resource`, resource, shownResources));
+    errors.push(fieldError.notSupported(`${path}.resource`, resource, shownResources));
   }
-  if (parseQuantity(divisor).nano === 0n || !(huge || shownResources.includes(resource))) return found;
+  if (parseQuantity(divisor).nano === 0n || !(huge || shownResources.includes(resource))) return errors;
   const rule = divisors.find(([suffix]) => suffix.test(resource));
   if (rule !== undefined && !rule[1].includes(divisor))
-    found.push(fieldError.invalid(`${path}.divisor`, resource, rule[2]));
-  return found;
+    errors.push(fieldError.invalid(`${path}.divisor`, resource, rule[2]));
+  return errors;
 }
 
 export function validateEnvFrom(
@@ -136,17 +136,17 @@ export function validateEnvFrom(
   path: string,
 ): FieldError[] {
   return eachOf(sources, path, ({ prefix = '', configMapRef, secretRef }, at) => {
-    const found = prefix === '' ? [] : byRule(`${at}.prefix`, prefix, envVarName);
+    const errors = prefix === '' ? [] : byRule(`${at}.prefix`, prefix, envVarName);
     for (const [name, ref] of Object.entries({ configMapRef, secretRef })) {
       if (ref === undefined) continue;
       const field = `${at}.${name}.name`;
-      found.push(...(ref.name ? byRule(field, ref.name, dns1123Subdomain) : [fieldError.required(field)]));
+      errors.push(...(ref.name ? byRule(field, ref.name, dns1123Subdomain) : [fieldError.required(field)]));
     }
     if (configMapRef === undefined && secretRef === undefined) {
-      found.push(fieldError.invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'));
+      errors.push(fieldError.invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'));
     } else if (configMapRef !== undefined && secretRef !== undefined) {
-      found.push(fieldError.invalid(path, '', 'may not have more than one field specified at a time'));
+      errors.push(fieldError.invalid(path, '', 'may not have more than one field specified at a time'));
     }
-    return found;
+    return errors;
   });
 }

@@ -13,11 +13,11 @@ export function imageTag(image: string): string {
   if (image.length > 4096 || /^[a-f0-9]{64}$/.test(image)) return '';
   const at = image.indexOf('@');
   const digest = at < 0 ? undefined : image.slice(at + 1);
-  const named = at < 0 ? image : image.slice(0, at);
-  const colon = named.lastIndexOf(':');
-  const tagged = colon > named.lastIndexOf('/');
-  const tag = tagged ? named.slice(colon + 1) : undefined;
-  const name = tagged ? named.slice(0, colon) : named;
+  const reference = at < 0 ? image : image.slice(0, at);
+  const colon = reference.lastIndexOf(':');
+  const tagged = colon > reference.lastIndexOf('/');
+  const tag = tagged ? reference.slice(colon + 1) : undefined;
+  const name = tagged ? reference.slice(0, colon) : reference;
   if (!isImageName(name) || (tag !== undefined && !TAG.test(tag))) return '';
   if (digest !== undefined && !DIGEST.test(digest)) return '';
   return tag ?? (digest === undefined ? 'latest' : '');

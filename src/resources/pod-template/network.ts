@@ -19,22 +19,22 @@ export function validateDns({ dnsConfig, dnsPolicy }: PodSpec, path: string): Fi
       return [fieldError.required(`${path}.nameservers`, why)];
     }
   }
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (nameservers.length > MAX_NAMESERVERS) {
     const why = `must not have more than ${MAX_NAMESERVERS} nameservers`;
-    found.push(fieldError.invalid(`${path}.nameservers`, nameservers, why));
+    errors.push(fieldError.invalid(`${path}.nameservers`, nameservers, why));
   }
-  found.push(...eachOf(nameservers, `${path}.nameservers`, (server, at) => byRule(at, server, ipAddress)));
+  errors.push(...eachOf(nameservers, `${path}.nameservers`, (server, at) => byRule(at, server, ipAddress)));
   if (searches.length > MAX_SEARCHES) {
     const why = `must not have more than ${MAX_SEARCHES} search paths`;
-    found.push(fieldError.invalid(`${path}.searches`, searches, why));
+    errors.push(fieldError.invalid(`${path}.searches`, searches, why));
   }
   if (Buffer.byteLength(searches.join(' ')) > MAX_SEARCH_TEXT) {
     const why = `must not have more than ${MAX_SEARCH_TEXT} characters (including spaces) in the search list`;
-    found.push(fieldError.invalid(`${path}.searches`, searches, why));
+    errors.push(fieldError.invalid(`${path}.searches`, searches, why));
   }
   return [
-    ...found,
+    ...errors,
     ...eachOf(searches, `${path}.searches`, (search, at) =>
       search === '.' ? [] : byRule(at, search.replace(/\.$/, ''), searchDomain),
     ),
@@ -49,11 +49,11 @@ const searchForm = /^_?[a-z0-9]+(?:[-_]+[a-z0-9]+)*(?:\._?[a-z0-9]+(?:[-_]+[a-z0
 
 /** A DNS subdomain that may contain underscores. */
 const searchDomain: NameRule = (value) => {
-  const found = Buffer.byteLength(value) > 253 ? ['must be no more than 253 characters'] : [];
-  if (searchForm.test(value)) return found;
+  const problems = Buffer.byteLength(value) > 253 ? ['must be no more than 253 characters'] : [];
+  if (searchForm.test(value)) return problems;
   const why =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
-  return [...found, `${why} (e.g. 'example.com', regex used for validation is '${LABEL}(\\.${LABEL})*')`];
+  return [...problems, `${why} (e.g. 'example.com', regex used for validation is '${LABEL}(\\.${LABEL})*')`];
 };
 
 /** Validates `hostAliases`. */

@@ -13,16 +13,16 @@ export function overlappingPathWarnings({ name = '', configMap, secret, downward
   const volume = `volume ${JSON.stringify(name)}`;
   const warn = (kind: string, files: readonly File[]) =>
     overlapsIn(files).map((clash) => `${volume} (${kind}): overlapping paths: ${clash}`);
-  const found = [
+  const warnings = [
     ...warn(`ConfigMap ${JSON.stringify(configMap?.name ?? '')}`, filesOf(configMap)),
     ...warn(`Secret ${JSON.stringify(secret?.secretName ?? '')}`, filesOf(secret)),
     ...warn('DownwardAPI', filesOf(downwardAPI)),
   ];
   const sources = projected?.sources ?? [];
   for (const source of sources) {
-    if (Object.keys(source).length === 0) found.push(`${volume} (Projected) has no sources provided`);
+    if (Object.keys(source).length === 0) warnings.push(`${volume} (Projected) has no sources provided`);
   }
-  return [...found, ...warn('Projected', sources.flatMap(projectedFiles))];
+  return [...warnings, ...warn('Projected', sources.flatMap(projectedFiles))];
 }
 
 type Items = { readonly items?: readonly { readonly path?: string }[] } | undefined;
@@ -58,7 +58,7 @@ function overlapsIn(files: readonly File[]): string[] {
     around.push(file);
   }
   pairs.sort((a, b) => a.later - b.later || a.earlier - b.earlier);
-  return pairs.map(({ later, earlier }) => `${shown(files[later])} with ${shown(files[earlier])}`);
+  return pairs.map(({ later, earlier }) => `${formatFile(files[later])} with ${formatFile(files[earlier])}`);
 }
 
 /** A path without trailing slashes. */
@@ -68,5 +68,5 @@ function trimmed(path: string): string {
   return path.slice(0, end);
 }
 
-const shown = (file: File | undefined): string =>
+const formatFile = (file: File | undefined): string =>
   JSON.stringify(trimmed(file?.path ?? '')) + (file?.source ? ` (${file.source})` : '');

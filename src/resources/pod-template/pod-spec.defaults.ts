@@ -78,12 +78,15 @@ function defaultPodResources(spec: PodSpec): void {
     if (huge.length > 0) resources.limits = withMissing(limits, Object.fromEntries(huge));
   }
   if (Object.keys(resources.limits ?? {}).length === 0) return;
-  const wanted = Object.entries(encodeResourceList(aggregateContainers(spec, 'requests'))).filter(
+  const aggregatedRequests = Object.entries(encodeResourceList(aggregateContainers(spec, 'requests'))).filter(
     ([name]) => isPodLevelResource(name) && !isHugePages(name),
   );
   const limited = Object.entries(resources.limits ?? {}).filter(([name]) => isPodLevelResource(name));
-  const asked = withMissing(withMissing(requests, Object.fromEntries(wanted)), Object.fromEntries(limited));
-  if (Object.keys(asked).length > 0) resources.requests = asked;
+  const podRequests = withMissing(
+    withMissing(requests, Object.fromEntries(aggregatedRequests)),
+    Object.fromEntries(limited),
+  );
+  if (Object.keys(podRequests).length > 0) resources.requests = podRequests;
 }
 
 function defaultContainer(container: Container | EphemeralContainer): void {

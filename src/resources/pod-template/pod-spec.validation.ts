@@ -34,9 +34,9 @@ function validatePodSpec(spec: PodSpec, path: string, context: PodSpecContext): 
   const scope: PodScope = { spec, volumes: volumes.sound, claims, context };
   const contexts = containersOf(spec, path).map(([at, { securityContext }]) => [at, securityContext] as const);
   return [
-    ...volumes.found,
+    ...volumes.errors,
     ...validateResourceClaims(spec.resourceClaims, `${path}.resourceClaims`),
-    ...errorsAfter(volumes.found, () => [
+    ...errorsAfter(volumes.errors, () => [
       ...validateContainers(scope, `${path}.containers`),
       ...validateInitContainers(scope, `${path}.initContainers`),
       ...validateEphemeralContainers(scope, `${path}.ephemeralContainers`),
@@ -69,11 +69,11 @@ const nameRules = [
 ] as const;
 
 function validateNames(spec: PodSpec, path: string): FieldError[] {
-  const found = nameRules.flatMap(([field, rule]) =>
+  const errors = nameRules.flatMap(([field, rule]) =>
     spec[field] ? byRule(`${path}.${field}`, spec[field], rule) : [],
   );
-  if (spec.runtimeClassName === undefined) return found;
-  return [...found, ...byRule(`${path}.runtimeClassName`, spec.runtimeClassName, dns1123Subdomain)];
+  if (spec.runtimeClassName === undefined) return errors;
+  return [...errors, ...byRule(`${path}.runtimeClassName`, spec.runtimeClassName, dns1123Subdomain)];
 }
 
 /** Validates a pod template beyond its schema. */
@@ -138,13 +138,13 @@ const rejectTokens = ({ volumes }: PodSpec): FieldError[] =>
 
 /** Validates what applies on create only. */
 export function validateNewPod(metadata: ObjectMeta, spec: PodSpec, names: Names): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if ((spec.ephemeralContainers ?? []).length > 0) {
-    found.push(fieldError.forbidden('spec.ephemeralContainers', 'cannot be set on create'));
+    errors.push(fieldError.forbidden('spec.ephemeralContainers', 'cannot be set on create'));
   }
   if (spec.nodeName && (spec.schedulingGates ?? []).length > 0) {
     const why = 'cannot be set until all schedulingGates have been cleared';
-    found.push(fieldError.forbidden('spec.nodeName', why));
+    errors.push(fieldError.forbidden('spec.nodeName', why));
   }
-  return [...found, ...validateProfilesMatch(metadata, spec, 'spec', names)];
+  return [...errors, ...validateProfilesMatch(metadata, spec, 'spec', names)];
 }

@@ -31,10 +31,10 @@ export const templateWarnings = ({ metadata = {}, spec = {} }: PodTemplateSpec, 
 
 /** Warnings for a name that becomes a host name or part of other names. */
 export function podNameWarnings({ name = '' }: ObjectMeta, use = 'Pod names and hostnames'): string[] {
-  const faults = dns1123Label(name);
-  if (faults.length === 0) return [];
+  const problems = dns1123Label(name);
+  if (problems.length === 0) return [];
   const why = 'which can result in surprising behavior; a DNS label is recommended';
-  return [`metadata.name: this is used in ${use}, ${why}: [${faults.join(' ')}]`];
+  return [`metadata.name: this is used in ${use}, ${why}: [${problems.join(' ')}]`];
 }
 
 const specWarnings = (subject: Subject): string[] => [
@@ -111,17 +111,17 @@ function profilesWarnings(subject: Subject, { name = '', securityContext }: Cont
   const keys = annotationKeys(subject.names);
   const [seccomp, armor] = [keys.containerSeccomp + name, keys.appArmor + name];
   const profile = securityContext?.appArmorProfile ?? subject.spec.securityContext?.appArmorProfile;
-  const found: string[] = [];
+  const warnings: string[] = [];
   if (securityContext?.seccompProfile === undefined && isAnnotated(subject, seccomp)) {
-    found.push(onAnnotation(subject, seccomp, SECCOMP));
+    warnings.push(onAnnotation(subject, seccomp, SECCOMP));
   }
   if (subject.path !== '' && profile === undefined && isAnnotated(subject, armor)) {
-    found.push(onAnnotation(subject, armor, 'deprecated since v1.30; use the "appArmorProfile" field instead'));
+    warnings.push(onAnnotation(subject, armor, 'deprecated since v1.30; use the "appArmorProfile" field instead'));
   }
-  return found;
+  return warnings;
 }
 
-/** Deprecated and removed volume sources; `shown` is the field name in the warning where it differs. */
+/** Deprecated and removed volume sources; `field` is the field name in the warning where it differs. */
 export const deprecatedSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
@@ -142,7 +142,7 @@ const volumesWarnings = ({ spec, path }: Subject): string[] =>
     return [
       ...deprecatedSources
         .filter(([source]) => volume[source] !== undefined)
-        .map(([source, why, shown = source]) => `${at}.${shown}: ${why}`),
+        .map(([source, why, field = source]) => `${at}.${field}: ${why}`),
       ...fractionWarnings(claim?.requests, `${inClaim}.requests`, ['storage']),
       ...fractionWarnings(claim?.limits, `${inClaim}.limits`, ['storage']),
     ];
@@ -205,7 +205,7 @@ const containersWarnings = (subject: Subject): string[] =>
 /** Warnings for environment variables that are set more than once, unless the later value refers to the variable. */
 function envWarnings({ env = [] }: Container | EphemeralContainer, path: string): string[] {
   const seen = new Set<string>();
-  const found: string[] = [];
+  const warnings: string[] = [];
   for (const [i, { name = '', value = '', valueFrom }] of warned(env).entries()) {
     if (!seen.has(name)) {
       seen.add(name);
@@ -214,24 +214,24 @@ function envWarnings({ env = [] }: Container | EphemeralContainer, path: string)
     const reference = `$(${name})`;
     if (valueFrom === undefined && value !== reference && value.includes(reference)) continue;
     const why = `hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;
-    found.push(`${path}.env[${i}]: ${why}`);
+    warnings.push(`${path}.env[${i}]: ${why}`);
   }
-  return found;
+  return warnings;
 }
 
 /** Warnings for port names used by several containers: a lookup by name returns the first. */
 function portNamesWarnings({ spec, path }: Subject): string[] {
-  const known = new Map<string, string>();
+  const pathsByName = new Map<string, string>();
   return containersOf(spec, `${path}spec`).flatMap(([place, { ports = [] }]) =>
     warned(ports).flatMap(({ name = '' }, i) => {
       const at = `${place}.ports[${i}]`;
-      const first = known.get(name);
+      const first = pathsByName.get(name);
       if (first === undefined) {
-        if (name !== '') known.set(name, at);
+        if (name !== '') pathsByName.set(name, at);
         return [];
       }
-      const chosen = `services and probes that select ports by name will use ${first}`;
-      return [`${at}: duplicate port name ${JSON.stringify(name)} with ${first}, ${chosen}`];
+      const consequence = `services and probes that select ports by name will use ${first}`;
+      return [`${at}: duplicate port name ${JSON.stringify(name)} with ${first}, ${consequence}`];
     }),
   );
 }

@@ -53,9 +53,9 @@ function validateHandler(handler: Handler, grace: number | undefined, path: stri
     ['grpc', grpc, () => []],
     ['sleep', sleep, (at) => validateSleep(sleep ?? {}, grace, at)],
   ];
-  const given = rules.filter(([, action]) => action !== undefined);
-  if (given.length === 0) return [fieldError.required(path, 'must specify a handler type')];
-  return given.flatMap(([name, , rule], i) =>
+  const actions = rules.filter(([, action]) => action !== undefined);
+  if (actions.length === 0) return [fieldError.required(path, 'must specify a handler type')];
+  return actions.flatMap(([name, , rule], i) =>
     i === 0
       ? rule(`${path}.${name}`)
       : [fieldError.forbidden(`${path}.${name}`, 'may not specify more than 1 handler type')],
@@ -73,18 +73,18 @@ export function validateProbe(
 ): FieldError[] {
   if (probe === undefined) return [];
   const path = `${at}.${kind}`;
-  const found = validateHandler(probe, grace, path);
+  const errors = validateHandler(probe, grace, path);
   const { terminationGracePeriodSeconds: own, successThreshold = 0 } = probe;
   if (own !== undefined && own <= 0) {
-    found.push(fieldError.invalid(`${path}.terminationGracePeriodSeconds`, own, 'must be greater than 0'));
+    errors.push(fieldError.invalid(`${path}.terminationGracePeriodSeconds`, own, 'must be greater than 0'));
   }
   if (kind === 'readinessProbe') {
     const why = 'must not be set for readinessProbes';
-    if (own !== undefined) found.push(fieldError.invalid(`${path}.terminationGracePeriodSeconds`, own, why));
+    if (own !== undefined) errors.push(fieldError.invalid(`${path}.terminationGracePeriodSeconds`, own, why));
   } else if (successThreshold !== 1) {
-    found.push(fieldError.invalid(`${path}.successThreshold`, successThreshold, 'must be 1'));
+    errors.push(fieldError.invalid(`${path}.successThreshold`, successThreshold, 'must be 1'));
   }
-  return found;
+  return errors;
 }
 
 /** Validates the `postStart` and `preStop` hooks of a container. */
@@ -109,6 +109,6 @@ function validateStopSignal(signal: string, os: string | undefined, path: string
   if (os === undefined) {
     return [fieldError.forbidden(path, 'may not be set for containers with empty `spec.os.name`')];
   }
-  const known = os === 'windows' ? windowsSignals : linuxSignals;
-  return known.includes(signal) ? [] : [fieldError.notSupported(path, signal, known)];
+  const supportedSignals = os === 'windows' ? windowsSignals : linuxSignals;
+  return supportedSignals.includes(signal) ? [] : [fieldError.notSupported(path, signal, supportedSignals)];
 }

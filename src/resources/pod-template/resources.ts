@@ -43,37 +43,37 @@ const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
 type ResourceRule = (name: string, path: string, names: Names) => FieldError[];
 
 const resourceName: ResourceRule = (name, path) => {
-  const found = byRule(path, name, qualifiedName);
-  if (found.length > 0 || name.includes('/') || isStandard(name)) return found;
+  const errors = byRule(path, name, qualifiedName);
+  if (errors.length > 0 || name.includes('/') || isStandard(name)) return errors;
   return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')];
 };
 
 const containerResource: ResourceRule = (name, path, names) => {
-  const found = resourceName(name, path, names);
+  const errors = resourceName(name, path, names);
   if (!name.includes('/')) {
     if (!isForContainers(name))
-      found.push(fieldError.invalid(path, name, 'must be a standard resource for containers'));
+      errors.push(fieldError.invalid(path, name, 'must be a standard resource for containers'));
   } else if (!isNative(name, names) && !isExtended(name, names, isQualified)) {
-    found.push(fieldError.invalid(path, name, "doesn't follow extended resource name standard"));
+    errors.push(fieldError.invalid(path, name, "doesn't follow extended resource name standard"));
   }
-  return found;
+  return errors;
 };
 
 const podResource: ResourceRule = (name, path, names) => {
-  const found = resourceName(name, path, names);
-  if (found.length > 0 || isPodLevelResource(name)) return found;
+  const errors = resourceName(name, path, names);
+  if (errors.length > 0 || isPodLevelResource(name)) return errors;
   return [fieldError.notSupported(path, name, podLevelResources)];
 };
 
 /** Validates a quantity: not negative, and an integer for integer resources. */
 export function validateAmount(name: string, amount: string, path: string, names: Names): FieldError[] {
   const { nano } = parseQuantity(amount);
-  const found: FieldError[] = [];
-  if (nano < 0n) found.push(fieldError.invalid(path, amount, 'must be greater than or equal to 0'));
+  const errors: FieldError[] = [];
+  if (nano < 0n) errors.push(fieldError.invalid(path, amount, 'must be greater than or equal to 0'));
   if (nano % NANO !== 0n && isInteger(name, names, isQualified)) {
-    found.push(fieldError.invalid(path, amount, 'must be an integer'));
+    errors.push(fieldError.invalid(path, amount, 'must be an integer'));
   }
-  return found;
+  return errors;
 }
 
 /** Requires that a quantity, rounded away from zero, is not negative. */
@@ -120,54 +120,57 @@ function validateRequirements(
   });
   const ofRequests = errorsOfEach(Object.entries(requests), ([name, amount]) => {
     const at = `${path}.requests[${name}]`;
-    const found = [...rule(name, at, names), ...validateAmount(name, amount, at, names)];
+    const errors = [...rule(name, at, names), ...validateAmount(name, amount, at, names)];
     const limit = getKey(limits, name);
     const bounded = !isOvercommittable(name, names);
     if (limit === undefined) {
       const why = 'Limit must be set for non overcommitable resources';
-      if (bounded) found.push(fieldError.required(`${path}.limits`, why));
+      if (bounded) errors.push(fieldError.required(`${path}.limits`, why));
     } else if (bounded && compareQuantityTexts(amount, limit) !== 0) {
-      found.push(fieldError.invalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`));
+      errors.push(fieldError.invalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`));
     } else if (compareQuantityTexts(amount, limit) > 0) {
-      found.push(
+      errors.push(
         fieldError.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`),
       );
     }
-    return [...found, ...validateHugePages(name, amount, at)];
+    return [...errors, ...validateHugePages(name, amount, at)];
   });
-  const found = [...ofLimits, ...ofRequests];
-  const asked = [...Object.keys(limits), ...Object.keys(requests)];
-  if (asked.some(isHugePages) && !asked.includes('cpu') && !asked.includes('memory')) {
-    found.push(fieldError.forbidden(path, 'HugePages require cpu or memory'));
+  const errors = [...ofLimits, ...ofRequests];
+  const resourceNames = [...Object.keys(limits), ...Object.keys(requests)];
+  if (resourceNames.some(isHugePages) && !resourceNames.includes('cpu') && !resourceNames.includes('memory')) {
+    errors.push(fieldError.forbidden(path, 'HugePages require cpu or memory'));
   }
-  return [...found, ...validateClaims(claims ?? [], claimNames, `${path}.claims`)];
+  return [...errors, ...validateClaims(claims ?? [], claimNames, `${path}.claims`)];
 }
 
 type Claim = Infer<typeof ResourceClaim>;
 
 /** Validates `resources.claims`: each refers to a claim of the pod, once as a whole or once for each request. */
-function validateClaims(claims: readonly Claim[], known: ReadonlySet<string>, path: string): FieldError[] {
+function validateClaims(claims: readonly Claim[], claimNames: ReadonlySet<string>, path: string): FieldError[] {
   const seen = new Set<string>();
   // The number of different requests of each claim.
   const requests = new Map<string, number>();
-  const list = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
+  const list = claimNames.size === 0 ? ' which is empty' : `: ${[...claimNames].sort().join(', ')}`;
   return eachOf(claims, path, ({ name = '', request = '' }, at) => {
     if (name === '') return [fieldError.required(at)];
-    const found: FieldError[] = [];
-    if (seen.has(name)) found.push(fieldError.duplicate(at, name));
+    const errors: FieldError[] = [];
+    if (seen.has(name)) errors.push(fieldError.duplicate(at, name));
     else {
       const key = request === '' ? name : `${name}/${request}`;
-      if (request !== '') found.push(...byRule(`${at}.request`, request, dns1123Label));
-      if (seen.has(key)) found.push(fieldError.duplicate(at, key));
+      if (request !== '') errors.push(...byRule(`${at}.request`, request, dns1123Label));
+      if (seen.has(key)) errors.push(fieldError.duplicate(at, key));
       else if (request !== '') requests.set(name, (requests.get(name) ?? 0) + 1);
-      else found.push(...Array.from({ length: requests.get(name) ?? 0 }, () => fieldError.duplicate(at, name)));
+      else errors.push(...Array.from({ length: requests.get(name) ?? 0 }, () => fieldError.duplicate(at, name)));
       seen.add(key);
     }
-    if (!known.has(name)) {
+    if (!claimNames.has(name)) {
       const error = fieldError.notFound(at, name);
-      found.push({ ...error, message: `${error.message}: must be one of the names in pod.spec.resourceClaims${list}` });
+      errors.push({
+        ...error,
+        message: `${error.message}: must be one of the names in pod.spec.resourceClaims${list}`,
+      });
     }
-    return found;
+    return errors;
   });
 }
 
@@ -195,11 +198,11 @@ export function validatePodResources(
   const { resources } = spec;
   if (resources === undefined) return [];
   if (spec.os?.name === 'windows') return [fieldError.forbidden(path, 'may not be set for a windows pod')];
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (resources.claims !== undefined) {
-    found.push(fieldError.forbidden(`${path}.claims`, 'claims cannot be set for Resources at pod-level'));
+    errors.push(fieldError.forbidden(`${path}.claims`, 'claims cannot be set for Resources at pod-level'));
   }
-  found.push(...validateRequirements(resources, path, podResource, claimNames, names));
+  errors.push(...validateRequirements(resources, path, podResource, claimNames, names));
   for (const kind of ['requests', 'limits'] as const) {
     for (const [name, amount] of aggregateContainers(spec, kind)) {
       // The limits of containers may exceed the pod's, except for huge pages; resources that the pod does not list are
@@ -208,7 +211,7 @@ export function validatePodResources(
       const whole = getKey(resources[kind] ?? {}, name);
       if (whole === undefined || compareQuantities(amount, parseQuantity(whole)) <= 0) continue;
       const why = `must be greater than or equal to aggregate container ${kind} of ${formatQuantity(amount)}`;
-      found.push(fieldError.invalid(`${path}.${kind}[${name}]`, whole, why));
+      errors.push(fieldError.invalid(`${path}.${kind}[${name}]`, whole, why));
     }
   }
   spec.containers?.forEach((container, i) => {
@@ -216,10 +219,10 @@ export function validatePodResources(
       const whole = getKey(resources.limits ?? {}, name);
       if (whole === undefined || compareQuantityTexts(limit, whole) <= 0) continue;
       const at = `${path}.containers[${i}][${name}].limits`;
-      found.push(fieldError.invalid(at, limit, `must be less than or equal to pod limits of ${whole}`));
+      errors.push(fieldError.invalid(at, limit, `must be less than or equal to pod limits of ${whole}`));
     }
   });
-  return found;
+  return errors;
 }
 
 const resizable = ['cpu', 'memory'];
@@ -233,21 +236,21 @@ export function validateResizePolicy(
 ): FieldError[] {
   const seen = new Set<string>();
   return eachOf(policies, path, ({ resourceName = '', restartPolicy = '' }, at) => {
-    const found: FieldError[] = [];
-    if (seen.has(resourceName)) found.push(fieldError.duplicate(at, resourceName));
+    const errors: FieldError[] = [];
+    if (seen.has(resourceName)) errors.push(fieldError.duplicate(at, resourceName));
     seen.add(resourceName);
-    for (const [value, known] of [
+    for (const [value, supportedValues] of [
       [resourceName, resizable],
       [restartPolicy, resizePolicies],
     ] as const) {
-      if (value === '') found.push(fieldError.required(path));
-      else if (!known.includes(value)) found.push(fieldError.notSupported(path, value, known));
+      if (value === '') errors.push(fieldError.required(path));
+      else if (!supportedValues.includes(value)) errors.push(fieldError.notSupported(path, value, supportedValues));
     }
     if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
       const why = "must be 'NotRequired' when `restartPolicy` is 'Never'";
-      found.push(fieldError.invalid(path, restartPolicy, why));
+      errors.push(fieldError.invalid(path, restartPolicy, why));
     }
-    return found;
+    return errors;
   });
 }
 
@@ -259,21 +262,21 @@ export function validateResourceClaims(
   const seen = new Set<string>();
   return eachOf(claims, path, (claim, at) => {
     const { name = '', resourceClaimName: existing, resourceClaimTemplateName: template } = claim;
-    const found: FieldError[] = [];
-    if (name === '') found.push(fieldError.required(`${at}.name`));
-    else if (seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
-    else found.push(...byRule(`${at}.name`, name, dns1123Label));
+    const errors: FieldError[] = [];
+    if (name === '') errors.push(fieldError.required(`${at}.name`));
+    else if (seen.has(name)) errors.push(fieldError.duplicate(`${at}.name`, name));
+    else errors.push(...byRule(`${at}.name`, name, dns1123Label));
     seen.add(name);
     if (existing !== undefined && template !== undefined) {
       const why = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
-      found.push(fieldError.invalid(at, internalForm(claim, PodResourceClaim), why));
+      errors.push(fieldError.invalid(at, internalForm(claim, PodResourceClaim), why));
     }
     if (existing === undefined && template === undefined) {
       const why = 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
-      found.push(fieldError.invalid(at, internalForm(claim, PodResourceClaim), why));
+      errors.push(fieldError.invalid(at, internalForm(claim, PodResourceClaim), why));
     }
-    if (existing !== undefined) found.push(...byRule(`${at}.resourceClaimName`, existing, dns1123Subdomain));
-    if (template !== undefined) found.push(...byRule(`${at}.resourceClaimTemplateName`, template, dns1123Subdomain));
-    return found;
+    if (existing !== undefined) errors.push(...byRule(`${at}.resourceClaimName`, existing, dns1123Subdomain));
+    if (template !== undefined) errors.push(...byRule(`${at}.resourceClaimTemplateName`, template, dns1123Subdomain));
+    return errors;
   });
 }

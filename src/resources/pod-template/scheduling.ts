@@ -16,24 +16,24 @@ export function validateSpread(constraints: readonly Constraint[] | undefined, p
   const last = new Map((constraints ?? []).map((constraint, i) => [spreadKey(constraint), i]));
   return eachOf(constraints, path, (constraint, at, i) => {
     const { maxSkew = 0, topologyKey = '', whenUnsatisfiable: action = '', minDomains } = constraint;
-    const found: FieldError[] = [];
-    if (maxSkew <= 0) found.push(fieldError.invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
-    if (topologyKey === '') found.push(fieldError.required(`${at}.topologyKey`, 'can not be empty'));
+    const errors: FieldError[] = [];
+    if (maxSkew <= 0) errors.push(fieldError.invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
+    if (topologyKey === '') errors.push(fieldError.required(`${at}.topologyKey`, 'can not be empty'));
     // The schema rejects all other values.
-    if (action === '') found.push(...oneOf(`${at}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']));
+    if (action === '') errors.push(...oneOf(`${at}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']));
     if (last.get(spreadKey(constraint)) !== i) {
-      found.push(fieldError.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
+      errors.push(fieldError.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
     }
     if (minDomains !== undefined) {
       const field = `${at}.minDomains`;
-      if (minDomains <= 0) found.push(fieldError.invalid(field, minDomains, 'must be greater than zero'));
+      if (minDomains <= 0) errors.push(fieldError.invalid(field, minDomains, 'must be greater than zero'));
       if (action !== 'DoNotSchedule') {
         const why = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
-        found.push(fieldError.invalid(field, minDomains, why));
+        errors.push(fieldError.invalid(field, minDomains, why));
       }
     }
     return [
-      ...found,
+      ...errors,
       ...validateLabelKeys(constraint, at),
       ...validateSelectorObject(constraint.labelSelector, `${at}.labelSelector`),
     ];
@@ -51,10 +51,10 @@ export function validateSchedulingGates(
 ): FieldError[] {
   const seen = new Set<string>();
   return eachOf(gates, path, ({ name = '' }, at) => {
-    const found = byRule(at, name, qualifiedName);
-    if (seen.has(name)) found.push(fieldError.duplicate(at, name));
+    const errors = byRule(at, name, qualifiedName);
+    if (seen.has(name)) errors.push(fieldError.duplicate(at, name));
     seen.add(name);
-    return found;
+    return errors;
   });
 }
 

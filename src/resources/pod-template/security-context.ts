@@ -27,17 +27,17 @@ export function validateContainerSecurity(
 ): FieldError[] {
   if (context === undefined) return [];
   const { privileged, procMount, capabilities } = context;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (privileged === true && !allowPrivileged) {
-    found.push(fieldError.forbidden(`${path}.privileged`, 'disallowed by cluster policy'));
+    errors.push(fieldError.forbidden(`${path}.privileged`, 'disallowed by cluster policy'));
   }
   if (hostUsers && procMount === 'Unmasked') {
     const why = '`hostUsers` must be false to use `Unmasked`';
-    found.push(fieldError.invalid(`${path}.procMount`, procMount, why));
+    errors.push(fieldError.invalid(`${path}.procMount`, procMount, why));
   }
-  found.push(...validateSeccomp(context.seccompProfile, `${path}.seccompProfile`));
+  errors.push(...validateSeccomp(context.seccompProfile, `${path}.seccompProfile`));
   if (context.allowPrivilegeEscalation === false) {
-    const clash = (why: string) => found.push(fieldError.invalid(path, internalForm(context, SecurityContext), why));
+    const clash = (why: string) => errors.push(fieldError.invalid(path, internalForm(context, SecurityContext), why));
     if (privileged === true) clash('cannot set `allowPrivilegeEscalation` to false and `privileged` to true');
     for (const capability of capabilities?.add ?? []) {
       if (capability !== 'CAP_SYS_ADMIN') continue;
@@ -45,7 +45,7 @@ export function validateContainerSecurity(
     }
   }
   return [
-    ...found,
+    ...errors,
     ...validateWindowsOptions(context.windowsOptions, `${path}.windowsOptions`),
     ...validateAppArmor(context.appArmorProfile, `${path}.appArmorProfile`),
   ];
@@ -60,15 +60,17 @@ export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
   const context = spec.securityContext;
   if (context === undefined) return [];
   const { fsGroupChangePolicy: fsGroups, supplementalGroupsPolicy: groups, seLinuxChangePolicy: seLinux } = context;
-  const found = eachOf(context.supplementalGroups, `${path}.supplementalGroups`, (id, at) => within(at, id, 0, MAX_ID));
+  const errors = eachOf(context.supplementalGroups, `${path}.supplementalGroups`, (id, at) =>
+    within(at, id, 0, MAX_ID),
+  );
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     const why = 'ShareProcessNamespace and HostPID cannot both be enabled';
-    found.push(fieldError.invalid(`${path}.shareProcessNamespace`, true, why));
+    errors.push(fieldError.invalid(`${path}.shareProcessNamespace`, true, why));
   }
-  found.push(...validateSysctls(spec, `${path}.sysctls`));
-  if (fsGroups !== undefined) found.push(...oneOf(`${path}.fsGroupChangePolicy`, fsGroups, fsGroupPolicies));
+  errors.push(...validateSysctls(spec, `${path}.sysctls`));
+  if (fsGroups !== undefined) errors.push(...oneOf(`${path}.fsGroupChangePolicy`, fsGroups, fsGroupPolicies));
   return [
-    ...found,
+    ...errors,
     ...validateSeccomp(context.seccompProfile, `${path}.seccompProfile`),
     ...validateWindowsOptions(context.windowsOptions, `${path}.windowsOptions`),
     ...validateAppArmor(context.appArmorProfile, `${path}.appArmorProfile`),
@@ -91,18 +93,18 @@ function validateSysctls(spec: PodSpec, path: string): FieldError[] {
   const seen = new Set<string>();
   return eachOf(spec.securityContext?.sysctls, path, ({ name = '' }, at) => {
     if (name === '') return [];
-    const found: FieldError[] = [];
+    const errors: FieldError[] = [];
     const field = `${at}.name`;
-    if (name.length > MAX_SYSCTL || !sysctlName.test(name)) found.push(fieldError.invalid(field, name, sysctlRule));
-    else if (seen.has(name)) found.push(fieldError.duplicate(field, name));
+    if (name.length > MAX_SYSCTL || !sysctlName.test(name)) errors.push(fieldError.invalid(field, name, sysctlRule));
+    else if (seen.has(name)) errors.push(fieldError.duplicate(field, name));
     seen.add(name);
     const dotted = withDots(name.slice(0, MAX_SYSCTL));
     if (spec.hostNetwork === true && netSysctl.test(dotted)) {
-      found.push(fieldError.invalid(field, name, "may not be specified when 'hostNetwork' is true"));
+      errors.push(fieldError.invalid(field, name, "may not be specified when 'hostNetwork' is true"));
     } else if (spec.hostIPC === true && ipcSysctl.test(dotted)) {
-      found.push(fieldError.invalid(field, name, "may not be specified when 'hostIPC' is true"));
+      errors.push(fieldError.invalid(field, name, "may not be specified when 'hostIPC' is true"));
     }
-    return found;
+    return errors;
   });
 }
 
@@ -117,16 +119,16 @@ function validateSeccomp(profile: SeccompProfileOf | undefined, path: string): F
   if (profile === undefined) return [];
   const { type = '', localhostProfile: local } = profile;
   const field = `${path}.localhostProfile`;
-  const found: FieldError[] = [];
-  if (type === '') found.push(fieldError.required(`${path}.type`, 'type is required when seccompProfile is set'));
+  const errors: FieldError[] = [];
+  if (type === '') errors.push(fieldError.required(`${path}.type`, 'type is required when seccompProfile is set'));
   if (type === 'Localhost') {
-    if (local === undefined) found.push(fieldError.required(field, 'must be set when seccomp type is Localhost'));
-    else found.push(...descendingPath(field, local));
+    if (local === undefined) errors.push(fieldError.required(field, 'must be set when seccomp type is Localhost'));
+    else errors.push(...descendingPath(field, local));
   } else if (local !== undefined) {
     const why = 'can only be set when seccomp type is Localhost';
-    found.push(fieldError.invalid(field, internalForm(profile, SeccompProfile), why));
+    errors.push(fieldError.invalid(field, internalForm(profile, SeccompProfile), why));
   }
-  return found;
+  return errors;
 }
 
 export function validateAppArmor(profile: AppArmorProfileOf | undefined, path: string): FieldError[] {
@@ -142,10 +144,10 @@ export function validateAppArmor(profile: AppArmorProfileOf | undefined, path: s
   if (local === undefined || local === '') {
     return [fieldError.required(field, 'must be set when AppArmor type is Localhost')];
   }
-  const found: FieldError[] = [];
-  if (local.trim() !== local) found.push(fieldError.invalid(field, local, 'must not be padded with whitespace'));
-  if (Buffer.byteLength(local) > MAX_PATH) found.push(fieldError.tooLong(field, MAX_PATH));
-  return found;
+  const errors: FieldError[] = [];
+  if (local.trim() !== local) errors.push(fieldError.invalid(field, local, 'must not be padded with whitespace'));
+  if (Buffer.byteLength(local) > MAX_PATH) errors.push(fieldError.tooLong(field, MAX_PATH));
+  return errors;
 }
 
 /** Rejects host namespaces in a pod with a user namespace of its own. */
@@ -171,28 +173,28 @@ export function validateHostProcesses(
   { allowPrivileged = false }: PodValidationContext,
 ): FieldError[] {
   const whole = spec.securityContext?.windowsOptions?.hostProcess;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   let count = 0;
   for (const [at, context] of containers) {
     const options: Windows = context?.windowsOptions ?? {};
     const own = options.hostProcess;
     if (whole !== undefined && own !== undefined && whole !== own) {
       const why = `pod hostProcess value must be identical if both are specified, was ${whole}`;
-      found.push(fieldError.invalid(`${at}.securityContext.windowsOptions.hostProcess`, own, why));
+      errors.push(fieldError.invalid(`${at}.securityContext.windowsOptions.hostProcess`, own, why));
     }
     if (own ?? whole ?? false) count++;
   }
-  if (count === 0) return found;
+  if (count === 0) return errors;
   if (count !== containers.length) {
     const why = 'If pod contains any hostProcess containers then all containers must be HostProcess containers';
-    found.push(fieldError.invalid(path, '', why));
+    errors.push(fieldError.invalid(path, '', why));
   }
   if (spec.hostNetwork !== true) {
     const why = 'hostNetwork must be true if pod contains any hostProcess containers';
-    found.push(fieldError.invalid(`${path}.hostNetwork`, false, why));
+    errors.push(fieldError.invalid(`${path}.hostNetwork`, false, why));
   }
   if (!allowPrivileged) {
-    found.push(fieldError.forbidden(path, 'hostProcess containers are disallowed by cluster policy'));
+    errors.push(fieldError.forbidden(path, 'hostProcess containers are disallowed by cluster policy'));
   }
-  return found;
+  return errors;
 }

@@ -51,21 +51,21 @@ export function validateClaimSpec(
     volumeMode,
     volumeAttributesClassName: attributes = '',
   } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const at = `${path}.accessModes`;
-  if (modes.length === 0) found.push(fieldError.required(at, 'at least 1 access mode is required'));
-  found.push(...validateSelectorObject(spec.selector, `${path}.selector`));
-  for (const mode of modes) found.push(...oneOf(at, mode, accessModes));
+  if (modes.length === 0) errors.push(fieldError.required(at, 'at least 1 access mode is required'));
+  errors.push(...validateSelectorObject(spec.selector, `${path}.selector`));
+  for (const mode of modes) errors.push(...oneOf(at, mode, accessModes));
   const shared = modes.some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode));
   if (shared && modes.includes('ReadWriteOncePod')) {
-    found.push(fieldError.forbidden(at, 'may not use ReadWriteOncePod with other access modes'));
+    errors.push(fieldError.forbidden(at, 'may not use ReadWriteOncePod with other access modes'));
   }
-  found.push(...validateSize(getKey(spec.resources?.requests ?? {}, 'storage'), `${path}.resources[storage]`, names));
-  if (storage !== '') found.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
-  if (volumeMode !== undefined) found.push(...oneOf(`${path}.volumeMode`, volumeMode, volumeModes));
-  if (attributes !== '') found.push(...byRule(`${path}.volumeAttributesClassName`, attributes, dns1123Subdomain));
+  errors.push(...validateSize(getKey(spec.resources?.requests ?? {}, 'storage'), `${path}.resources[storage]`, names));
+  if (storage !== '') errors.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
+  if (volumeMode !== undefined) errors.push(...oneOf(`${path}.volumeMode`, volumeMode, volumeModes));
+  if (attributes !== '') errors.push(...byRule(`${path}.volumeAttributesClassName`, attributes, dns1123Subdomain));
   const anyGroup = [old?.spec?.dataSource, old?.spec?.dataSourceRef].some((one) => typeof one?.apiGroup === 'string');
-  return [...found, ...validateSources(spec, path, anyGroup)];
+  return [...errors, ...validateSources(spec, path, anyGroup)];
 }
 
 function validateSize(size: string | undefined, path: string, names: Names): FieldError[] {
@@ -85,33 +85,33 @@ function validateSources(
   path: string,
   anyGroup: boolean,
 ): FieldError[] {
-  const found: FieldError[] = [];
-  if (dataSource !== undefined) found.push(...validateSource(dataSource, `${path}.dataSource`, anyGroup));
-  if (dataSourceRef === undefined) return found;
+  const errors: FieldError[] = [];
+  if (dataSource !== undefined) errors.push(...validateSource(dataSource, `${path}.dataSource`, anyGroup));
+  if (dataSourceRef === undefined) return errors;
   const at = `${path}.dataSourceRef`;
   const { namespace = '' } = dataSourceRef;
-  found.push(...validateSource(dataSourceRef, at, anyGroup));
-  if (namespace !== '') found.push(...byRule(`${at}.namespace`, namespace, dns1123Label));
-  if (dataSource === undefined) return found;
+  errors.push(...validateSource(dataSourceRef, at, anyGroup));
+  if (namespace !== '') errors.push(...byRule(`${at}.namespace`, namespace, dns1123Label));
+  if (dataSource === undefined) return errors;
   const same =
     (dataSource.apiGroup ?? '') === (dataSourceRef.apiGroup ?? '') &&
     dataSource.kind === dataSourceRef.kind &&
     dataSource.name === dataSourceRef.name;
-  if (namespace === '' && same) return found;
+  if (namespace === '' && same) return errors;
   const why =
     namespace === '' ? 'must match dataSourceRef' : 'may not be specified when dataSourceRef.namespace is specified';
-  return [...found, fieldError.invalid(path, `${path}.dataSource`, why)];
+  return [...errors, fieldError.invalid(path, `${path}.dataSource`, why)];
 }
 
 function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string, anyGroup: boolean): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const group = apiGroup ?? '';
-  if (name === '') found.push(fieldError.required(`${path}.name`));
-  if (kind === '') found.push(fieldError.required(`${path}.kind`));
+  if (name === '') errors.push(fieldError.required(`${path}.name`));
+  if (kind === '') errors.push(fieldError.required(`${path}.kind`));
   if (group === '' && kind !== 'PersistentVolumeClaim') {
     const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-    found.push(fieldError.invalid(path, kind, why));
+    errors.push(fieldError.invalid(path, kind, why));
   }
-  if (group !== '' && !anyGroup) found.push(...byRule(`${path}.apiGroup`, group, dns1123Subdomain));
-  return found;
+  if (group !== '' && !anyGroup) errors.push(...byRule(`${path}.apiGroup`, group, dns1123Subdomain));
+  return errors;
 }

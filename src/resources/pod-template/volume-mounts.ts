@@ -13,21 +13,21 @@ export function validateMounts(container: Container, volumes: Volumes, path: str
   const deviceNames = new Set(devices.map(({ name = '' }) => name));
   const devicePaths = lastPaths(devices, 'devicePath');
   const privileged = container.securityContext?.privileged === true;
-  const taken = new Set<string>();
+  const usedPaths = new Set<string>();
   return eachOf(container.volumeMounts, path, (mount, at) => {
     const { name = '', mountPath = '' } = mount;
-    const found: FieldError[] = [];
-    const wrongPath = (why: string) => found.push(fieldError.invalid(`${at}.mountPath`, mountPath, why));
-    if (!volumes.has(name)) found.push(fieldError.notFound(`${at}.name`, name));
-    if (taken.has(mountPath)) wrongPath('must be unique');
-    taken.add(mountPath);
+    const errors: FieldError[] = [];
+    const wrongPath = (why: string) => errors.push(fieldError.invalid(`${at}.mountPath`, mountPath, why));
+    if (!volumes.has(name)) errors.push(fieldError.notFound(`${at}.name`, name));
+    if (usedPaths.has(mountPath)) wrongPath('must be unique');
+    usedPaths.add(mountPath);
     if (deviceNames.has(name)) {
-      found.push(fieldError.invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
+      errors.push(fieldError.invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
     }
     if (devicePaths.has(mountPath)) wrongPath('must not already exist as a path in volumeDevices');
-    found.push(...validateSubPaths(mount, volumes.get(name), path, at));
-    found.push(...validatePropagation(mount, privileged, path));
-    return found;
+    errors.push(...validateSubPaths(mount, volumes.get(name), path, at));
+    errors.push(...validatePropagation(mount, privileged, path));
+    return errors;
   });
 }
 
@@ -46,22 +46,22 @@ function validateSubPaths(
   path: string,
   at: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (volume?.image !== undefined) {
     const why = 'not allowed in image volume sources';
-    if (subPath !== '') found.push(fieldError.invalid(`${at}.subPath`, subPath, why));
-    if (subPathExpr !== '') found.push(fieldError.invalid(`${at}.subPathExpr`, subPathExpr, why));
+    if (subPath !== '') errors.push(fieldError.invalid(`${at}.subPath`, subPath, why));
+    if (subPathExpr !== '') errors.push(fieldError.invalid(`${at}.subPathExpr`, subPathExpr, why));
   }
-  if (subPath !== '') found.push(...descendingPath(`${path}.subPath`, subPath));
+  if (subPath !== '') errors.push(...descendingPath(`${path}.subPath`, subPath));
   if (subPathExpr !== '') {
     if (subPath !== '') {
-      found.push(
+      errors.push(
         fieldError.invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'),
       );
     }
-    found.push(...descendingPath(`${path}.subPathExpr`, subPathExpr));
+    errors.push(...descendingPath(`${path}.subPathExpr`, subPathExpr));
   }
-  return found;
+  return errors;
 }
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None'];
@@ -69,24 +69,24 @@ const depths = ['Disabled', 'Enabled', 'IfPossible'];
 
 function validatePropagation(mount: Mount, privileged: boolean, path: string): FieldError[] {
   const { mountPropagation: propagation, recursiveReadOnly: depth } = mount;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (propagation !== undefined) {
     const field = `${path}.mountPropagation`;
-    if (!propagations.includes(propagation)) found.push(fieldError.notSupported(field, propagation, propagations));
+    if (!propagations.includes(propagation)) errors.push(fieldError.notSupported(field, propagation, propagations));
     if (propagation === 'Bidirectional' && !privileged) {
       const why = 'Bidirectional mount propagation is available only to privileged containers';
-      found.push(fieldError.forbidden(field, why));
+      errors.push(fieldError.forbidden(field, why));
     }
   }
-  if (depth === undefined || depth === 'Disabled') return found;
+  if (depth === undefined || depth === 'Disabled') return errors;
   const field = `${path}.recursiveReadOnly`;
-  if (!depths.includes(depth)) return [...found, fieldError.notSupported(field, depth, depths)];
-  if (mount.readOnly !== true) found.push(fieldError.forbidden(field, 'may only be specified when readOnly is true'));
+  if (!depths.includes(depth)) return [...errors, fieldError.notSupported(field, depth, depths)];
+  if (mount.readOnly !== true) errors.push(fieldError.forbidden(field, 'may only be specified when readOnly is true'));
   if (propagation !== undefined && propagation !== 'None') {
     const why = 'may only be specified when mountPropagation is None or not specified';
-    found.push(fieldError.forbidden(field, why));
+    errors.push(fieldError.forbidden(field, why));
   }
-  return found;
+  return errors;
 }
 
 /** Validates `volumeDevices`. */
@@ -100,12 +100,12 @@ export function validateDevices(
   const mountNames = new Set(volumeMounts.map(({ name = '' }) => name));
   const mountPaths = lastPaths(volumeMounts, 'mountPath');
   return eachOf(volumeDevices, path, ({ name = '', devicePath = '' }, at) => {
-    const found: FieldError[] = [];
+    const errors: FieldError[] = [];
     const wrong = (field: 'name' | 'devicePath', why: string) =>
-      found.push(fieldError.invalid(`${at}.${field}`, field === 'name' ? name : devicePath, why));
+      errors.push(fieldError.invalid(`${at}.${field}`, field === 'name' ? name : devicePath, why));
     const volume = volumes.get(name);
     if (names.has(name)) wrong('name', 'must be unique');
-    if (volume === undefined) found.push(fieldError.notFound(`${at}.name`, name));
+    if (volume === undefined) errors.push(fieldError.notFound(`${at}.name`, name));
     else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {
       wrong('name', 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode');
     }
@@ -115,6 +115,6 @@ export function validateDevices(
     if (mountNames.has(name)) wrong('name', 'must not already exist in volumeMounts');
     if (mountPaths.has(devicePath)) wrong('devicePath', 'must not already exist as a path in volumeMounts');
     if (name !== '') names.add(name);
-    return found;
+    return errors;
   });
 }

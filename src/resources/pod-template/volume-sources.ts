@@ -97,18 +97,18 @@ export const sourceRules: Rules = {
     path.startsWith('/') ? [] : [fieldError.invalid(`${at}.path`, path, 'must be an absolute path')],
   iscsi: (source, path) => validateIscsi(source, path),
   flocker: ({ datasetName = '', datasetUUID = '' }, path) => {
-    const found: FieldError[] = [];
+    const errors: FieldError[] = [];
     if (datasetName === '' && datasetUUID === '') {
-      found.push(fieldError.required(path, 'one of datasetName and datasetUUID is required'));
+      errors.push(fieldError.required(path, 'one of datasetName and datasetUUID is required'));
     }
     if (datasetName !== '' && datasetUUID !== '') {
       const why = 'datasetName and datasetUUID can not be specified simultaneously';
-      found.push(fieldError.invalid(path, 'resource', why));
+      errors.push(fieldError.invalid(path, 'resource', why));
     }
     if (datasetName.includes('/')) {
-      found.push(fieldError.invalid(`${path}.datasetName`, datasetName, "must not contain '/'"));
+      errors.push(fieldError.invalid(`${path}.datasetName`, datasetName, "must not contain '/'"));
     }
-    return found;
+    return errors;
   },
   cinder: ({ secretRef }, path) => validateSecretRef(secretRef, `${path}.secretRef`),
   quobyte: validateQuobyte,
@@ -127,10 +127,10 @@ export const sourceRules: Rules = {
   azureDisk: ({ kind = '', diskURI = '' }, path) => {
     const managed = kind === 'Managed';
     const prefix = managed ? '/subscriptions/' : 'https://';
-    const known = managed
+    const form = managed
       ? '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
       : 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
-    return diskURI.startsWith(prefix) ? [] : [fieldError.notSupported(`${path}.diskURI`, diskURI, [known])];
+    return diskURI.startsWith(prefix) ? [] : [fieldError.notSupported(`${path}.diskURI`, diskURI, [form])];
   },
   storageos: validateStorageOs,
   projected: validateProjected,
@@ -181,13 +181,13 @@ export function validateIscsi(
   unknown = 'must be valid format starting with iqn, eui, or naa',
 ): FieldError[] {
   const { iqn = '', initiatorName: initiator } = source;
-  const found = iqn === '' ? [] : validateInitiator(iqn, `${path}.iqn`, unknown);
+  const errors = iqn === '' ? [] : validateInitiator(iqn, `${path}.iqn`, unknown);
   if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && source.secretRef === undefined) {
-    found.push(fieldError.required(`${path}.secretRef`));
+    errors.push(fieldError.required(`${path}.secretRef`));
   }
   return initiator === undefined
-    ? found
-    : [...found, ...validateInitiator(initiator, `${path}.initiatorname`, unknown)];
+    ? errors
+    : [...errors, ...validateInitiator(initiator, `${path}.initiatorname`, unknown)];
 }
 
 function validateQuobyte(
@@ -206,18 +206,18 @@ function validateQuobyte(
 }
 
 function validateFibre({ targetWWNs = [], wwids = [], lun }: Infer<typeof FCVolumeSource>, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (targetWWNs.length === 0 && wwids.length === 0) {
-    found.push(fieldError.required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both'));
+    errors.push(fieldError.required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both'));
   }
   if (targetWWNs.length > 0 && wwids.length > 0) {
     const why = 'targetWWNs and wwids can not be specified simultaneously';
-    found.push(fieldError.invalid(`${path}.targetWWNs`, targetWWNs, why));
+    errors.push(fieldError.invalid(`${path}.targetWWNs`, targetWWNs, why));
   }
-  if (targetWWNs.length === 0) return found;
-  if (lun === undefined) found.push(fieldError.required(`${path}.lun`, 'lun is required if targetWWNs is specified'));
-  else found.push(...within(`${path}.lun`, lun, 0, 255));
-  return found;
+  if (targetWWNs.length === 0) return errors;
+  if (lun === undefined) errors.push(fieldError.required(`${path}.lun`, 'lun is required if targetWWNs is specified'));
+  else errors.push(...within(`${path}.lun`, lun, 0, 255));
+  return errors;
 }
 
 function validateStorageOs(source: Infer<typeof StorageOSVolumeSource>, path: string): FieldError[] {
@@ -237,10 +237,10 @@ function validateCsi(
   { driver = '', nodePublishSecretRef: ref }: Infer<typeof CSIVolumeSource>,
   path: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
-  if (Buffer.byteLength(driver) > MAX_DRIVER) found.push(fieldError.tooLong(`${path}.driver`, MAX_DRIVER));
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(driver) > MAX_DRIVER) errors.push(fieldError.tooLong(`${path}.driver`, MAX_DRIVER));
   for (const why of dns1123Subdomain(driver.toLowerCase()))
-    found.push(fieldError.invalid(`${path}.driver`, driver, why));
-  found.push(...validateSecretRef(ref, `${path}.nodePublishSecretRef`));
-  return ref?.name ? [...found, ...byRule(`${path}.name`, ref.name, dns1123Subdomain)] : found;
+    errors.push(fieldError.invalid(`${path}.driver`, driver, why));
+  errors.push(...validateSecretRef(ref, `${path}.nodePublishSecretRef`));
+  return ref?.name ? [...errors, ...byRule(`${path}.name`, ref.name, dns1123Subdomain)] : errors;
 }

@@ -17,13 +17,13 @@ export function validateVolumes(
   volumes: readonly Volume[] | undefined,
   path: string,
   context: PodSpecContext,
-): { readonly sound: Volumes; readonly found: FieldError[] } {
+): { readonly sound: Volumes; readonly errors: FieldError[] } {
   const sound = new Map<string, Volume>();
   const type = compile(Volume, context.names);
   const created = new Set(
     (volumes ?? []).filter(({ ephemeral }) => ephemeral !== undefined).map(({ name }) => `${context.pod}-${name}`),
   );
-  const found = errorsOfEach(volumes ?? [], (volume, i) => {
+  const errors = errorsOfEach(volumes ?? [], (volume, i) => {
     const at = `${path}[${i}]`;
     const { name = '' } = volume;
     const own = errorsNow(validateSource(volume, at, context));
@@ -37,7 +37,7 @@ export function validateVolumes(
     }
     return own;
   });
-  return { sound, found };
+  return { sound, errors };
 }
 
 /** Sources whose error, as a second source, has another field name than the source. */
@@ -45,8 +45,8 @@ export const refusedAs: { readonly [source: string]: string } = { cephfs: 'cephF
 
 /** Requires exactly one source; every source after the first is rejected. */
 function validateSource(volume: Volume, path: string, context: PodSpecContext): FieldError[] {
-  const given = sourceNames.filter((source) => volume[source] !== undefined);
-  const [first, ...others] = given;
+  const sources = sourceNames.filter((source) => volume[source] !== undefined);
+  const [first, ...others] = sources;
   if (first === undefined) return [fieldError.required(path, 'must specify a volume type')];
   return [
     ...validateOne(volume, first, path, context),
@@ -71,16 +71,16 @@ function validateNames(
   path: string,
   { pod }: PodSpecContext,
 ): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (iscsi?.initiatorName !== undefined && Buffer.byteLength(`${name}:${iscsi.targetPortal ?? ''}`) > 64) {
     const why =
       'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
-    found.push(fieldError.invalid(`${path}.name`, name, why));
+    errors.push(fieldError.invalid(`${path}.name`, name, why));
   }
-  if (first !== 'ephemeral' || ephemeral === undefined || !pod || name === '') return found;
+  if (first !== 'ephemeral' || ephemeral === undefined || !pod || name === '') return errors;
   const claim = `${pod}-${name}`;
   for (const why of dns1123Subdomain(claim)) {
-    found.push(fieldError.invalid(`${path}.name`, name, `PVC name ${JSON.stringify(claim)}: ${why}`));
+    errors.push(fieldError.invalid(`${path}.name`, name, `PVC name ${JSON.stringify(claim)}: ${why}`));
   }
-  return found;
+  return errors;
 }

@@ -16,44 +16,44 @@ export function validateWindowsOptions(
   path: string,
 ): FieldError[] {
   const { gmsaCredentialSpecName: name, gmsaCredentialSpec: text, runAsUserName: user } = options ?? {};
-  const found = name === undefined ? [] : byRule(`${path}.gmsaCredentialSpecName`, name, dns1123Subdomain);
+  const errors = name === undefined ? [] : byRule(`${path}.gmsaCredentialSpecName`, name, dns1123Subdomain);
   if (text !== undefined) {
-    const wrong = (why: string) => found.push(fieldError.invalid(`${path}.gmsaCredentialSpec`, text, why));
+    const wrong = (why: string) => errors.push(fieldError.invalid(`${path}.gmsaCredentialSpec`, text, why));
     if (text === '') wrong('gmsaCredentialSpec cannot be an empty string');
     else if (Buffer.byteLength(text) > MAX_SPEC_KIB * 1024) {
       wrong(`gmsaCredentialSpec size must be under ${MAX_SPEC_KIB} KiB`);
     }
   }
-  if (user === undefined) return found;
+  if (user === undefined) return errors;
   return [
-    ...found,
-    ...userFaults(user).map((why) => fieldError.invalid(`${path}.runAsUserName`, user, `runAsUserName${why}`)),
+    ...errors,
+    ...userNameProblems(user).map((why) => fieldError.invalid(`${path}.runAsUserName`, user, `runAsUserName${why}`)),
   ];
 }
 
 /** Errors of a user name, `DOMAIN\user` or `user`; each continues the field name. */
-function userFaults(name: string): string[] {
+function userNameProblems(name: string): string[] {
   if (name === '') return [' cannot be an empty string'];
   if (Buffer.from(name).some((byte) => byte < 0x20 || byte === 0x7f)) return [' cannot contain control characters'];
   const parts = name.split('\\', 3);
   if (parts.length > 2) return [' cannot contain more than one backslash'];
   const user = parts.at(-1) as string;
   const domain = parts.length === 2 ? (parts[0] as string) : undefined;
-  const faults: string[] = [];
+  const problems: string[] = [];
   const bytes = Buffer.byteLength(user);
   if (domain !== undefined && Buffer.byteLength(domain) >= MAX_DOMAIN) {
-    faults.push(`'s Domain length must be under ${MAX_DOMAIN} characters`);
+    problems.push(`'s Domain length must be under ${MAX_DOMAIN} characters`);
   }
   if (domain !== undefined && !netBiosName.test(domain) && !dnsName.test(domain)) {
-    faults.push("'s Domain doesn't match the NetBios nor the DNS format");
+    problems.push("'s Domain doesn't match the NetBios nor the DNS format");
   }
-  if (bytes === 0) faults.push("'s User cannot be empty");
-  else if (bytes > MAX_USER) faults.push(`'s User length must not be longer than ${MAX_USER} characters`);
-  if (/^[. ]+$/.test(user)) faults.push("'s User cannot contain only periods or spaces");
+  if (bytes === 0) problems.push("'s User cannot be empty");
+  else if (bytes > MAX_USER) problems.push(`'s User length must not be longer than ${MAX_USER} characters`);
+  if (/^[. ]+$/.test(user)) problems.push("'s User cannot contain only periods or spaces");
   if (/["/\\:;|=,+*?<>@[\]]/.test(user)) {
-    faults.push(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`);
+    problems.push(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`);
   }
-  return faults;
+  return problems;
 }
 
 const linuxOnly = {

@@ -41,14 +41,14 @@ export function validateWorkload(
   kind: string,
   rules: PodValidationContext,
 ): FieldError[] {
-  const found = errorsNow(validateSelectorObject(selector, 'spec.selector'));
-  const broken = found.length > 0;
+  const errors = errorsNow(validateSelectorObject(selector, 'spec.selector'));
+  const broken = errors.length > 0;
   if (isEmptySelector(selector)) {
-    found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for deployment'));
+    errors.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for deployment'));
   }
-  if (broken) return [...found, fieldError.invalid('spec.selector', selector, 'invalid label selector')];
+  if (broken) return [...errors, fieldError.invalid('spec.selector', selector, 'invalid label selector')];
   return [
-    ...found,
+    ...errors,
     ...validateSelected(selector, template ?? {}, 'spec.template'),
     ...validateWorkloadTemplate(template ?? {}, 'spec.template', kind, rules),
   ];
@@ -65,16 +65,16 @@ export const validateWorkloadTemplate = (
 /** Requires `restartPolicy: Always` and no `activeDeadlineSeconds`. */
 export function validateRestartAlways({ spec }: PodTemplateSpec, path: string, kind: string): FieldError[] {
   const policy = spec?.restartPolicy ?? '';
-  const found: FieldError[] = [];
-  if (policy !== 'Always') found.push(fieldError.notSupported(`${path}.spec.restartPolicy`, policy, ['Always']));
+  const errors: FieldError[] = [];
+  if (policy !== 'Always') errors.push(fieldError.notSupported(`${path}.spec.restartPolicy`, policy, ['Always']));
   if (spec?.activeDeadlineSeconds !== undefined) {
     const why = `activeDeadlineSeconds in ${kind} is not Supported`;
-    found.push(fieldError.forbidden(`${path}.spec.activeDeadlineSeconds`, why));
+    errors.push(fieldError.forbidden(`${path}.spec.activeDeadlineSeconds`, why));
   }
-  return found;
+  return errors;
 }
 
-/** The errors of a whole object once more: some kinds report them from validation and from update validation. */
+/** The errors of a whole object a second time: some kinds report them from validation and from update validation. */
 export const validateAgain = (object: object, schema: StructSchema, own: FieldError[], names: Names): FieldError[] => [
   ...validate(object as ApiObject, compile(schema, names)),
   ...own,
@@ -92,12 +92,12 @@ interface Counts {
 /** Requires that no replica count exceeds `replicas`; `ready` is the name of the ready replicas in errors. */
 export function validateCounts(status: Counts, parts: readonly (keyof Counts)[], ready: string): FieldError[] {
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
-  const found = parts
+  const errors = parts
     .filter((part) => (status[part] ?? 0) > replicas)
     .map((part) => fieldError.invalid(`status.${part}`, status[part], 'cannot be greater than status.replicas'));
-  if (availableReplicas <= readyReplicas) return found;
+  if (availableReplicas <= readyReplicas) return errors;
   return [
-    ...found,
+    ...errors,
     fieldError.invalid('status.availableReplicas', availableReplicas, `cannot be greater than ${ready}`),
   ];
 }

@@ -35,17 +35,17 @@ export const podDisruptionBudgets = resource({
 
 function validateSpec(spec: PodDisruptionBudgetSpec): FieldError[] {
   const { minAvailable, maxUnavailable, selector: pods } = spec;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    const shown = {
+    const printedValue = {
       MinAvailable: minAvailable,
       Selector: pods ?? null,
       MaxUnavailable: maxUnavailable,
       UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
     };
-    found.push(fieldError.invalid('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
+    errors.push(fieldError.invalid('spec', printedValue, 'minAvailable and maxUnavailable cannot be both set'));
   }
-  if (minAvailable !== undefined) found.push(...nonNegativeOrPercent('spec.minAvailable', minAvailable));
-  if (maxUnavailable !== undefined) found.push(...nonNegativeOrPercent('spec.maxUnavailable', maxUnavailable));
-  return [...found, ...selector(pods, 'spec.selector')];
+  if (minAvailable !== undefined) errors.push(...nonNegativeOrPercent('spec.minAvailable', minAvailable));
+  if (maxUnavailable !== undefined) errors.push(...nonNegativeOrPercent('spec.maxUnavailable', maxUnavailable));
+  return [...errors, ...selector(pods, 'spec.selector')];
 }

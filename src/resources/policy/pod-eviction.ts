@@ -53,9 +53,9 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
   // None is spent where one refuses, except by a concurrent eviction: the disruption controller then takes that back.
   if (spent.length > 1) for (const budget of spent) useDisruption(jsonCopy(budget), name, call.now);
   for (const { metadata } of spent) {
-    const spend = (found: Budget) => {
+    const spend = (current: Budget) => {
       // The delete options may ask for a dry run too: that works on a copy.
-      useDisruption(isDryRun(options) ? jsonCopy(found) : found, name, call.now);
+      useDisruption(isDryRun(options) ? jsonCopy(current) : current, name, call.now);
     };
     await objects.guaranteedUpdate(PodDisruptionBudget, namespace, metadata.name ?? '', spend, 'status');
   }
@@ -78,11 +78,11 @@ const bypassesBudget = (pod: PodObject): boolean =>
 
 /** Deletes the pod in the state that was read, unless the request has preconditions of its own. */
 async function deleteAsRead(pod: PodObject, options: JsonObject, call: CreateCall): Promise<void> {
-  const meant = preconditionsOf(options);
-  if (meant.resourceVersion !== undefined) return remove(options, call);
+  const requested = preconditionsOf(options);
+  if (requested.resourceVersion !== undefined) return remove(options, call);
   const { resourceVersion = '' } = pod.metadata;
   try {
-    await remove({ ...options, preconditions: { ...meant, resourceVersion } }, call);
+    await remove({ ...options, preconditions: { ...requested, resourceVersion } }, call);
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 409) throw error;
     throw new PodModified(error.code, error.reason, error.message, error.details);
@@ -92,14 +92,14 @@ async function deleteAsRead(pod: PodObject, options: JsonObject, call: CreateCal
 /** Sets the `DisruptionTarget` condition and deletes the pod with the given options. */
 async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
   if (isDryRun(options)) return objects.delete(Pod, namespace, name, options);
-  const meant = preconditionsOf(options);
+  const requested = preconditionsOf(options);
   const conditionVersion = await objects.guaranteedUpdate(Pod, namespace, name, (pod) => {
-    checkPreconditions(pod, meant);
+    checkPreconditions(pod, requested);
     const { status = {} } = pod;
     pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
   });
   // A resourceVersion precondition refers to the version before the condition was set.
-  const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: conditionVersion } : {}) };
+  const preconditions = { ...requested, ...(requested.resourceVersion ? { resourceVersion: conditionVersion } : {}) };
   await objects.delete(Pod, namespace, name, { ...options, preconditions });
 }
 
@@ -116,17 +116,18 @@ type Preconditions = { uid?: string; resourceVersion?: string };
 const preconditionsOf = ({ preconditions }: JsonObject): Preconditions => (preconditions ?? {}) as Preconditions;
 
 /** @throws StatusError 409 when the pod is another one, or has changed */
-function checkPreconditions({ metadata }: PodObject, meant: Preconditions): void {
+function checkPreconditions({ metadata }: PodObject, preconditions: Preconditions): void {
   const { name = '', uid = '', resourceVersion = '' } = metadata;
-  const other = (field: string, wanted: string, found: string, why: string) =>
+  const other = (field: string, expected: string, actual: string, why: string) =>
     statusError.conflict(
       { group: '', resource: 'Pod' },
       name,
-      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found}). The object might have been ${why}`,
+      `the ${field} in the precondition (${expected}) does not match the ${field} in record (${actual}). The object might have been ${why}`,
     );
-  if (meant.uid && meant.uid !== uid) throw other('UID', meant.uid, uid, 'deleted and then recreated');
-  if (meant.resourceVersion && meant.resourceVersion !== resourceVersion) {
-    throw other('ResourceVersion', meant.resourceVersion, resourceVersion, 'modified');
+  if (preconditions.uid && preconditions.uid !== uid)
+    throw other('UID', preconditions.uid, uid, 'deleted and then recreated');
+  if (preconditions.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
+    throw other('ResourceVersion', preconditions.resourceVersion, resourceVersion, 'modified');
   }
 }
 

@@ -25,9 +25,9 @@ function validateAggregation(rule: Infer<typeof AggregationRule> | undefined): F
   if (rule === undefined) return [];
   if ((rule.clusterRoleSelectors ?? []).length > 0) {
     return eachOf(rule.clusterRoleSelectors, path, (one, at) => {
-      const found = errorsNow(selector(one, at));
-      if (found.length === 0) return found;
-      return [...found, fieldError.invalid(at, null, 'invalid label selector.')];
+      const errors = errorsNow(selector(one, at));
+      if (errors.length === 0) return errors;
+      return [...errors, fieldError.invalid(at, null, 'invalid label selector.')];
     });
   }
   return [fieldError.required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];

@@ -53,6 +53,6 @@ function validateSubject(
 export function validateRoleRefImmutable({ roleRef = {} }: Binding, { roleRef: old = {} }: Binding): FieldError[] {
   const { apiGroup = '', kind = '', name = '' } = roleRef;
   if (apiGroup === (old.apiGroup ?? '') && kind === (old.kind ?? '') && name === (old.name ?? '')) return [];
-  const shown = { APIGroup: apiGroup, Kind: kind, Name: name };
-  return [fieldError.invalid('roleRef', shown, 'cannot change roleRef')];
+  const printedValue = { APIGroup: apiGroup, Kind: kind, Name: name };
+  return [fieldError.invalid('roleRef', printedValue, 'cannot change roleRef')];
 }

@@ -6,26 +6,26 @@ import { eachOf } from '../shared/field-rules.ts';
 export const validateRules = (rules: readonly PolicyRule[] | undefined, namespaced: boolean): FieldError[] =>
   eachOf(rules ?? [], 'rules', (rule, path) => {
     const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs: paths = [] } = rule;
-    const found: FieldError[] = [];
+    const errors: FieldError[] = [];
     if ((verbs ?? []).length === 0) {
-      found.push(fieldError.required(`${path}.verbs`, 'verbs must contain at least one value'));
+      errors.push(fieldError.required(`${path}.verbs`, 'verbs must contain at least one value'));
     }
     if (paths.length > 0) {
       const at = `${path}.nonResourceURLs`;
       if (namespaced) {
-        found.push(fieldError.invalid(at, paths, 'namespaced rules cannot apply to non-resource URLs'));
+        errors.push(fieldError.invalid(at, paths, 'namespaced rules cannot apply to non-resource URLs'));
       }
       if (apiGroups.length + resources.length + resourceNames.length > 0) {
         const why = 'rules cannot apply to both regular resources and non-resource URLs';
-        found.push(fieldError.invalid(at, paths, why));
+        errors.push(fieldError.invalid(at, paths, why));
       }
-      return found;
+      return errors;
     }
     if (apiGroups.length === 0) {
-      found.push(fieldError.required(`${path}.apiGroups`, 'resource rules must supply at least one api group'));
+      errors.push(fieldError.required(`${path}.apiGroups`, 'resource rules must supply at least one api group'));
     }
     if (resources.length === 0) {
-      found.push(fieldError.required(`${path}.resources`, 'resource rules must supply at least one resource'));
+      errors.push(fieldError.required(`${path}.resources`, 'resource rules must supply at least one resource'));
     }
-    return found;
+    return errors;
   });

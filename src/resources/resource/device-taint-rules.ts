@@ -42,9 +42,9 @@ const rules = {
 
 /** Validates a device selector; its fields are ANDed. */
 function validateSelector(selector: Infer<typeof DeviceTaintSelector>, path: string): FieldError[] {
-  const found = Object.entries(rules).flatMap(([field, rule]) => {
+  const errors = Object.entries(rules).flatMap(([field, rule]) => {
     const value = selector[field as keyof typeof rules];
     return value === undefined ? [] : rule(value, `${path}.${field}`);
   });
-  return [...found, ...validateSelectors(selector.selectors, `${path}.selectors`)];
+  return [...errors, ...validateSelectors(selector.selectors, `${path}.selectors`)];
 }

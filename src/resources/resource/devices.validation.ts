@@ -38,9 +38,9 @@ export function validateList<T>(
   path: string,
   rule: Rule<T>,
 ): FieldError[] {
-  const found = eachOf(list, path, rule);
+  const errors = eachOf(list, path, rule);
   const count = list?.length ?? 0;
-  return count > max ? [...found, fieldError.tooMany(path, count, max)] : found;
+  return count > max ? [...errors, fieldError.tooMany(path, count, max)] : errors;
 }
 
 /** Validates a list whose entries have unique names. */
@@ -62,8 +62,8 @@ export const validateClass = (name: string, path: string): FieldError[] =>
 /** Validates a pool name: subdomains separated by slashes. */
 export function validatePool(name: string, path: string): FieldError[] {
   if (name === '') return [fieldError.required(path)];
-  const found = Buffer.byteLength(name) > MAX_POOL ? [fieldError.tooLong(path, MAX_POOL)] : [];
-  return [...found, ...name.split('/').flatMap((part) => byRule(path, part, dns1123Subdomain))];
+  const errors = Buffer.byteLength(name) > MAX_POOL ? [fieldError.tooLong(path, MAX_POOL)] : [];
+  return [...errors, ...name.split('/').flatMap((part) => byRule(path, part, dns1123Subdomain))];
 }
 
 /** Validates a qualified name of an attribute or capacity: with a domain unless the driver defines it. */
@@ -79,8 +79,8 @@ export function validateQualified(name: string, path: string): FieldError[] {
 }
 
 function validateIdentifier(name: string, path: string): FieldError[] {
-  const found = Buffer.byteLength(name) > MAX_IDENTIFIER ? [fieldError.tooLong(path, MAX_IDENTIFIER)] : [];
-  return [...found, ...cIdentifier(name).map((why) => fieldError.typeInvalid(path, name, why))];
+  const errors = Buffer.byteLength(name) > MAX_IDENTIFIER ? [fieldError.tooLong(path, MAX_IDENTIFIER)] : [];
+  return [...errors, ...cIdentifier(name).map((why) => fieldError.typeInvalid(path, name, why))];
 }
 
 /** Validates device selectors; of their CEL expressions only the length. */
@@ -132,11 +132,11 @@ export function validateTaint({ key = '', value = '', effect = '' }: Infer<typeo
 
 export function validateToleration(toleration: Infer<typeof DeviceToleration>, path: string): FieldError[] {
   const { key = '', operator = '', value = '', effect = '' } = toleration;
-  const found = key === '' ? [] : byRule(`${path}.key`, key, qualifiedName);
+  const errors = key === '' ? [] : byRule(`${path}.key`, key, qualifiedName);
   const at = `${path}.value`;
-  if (operator === 'Equal') found.push(...byRule(at, value, labelValue));
+  if (operator === 'Equal') errors.push(...byRule(at, value, labelValue));
   else if (operator === 'Exists') {
-    if (value !== '') found.push(fieldError.invalid(at, value, 'must be empty for operator `Exists`'));
-  } else found.push(...oneOf(`${path}.operator`, operator, ['Equal', 'Exists']));
-  return effect === '' ? found : [...found, ...oneOf(`${path}.effect`, effect, effects)];
+    if (value !== '') errors.push(fieldError.invalid(at, value, 'must be empty for operator `Exists`'));
+  } else errors.push(...oneOf(`${path}.operator`, operator, ['Equal', 'Exists']));
+  return effect === '' ? errors : [...errors, ...oneOf(`${path}.effect`, effect, effects)];
 }

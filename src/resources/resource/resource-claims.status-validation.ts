@@ -46,7 +46,7 @@ export function validateClaimStatus(
   const { allocation, reservedFor = [], devices } = status;
   const path = 'status';
   const allocated = new Set((allocation?.devices?.results ?? []).map(idOf));
-  const found = [
+  const errors = [
     ...validateList(reservedFor, MAX_CONSUMERS, `${path}.reservedFor`, validateConsumer),
     ...unique(reservedFor, `${path}.reservedFor`, ({ uid = '' }) => uid, '.uid'),
     ...validateList(devices, Number.POSITIVE_INFINITY, `${path}.devices`, (device, at) =>
@@ -55,14 +55,14 @@ export function validateClaimStatus(
     ...unique(devices, `${path}.devices`, idOf, '.deviceID'),
   ];
   if (reservedFor.length > 0 && allocation === undefined) {
-    found.push(fieldError.forbidden(`${path}.reservedFor`, 'may not be specified when `allocated` is not set'));
+    errors.push(fieldError.forbidden(`${path}.reservedFor`, 'may not be specified when `allocated` is not set'));
   } else if (deleted && reservedFor.some((user) => !(old.reservedFor ?? []).some((before) => same(user, before)))) {
     const why = 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set';
-    found.push(fieldError.forbidden(`${path}.reservedFor`, why));
+    errors.push(fieldError.forbidden(`${path}.reservedFor`, why));
   }
-  if (allocation === undefined) return found;
-  if (old.allocation !== undefined) return [...found, ...unchanged(`${path}.allocation`, allocation, old.allocation)];
-  return [...found, ...validateAllocation(allocation, `${path}.allocation`, names)];
+  if (allocation === undefined) return errors;
+  if (old.allocation !== undefined) return [...errors, ...unchanged(`${path}.allocation`, allocation, old.allocation)];
+  return [...errors, ...validateAllocation(allocation, `${path}.allocation`, names)];
 }
 
 function validateConsumer(consumer: Infer<typeof ResourceClaimConsumerReference>, path: string): FieldError[] {
@@ -105,15 +105,15 @@ function validateDevice(
   allocated: ReadonlySet<string>,
 ): FieldError[] {
   const { conditions, data, networkData } = device;
-  const found = validateId(device, path);
+  const errors = validateId(device, path);
   if (!allocated.has(idOf(device))) {
-    found.push(fieldError.invalid(path, idOf(device), 'must be an allocated device in the claim'));
+    errors.push(fieldError.invalid(path, idOf(device), 'must be an allocated device in the claim'));
   }
   if ((conditions ?? []).length > MAX_CONDITIONS) {
-    found.push(fieldError.tooMany(`${path}.conditions`, conditions?.length ?? 0, MAX_CONDITIONS));
+    errors.push(fieldError.tooMany(`${path}.conditions`, conditions?.length ?? 0, MAX_CONDITIONS));
   }
   return [
-    ...found,
+    ...errors,
     ...validateConditions(conditions ?? [], `${path}.conditions`),
     ...(data === undefined ? [] : validateParameters(data, `${path}.data`, false)),
     ...(networkData === undefined ? [] : validateNetwork(networkData, `${path}.networkData`)),
@@ -122,15 +122,15 @@ function validateDevice(
 
 function validateNetwork(network: Infer<typeof NetworkDeviceData>, path: string): FieldError[] {
   const { interfaceName = '', hardwareAddress = '', ips } = network;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (Buffer.byteLength(interfaceName) > MAX_INTERFACE) {
-    found.push(fieldError.tooLong(`${path}.interfaceName`, MAX_INTERFACE));
+    errors.push(fieldError.tooLong(`${path}.interfaceName`, MAX_INTERFACE));
   }
   if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS) {
-    found.push(fieldError.tooLong(`${path}.hardwareAddress`, MAX_HARDWARE_ADDRESS));
+    errors.push(fieldError.tooLong(`${path}.hardwareAddress`, MAX_HARDWARE_ADDRESS));
   }
   return [
-    ...found,
+    ...errors,
     ...validateList(ips, MAX_ADDRESSES, `${path}.ips`, validateInterfaceAddress),
     ...unique(ips, `${path}.ips`, (address) => address),
   ];

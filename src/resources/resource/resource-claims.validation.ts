@@ -70,15 +70,15 @@ export function validateClaimSpec(spec: ResourceClaimSpec, path: string, stored:
 
 function validateRequest(request: Infer<typeof DeviceRequest>, path: string): FieldError[] {
   const { name = '', exactly, firstAvailable = [] } = request;
-  const found = validateLabel(name, `${path}.name`);
-  found.push(...validateNamed(firstAvailable, MAX_ALTERNATIVES, `${path}.firstAvailable`, validateAlternative));
-  if (exactly !== undefined) found.push(...validateExactRequest(exactly, `${path}.exactly`));
+  const errors = validateLabel(name, `${path}.name`);
+  errors.push(...validateNamed(firstAvailable, MAX_ALTERNATIVES, `${path}.firstAvailable`, validateAlternative));
+  if (exactly !== undefined) errors.push(...validateExactRequest(exactly, `${path}.exactly`));
   const why = 'exactly one of `exactly` or `firstAvailable` is required';
-  if (exactly === undefined && firstAvailable.length === 0) found.push(fieldError.required(path, why));
+  if (exactly === undefined && firstAvailable.length === 0) errors.push(fieldError.required(path, why));
   if (exactly !== undefined && firstAvailable.length > 0) {
-    found.push(fieldError.invalid(path, null, `${why}, but multiple fields are set`));
+    errors.push(fieldError.invalid(path, null, `${why}, but multiple fields are set`));
   }
-  return found;
+  return errors;
 }
 
 const validateAlternative = (request: Infer<typeof DeviceSubRequest>, path: string): FieldError[] => [
@@ -91,16 +91,16 @@ function validateExactRequest(
   path: string,
 ): FieldError[] {
   const { deviceClassName = '', allocationMode = '', count = 0 } = request;
-  const found = validateClass(deviceClassName, `${path}.deviceClassName`);
-  found.push(...validateSelectors(request.selectors, `${path}.selectors`));
+  const errors = validateClass(deviceClassName, `${path}.deviceClassName`);
+  errors.push(...validateSelectors(request.selectors, `${path}.selectors`));
   if (allocationMode === 'All') {
     const why = "must not be specified when allocationMode is 'All'";
-    if (count !== 0) found.push(fieldError.invalid(`${path}.count`, count, why));
+    if (count !== 0) errors.push(fieldError.invalid(`${path}.count`, count, why));
   } else if (allocationMode === 'ExactCount') {
-    if (count <= 0) found.push(fieldError.invalid(`${path}.count`, count, 'must be greater than zero'));
-  } else found.push(...oneOf(`${path}.allocationMode`, allocationMode, ['All', 'ExactCount']));
-  found.push(...validateList(request.tolerations, MAX_TOLERATIONS, `${path}.tolerations`, validateToleration));
-  return found;
+    if (count <= 0) errors.push(fieldError.invalid(`${path}.count`, count, 'must be greater than zero'));
+  } else errors.push(...oneOf(`${path}.allocationMode`, allocationMode, ['All', 'ExactCount']));
+  errors.push(...validateList(request.tolerations, MAX_TOLERATIONS, `${path}.tolerations`, validateToleration));
+  return errors;
 }
 
 function validateConstraint(
@@ -108,13 +108,13 @@ function validateConstraint(
   path: string,
   names: RequestNames,
 ): FieldError[] {
-  const found = validateReferences(requests, `${path}.requests`, names);
+  const errors = validateReferences(requests, `${path}.requests`, names);
   const at = `${path}.matchAttribute`;
-  if (attribute === undefined) return [...found, fieldError.required(at)];
-  found.push(...validateQualified(attribute, at));
+  if (attribute === undefined) return [...errors, fieldError.required(at)];
+  errors.push(...validateQualified(attribute, at));
   return attribute === '' || attribute.includes('/')
-    ? found
-    : [...found, fieldError.invalid(at, attribute, 'must include a domain')];
+    ? errors
+    : [...errors, fieldError.invalid(at, attribute, 'must include a domain')];
 }
 
 export const validateReferences = (
@@ -132,8 +132,8 @@ export function validateReference(reference: string, path: string, names: Reques
   const parts = reference.split('/', 3);
   if (parts.length > 2) return [fieldError.invalid(path, reference, why)];
   const [request = '', alternative] = parts;
-  const found = parts.flatMap((part) => validateLabel(part, path));
-  const known = names.get(request);
-  if (known !== undefined && (alternative === undefined || known.has(alternative))) return found;
-  return [...found, fieldError.invalid(path, reference, why)];
+  const errors = parts.flatMap((part) => validateLabel(part, path));
+  const subrequests = names.get(request);
+  if (subrequests !== undefined && (alternative === undefined || subrequests.has(alternative))) return errors;
+  return [...errors, fieldError.invalid(path, reference, why)];
 }

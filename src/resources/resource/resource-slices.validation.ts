@@ -35,7 +35,7 @@ export function validateSlice(spec: ResourceSliceSpec): FieldError[] {
   // An empty list is printed as null.
   const devices = spec.devices ?? [];
   const sets = new Map(sharedCounters.map(({ name = '', counters = {} }) => [name, new Set(Object.keys(counters))]));
-  const found = [
+  const errors = [
     ...validateDriver(driver, 'spec.driver'),
     ...validatePoolState(pool),
     ...validatePlaces(spec),
@@ -49,14 +49,14 @@ export function validateSlice(spec: ResourceSliceSpec): FieldError[] {
     .reduce((sum, { counters = {} }) => sum + Object.keys(counters).length, 0);
   if (consumed > MAX_CONSUMED_COUNTERS) {
     const why = `the total number of counters in devices must not exceed ${MAX_CONSUMED_COUNTERS}`;
-    found.push(fieldError.invalid('spec.devices', consumed, why));
+    errors.push(fieldError.invalid('spec.devices', consumed, why));
   }
   const shared = [...sets.values()].reduce((sum, { size }) => sum + size, 0);
   if (shared > MAX_SHARED_COUNTERS) {
     const why = `the total number of shared counters must not exceed ${MAX_SHARED_COUNTERS}`;
-    found.push(fieldError.invalid('spec.sharedCounters', shared, why));
+    errors.push(fieldError.invalid('spec.sharedCounters', shared, why));
   }
-  return found;
+  return errors;
 }
 
 export const validateSliceUpdate = (spec: ResourceSliceSpec, old: ResourceSliceSpec): FieldError[] => [
@@ -66,12 +66,12 @@ export const validateSliceUpdate = (spec: ResourceSliceSpec, old: ResourceSliceS
 ];
 
 function validatePoolState({ name = '', generation = 0, resourceSliceCount: count = 0 }: Infer<typeof ResourcePool>) {
-  const found = validatePool(name, 'spec.pool.name');
-  if (count <= 0) found.push(fieldError.invalid('spec.pool.resourceSliceCount', count, 'must be greater than zero'));
+  const errors = validatePool(name, 'spec.pool.name');
+  if (count <= 0) errors.push(fieldError.invalid('spec.pool.resourceSliceCount', count, 'must be greater than zero'));
   if (generation < 0) {
-    found.push(fieldError.invalid('spec.pool.generation', generation, 'must be greater than or equal to zero'));
+    errors.push(fieldError.invalid('spec.pool.generation', generation, 'must be greater than or equal to zero'));
   }
-  return found;
+  return errors;
 }
 
 /** The fields that say from which nodes devices are accessible. */
@@ -86,16 +86,16 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== '' &
 /** Requires exactly one node selection in the slice. */
 function validatePlaces(spec: ResourceSliceSpec): FieldError[] {
   const { nodeName, nodeSelector, allNodes, perDeviceNodeSelection } = spec;
-  const found = validateNodes(spec, 'spec');
+  const errors = validateNodes(spec, 'spec');
   if (nodeSelector !== undefined && nodeSelector.nodeSelectorTerms?.length !== 1) {
     const terms = nodeSelector.nodeSelectorTerms ?? null;
     const why = 'must have exactly one node selector term';
-    found.push(fieldError.invalid('spec.nodeSelector.nodeSelectorTerms', terms, why));
+    errors.push(fieldError.invalid('spec.nodeSelector.nodeSelectorTerms', terms, why));
   }
   const ways = [nodeName, nodeSelector, allNodes, perDeviceNodeSelection].filter(isSet).length;
   const why = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
-  if (ways === 0) return [...found, fieldError.required('spec', why)];
-  return ways === 1 ? found : [...found, fieldError.invalid('spec', null, `${why}, but multiple fields are set`)];
+  if (ways === 0) return [...errors, fieldError.required('spec', why)];
+  return ways === 1 ? errors : [...errors, fieldError.invalid('spec', null, `${why}, but multiple fields are set`)];
 }
 
 const validateNodes = ({ nodeName = '', nodeSelector }: Places, path: string): FieldError[] => [
@@ -111,11 +111,11 @@ function validateDevicePlaces(device: Places, path: string, isAsked: boolean): F
       '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set in the ResourceSlice spec';
     return ways === 0 ? [] : [fieldError.invalid(path, null, why)];
   }
-  const found = validateNodes(device, path);
+  const errors = validateNodes(device, path);
   const why =
     'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set in the ResourceSlice spec';
-  if (ways === 0) return [...found, fieldError.required(path, why)];
-  return ways === 1 ? found : [...found, fieldError.invalid(path, null, why)];
+  if (ways === 0) return [...errors, fieldError.required(path, why)];
+  return ways === 1 ? errors : [...errors, fieldError.invalid(path, null, why)];
 }
 
 type CounterNames = ReadonlyMap<string, ReadonlySet<string>>;
@@ -127,19 +127,19 @@ function validateDevice(
   placesAsked: boolean,
 ): FieldError[] {
   const { name = '', attributes = {}, capacity = {}, consumesCounters, taints } = device;
-  const found = validateLabel(name, `${path}.name`);
+  const errors = validateLabel(name, `${path}.name`);
   for (const [key, attribute] of Object.entries(attributes)) {
     const at = `${path}.attributes[${key}]`;
-    found.push(...validateQualified(key, at), ...validateAttribute(attribute, at));
+    errors.push(...validateQualified(key, at), ...validateAttribute(attribute, at));
   }
-  for (const key of Object.keys(capacity)) found.push(...validateQualified(key, `${path}.capacity[${key}]`));
+  for (const key of Object.keys(capacity)) errors.push(...validateQualified(key, `${path}.capacity[${key}]`));
   const count = Object.keys(attributes).length + Object.keys(capacity).length;
   if (count > MAX_ATTRIBUTES) {
     const why = `the total number of attributes and capacities must not exceed ${MAX_ATTRIBUTES}`;
-    found.push(fieldError.invalid(path, count, why));
+    errors.push(fieldError.invalid(path, count, why));
   }
   return [
-    ...found,
+    ...errors,
     ...validateList(consumesCounters, Number.POSITIVE_INFINITY, `${path}.consumesCounters`, (one, at) =>
       validateConsumption(one, at, sets),
     ),
@@ -151,20 +151,20 @@ function validateDevice(
 
 /** Validates an attribute: exactly one typed value. */
 function validateAttribute(attribute: Infer<typeof DeviceAttribute>, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const field of ['string', 'version'] as const) {
     const value = attribute[field];
     if (value === undefined) continue;
     if (field === 'version' && parseSemver(value) === undefined) {
       const why = 'must be a string compatible with semver.org spec 2.0.0';
-      found.push(fieldError.invalid(`${path}.version`, value, why));
+      errors.push(fieldError.invalid(`${path}.version`, value, why));
     }
-    if (Buffer.byteLength(value) > MAX_VALUE) found.push(fieldError.tooLong(`${path}.${field}`, MAX_VALUE));
+    if (Buffer.byteLength(value) > MAX_VALUE) errors.push(fieldError.tooLong(`${path}.${field}`, MAX_VALUE));
   }
   const values = Object.values(attribute).filter((value) => value !== undefined).length;
   const why = 'exactly one value must be specified';
-  if (values === 0) return [...found, fieldError.required(path, why)];
-  return values === 1 ? found : [...found, fieldError.invalid(path, attribute, why)];
+  if (values === 0) return [...errors, fieldError.required(path, why)];
+  return values === 1 ? errors : [...errors, fieldError.invalid(path, attribute, why)];
 }
 
 function validateConsumption(
@@ -173,16 +173,16 @@ function validateConsumption(
   sets: CounterNames,
 ): FieldError[] {
   const names = Object.keys(counters);
-  const found = counterSet === '' ? [fieldError.required(`${path}.counterSet`)] : [];
-  if (names.length === 0) found.push(fieldError.required(`${path}.counters`));
-  const known = sets.get(counterSet);
-  if (counterSet !== '' && known === undefined) {
+  const errors = counterSet === '' ? [fieldError.required(`${path}.counterSet`)] : [];
+  if (names.length === 0) errors.push(fieldError.required(`${path}.counters`));
+  const counterNames = sets.get(counterSet);
+  if (counterSet !== '' && counterNames === undefined) {
     const why = 'must reference a counterSet defined in the ResourceSlice sharedCounters';
-    return [...found, fieldError.invalid(`${path}.counterSet`, counterSet, why)];
+    return [...errors, fieldError.invalid(`${path}.counterSet`, counterSet, why)];
   }
   const why = 'must reference a counter defined in the ResourceSlice sharedCounters';
-  const unknown = names.filter((name) => known !== undefined && !known.has(name));
-  return [...found, ...unknown.map((name) => fieldError.invalid(`${path}.counters`, name, why))];
+  const unknown = names.filter((name) => counterNames !== undefined && !counterNames.has(name));
+  return [...errors, ...unknown.map((name) => fieldError.invalid(`${path}.counters`, name, why))];
 }
 
 function validateSet({ name = '', counters = {} }: Infer<typeof CounterSet>, path: string): FieldError[] {

@@ -55,7 +55,7 @@ function validatePriority({ metadata, value = 0, globalDefault }: ObjectOf<typeo
     return [fieldError.forbidden('value', why)];
   }
   const own = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined;
-  const fault =
+  const problem =
     own === undefined
       ? `${name} is not a known system priority class`
       : value !== own
@@ -63,7 +63,7 @@ function validatePriority({ metadata, value = 0, globalDefault }: ObjectOf<typeo
         : globalDefault === true
           ? `globalDefault of ${name} PriorityClass must be false`
           : undefined;
-  if (fault === undefined) return [];
-  const why = `priority class names with '${SYSTEM}' prefix are reserved for system use only. error: ${fault}`;
+  if (problem === undefined) return [];
+  const why = `priority class names with '${SYSTEM}' prefix are reserved for system use only. error: ${problem}`;
   return [fieldError.forbidden('metadata.name', why)];
 }

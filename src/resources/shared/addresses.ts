@@ -100,9 +100,9 @@ const special: readonly (readonly [ranges: readonly (Range | undefined)[], why: 
 export function validatePublicIp(field: string, value: string): FieldError[] {
   const address = readIp(value);
   if (address === undefined) return [fieldError.invalid(field, value, 'must be a valid IP address')];
-  const found = address.bits === 0n ? [fieldError.invalid(field, value, `may not be unspecified (${value})`)] : [];
+  const errors = address.bits === 0n ? [fieldError.invalid(field, value, `may not be unspecified (${value})`)] : [];
   for (const [ranges, why] of special) {
-    if (ranges.some((range) => contains(range, address))) found.push(fieldError.invalid(field, value, why));
+    if (ranges.some((range) => contains(range, address))) errors.push(fieldError.invalid(field, value, why));
   }
-  return found;
+  return errors;
 }

@@ -61,17 +61,17 @@ const modes: { readonly [mode: string]: string } = {
 };
 
 /** `RWO,ROX`: each mode once, in a fixed order. */
-export const formatAccessModes = (given: readonly string[] | undefined): string =>
+export const formatAccessModes = (accessModes: readonly string[] | undefined): string =>
   Object.entries(modes)
-    .filter(([mode]) => given?.includes(mode))
+    .filter(([mode]) => accessModes?.includes(mode))
     .map(([, short]) => short)
     .join(',');
 
 /** Up to `most` names, then how many more there are; `<none>` when there are none. */
 export function formatSome(names: readonly string[], most: number): string {
   if (names.length === 0) return '<none>';
-  const shown = names.slice(0, most).join(',');
-  return names.length > most ? `${shown} + ${names.length - most} more...` : shown;
+  const text = names.slice(0, most).join(',');
+  return names.length > most ? `${text} + ${names.length - most} more...` : text;
 }
 
 export const orNone = (text: string | undefined): Json => (text === undefined || text === '' ? '<none>' : text);

@@ -21,19 +21,19 @@ export const validateConditions = (conditions: readonly Condition[] | undefined,
 
 function validateCondition(condition: Condition, path: string): FieldError[] {
   const { type = '', status = '', observedGeneration = 0, reason = '', message = '' } = condition;
-  const found = [...byRule(`${path}.type`, type, qualifiedName), ...oneOf(`${path}.status`, status, statuses)];
+  const errors = [...byRule(`${path}.type`, type, qualifiedName), ...oneOf(`${path}.status`, status, statuses)];
   if (observedGeneration < 0) {
     const why = 'must be greater than or equal to zero';
-    found.push(fieldError.invalid(`${path}.observedGeneration`, observedGeneration, why));
+    errors.push(fieldError.invalid(`${path}.observedGeneration`, observedGeneration, why));
   }
   if ((condition.lastTransitionTime ?? '') === '') {
-    found.push(fieldError.required(`${path}.lastTransitionTime`, 'must be set'));
+    errors.push(fieldError.required(`${path}.lastTransitionTime`, 'must be set'));
   }
-  if (reason === '') found.push(fieldError.required(`${path}.reason`, 'must be set'));
-  else found.push(...byRule(`${path}.reason`, reason, reasonRule));
-  if (Buffer.byteLength(reason) > MAX_REASON) found.push(fieldError.tooLong(`${path}.reason`, MAX_REASON));
-  if (Buffer.byteLength(message) > MAX_MESSAGE) found.push(fieldError.tooLong(`${path}.message`, MAX_MESSAGE));
-  return found;
+  if (reason === '') errors.push(fieldError.required(`${path}.reason`, 'must be set'));
+  else errors.push(...byRule(`${path}.reason`, reason, reasonRule));
+  if (Buffer.byteLength(reason) > MAX_REASON) errors.push(fieldError.tooLong(`${path}.reason`, MAX_REASON));
+  if (Buffer.byteLength(message) > MAX_MESSAGE) errors.push(fieldError.tooLong(`${path}.message`, MAX_MESSAGE));
+  return errors;
 }
 
 /**

@@ -37,9 +37,9 @@ export const warned = <T>(entries: readonly T[] | undefined): readonly T[] => (e
 export const byRule = (field: string, value: string, rule: NameRule): FieldError[] =>
   rule(value).map((why) => fieldError.invalid(field, value, why));
 
-/** NotSupported unless the value is one of `known`. */
-export const oneOf = (field: string, value: string, known: readonly string[]): FieldError[] =>
-  known.includes(value) ? [] : [fieldError.notSupported(field, value, known)];
+/** NotSupported unless the value is one of `supported`. */
+export const oneOf = (field: string, value: string, supported: readonly string[]): FieldError[] =>
+  supported.includes(value) ? [] : [fieldError.notSupported(field, value, supported)];
 
 export const nonNegative = (field: string, value: number): FieldError[] =>
   value >= 0 ? [] : [fieldError.invalid(field, value, 'must be greater than or equal to 0')];
@@ -83,9 +83,9 @@ export const eachOf = <T>(
 export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';
 
 /** Requires that `name` and `generateName`, where set, equal a name that follows from the spec. */
-export const validateNamed = ({ name, generateName }: ObjectMeta, wanted: string, why: string): FieldError[] =>
+export const validateNamed = ({ name, generateName }: ObjectMeta, desired: string, why: string): FieldError[] =>
   Object.entries({ generateName, name })
-    .filter(([, text]) => (text ?? '') !== '' && text !== wanted)
+    .filter(([, text]) => (text ?? '') !== '' && text !== desired)
     .map(([field, text]) => fieldError.invalid(`metadata.${field}`, text as string, why));
 
 export const same = (a: Json | undefined, b: Json | undefined): boolean => jsonEqual(a ?? null, b ?? null);
@@ -104,8 +104,8 @@ export function byRuleAsOne(
   rule: (value: string) => string[],
   joint = ',',
 ): FieldError[] {
-  const found = rule(value);
-  return found.length === 0 ? [] : [fieldError.invalid(field, value, found.join(joint))];
+  const problems = rule(value);
+  return problems.length === 0 ? [] : [fieldError.invalid(field, value, problems.join(joint))];
 }
 
 /** A Duplicate error for each entry that repeats the key of an earlier one. */
@@ -116,13 +116,13 @@ export function unique<T>(
   at = '',
 ): FieldError[] {
   const seen = new Set<string>();
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   (entries ?? []).forEach((entry, i) => {
     const value = key(entry);
-    if (seen.has(value)) found.push(fieldError.duplicate(`${path}[${i}]${at}`, value));
+    if (seen.has(value)) errors.push(fieldError.duplicate(`${path}[${i}]${at}`, value));
     seen.add(value);
   });
-  return found;
+  return errors;
 }
 
 /** Validates review versions: unique DNS labels. */
@@ -137,16 +137,16 @@ export function validateReviewVersions(versions: readonly string[], path: string
 
 /** A Duplicate error with a reason. */
 export function duplicateOf(field: string, value: Json, why: string): FieldError {
-  const found = fieldError.duplicate(field, value);
-  return { ...found, message: `${found.message}: ${why}` };
+  const error = fieldError.duplicate(field, value);
+  return { ...error, message: `${error.message}: ${why}` };
 }
 
 /** Validates an int-or-percent: not negative, at most 100%. */
 export function nonNegativeOrPercent(field: string, value: number | string): FieldError[] {
   if (typeof value === 'number') return nonNegative(field, value);
-  const found = byRule(field, value, percent);
-  if (found.length === 0 && Number(value.slice(0, -1)) > 100) {
-    found.push(fieldError.invalid(field, value, 'must not be greater than 100%'));
+  const errors = byRule(field, value, percent);
+  if (errors.length === 0 && Number(value.slice(0, -1)) > 100) {
+    errors.push(fieldError.invalid(field, value, 'must not be greater than 100%'));
   }
-  return found;
+  return errors;
 }

@@ -7,12 +7,12 @@ import { lineDiff, maxDiffLines } from './line-diff.ts';
  * their Go names in struct order.
  */
 export function internalForm(value: unknown, schema: StructSchema): Json {
-  return show(value as Json | undefined, schema, { left: Number.POSITIVE_INFINITY });
+  return show(value as Json | undefined, schema, { remaining: Number.POSITIVE_INFINITY });
 }
 
 /** How many more values may be printed; each takes a line at least. */
 interface Room {
-  left: number;
+  remaining: number;
 }
 
 /** A text has more lines than are compared. */
@@ -34,7 +34,7 @@ export function internalDiff(before: unknown, after: unknown, schema: StructSche
 
 const internalText = (value: unknown, schema: StructSchema): string =>
   JSON.stringify(
-    show(value as Json | undefined, schema, { left: maxDiffLines }),
+    show(value as Json | undefined, schema, { remaining: maxDiffLines }),
     (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part),
     1,
   );
@@ -125,7 +125,7 @@ const zeros: { readonly [type: string]: Json } = {
 };
 
 function show(value: Json | undefined, schema: Schema, room: Room): Json {
-  if (--room.left < 0) throw tooLong;
+  if (--room.remaining < 0) throw tooLong;
   const resolved = resolve(schema);
   if (value === undefined || value === null) {
     return resolved.type === 'struct' ? showStruct({}, resolved, room) : (zeros[resolved.type] ?? null);
@@ -151,11 +151,15 @@ function showStruct(value: JsonObject, schema: StructSchema, room: Room): Json {
     }
     const field = schema.fields[name];
     if (field === undefined) continue;
-    const given = value[name];
-    const shown =
-      field.nullable === true && (given === undefined || given === null) ? null : show(given, field.schema, room);
+    const fieldValue = value[name];
+    const printedValue =
+      field.nullable === true && (fieldValue === undefined || fieldValue === null)
+        ? null
+        : show(fieldValue, field.schema, room);
     out[renamed?.[name] ?? names[name] ?? name.charAt(0).toUpperCase() + name.slice(1)] =
-      name === 'securityContext' && schema.name === 'core/v1.PodSpec' ? withHostFields(value, shown) : shown;
+      name === 'securityContext' && schema.name === 'core/v1.PodSpec'
+        ? withHostFields(value, printedValue)
+        : printedValue;
   }
   return out;
 }

@@ -50,9 +50,9 @@ function range(from: number, to: number): string {
 function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   lines.forEach((line, i) => {
-    const known = places.get(line);
-    if (known === undefined) places.set(line, [i]);
-    else known.push(i);
+    const positions = places.get(line);
+    if (positions === undefined) places.set(line, [i]);
+    else positions.push(i);
   });
   if (lines.length < 200) return places;
   const most = Math.floor(lines.length / 100) + 1;
@@ -62,26 +62,26 @@ function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number
 
 /** How many more comparisons may be made. */
 interface Budget {
-  left: number;
+  remaining: number;
 }
 
 /** The longest common runs of lines in order; the last block is empty. */
 function matches(a: readonly string[], b: readonly string[]): Block[] {
   const places = placesOf(b);
-  const budget = { left: maxComparisons };
-  const found: Block[] = [];
+  const budget = { remaining: maxComparisons };
+  const blocks: Block[] = [];
   const open: [number, number, number, number][] = [[0, a.length, 0, b.length]];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     const [a1, a2, b1, b2] = part;
     const block = longest(a, b, places, part, budget);
     if (block.size === 0) continue;
-    found.push(block);
+    blocks.push(block);
     if (a1 < block.a && b1 < block.b) open.push([a1, block.a, b1, block.b]);
     if (block.a + block.size < a2 && block.b + block.size < b2)
       open.push([block.a + block.size, a2, block.b + block.size, b2]);
   }
-  found.sort((x, y) => x.a - y.a);
-  return [...found, { a: a.length, b: b.length, size: 0 }];
+  blocks.sort((x, y) => x.a - y.a);
+  return [...blocks, { a: a.length, b: b.length, size: 0 }];
 }
 
 function longest(
@@ -94,11 +94,11 @@ function longest(
   let best: Block = { a: a1, b: b1, size: 0 };
   let ending = new Map<number, number>();
   for (let i = a1; i < a2; i++) {
-    if (--budget.left < 0) break;
+    if (--budget.remaining < 0) break;
     const next = new Map<number, number>();
     for (const j of places.get(a[i] as string) ?? []) {
       if (j < b1) continue;
-      if (j >= b2 || --budget.left < 0) break;
+      if (j >= b2 || --budget.remaining < 0) break;
       const size = (ending.get(j - 1) ?? 0) + 1;
       next.set(j, size);
       if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size };
@@ -148,11 +148,11 @@ function hunksOf(steps: readonly Step[]): Step[][] {
     const last = i === steps.length - 1;
     if (change) hunk.push([true, a1, a2, b1, b2]);
     else if (first) {
-      const kept = Math.min(size, CONTEXT);
-      hunk.push([false, a2 - kept, a2, b2 - kept, b2]);
+      const retained = Math.min(size, CONTEXT);
+      hunk.push([false, a2 - retained, a2, b2 - retained, b2]);
     } else if (last || size > 2 * CONTEXT) {
-      const kept = Math.min(size, CONTEXT);
-      hunk.push([false, a1, a1 + kept, b1, b1 + kept]);
+      const retained = Math.min(size, CONTEXT);
+      hunk.push([false, a1, a1 + retained, b1, b1 + retained]);
       if (last) return;
       hunks.push(hunk);
       hunk = [[false, a2 - CONTEXT, a2, b2 - CONTEXT, b2]];

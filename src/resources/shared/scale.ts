@@ -48,10 +48,10 @@ export function scale(
         object['spec'] = { ...spec, replicas: jsonCopy(at(view, ...replicas) ?? 0) };
       },
       validate: (view) => {
-        const found = validateObjectMeta(view.metadata, { namespaced: true, finalizerNames: [] });
-        const wanted = at(view, ...replicas) ?? 0;
-        if (typeof wanted !== 'number' || wanted >= 0) return found;
-        return [...found, fieldError.invalid('spec.replicas', wanted, 'must be greater than or equal to 0')];
+        const errors = validateObjectMeta(view.metadata, { namespaced: true, finalizerNames: [] });
+        const desired = at(view, ...replicas) ?? 0;
+        if (typeof desired !== 'number' || desired >= 0) return errors;
+        return [...errors, fieldError.invalid('spec.replicas', desired, 'must be greater than or equal to 0')];
       },
     },
   };

@@ -34,31 +34,31 @@ function validateUrl(text: string, path: string): FieldError[] {
   const at = host.lastIndexOf('@');
   const user = at < 0 ? undefined : host.slice(0, at);
   const server = host.slice(at + 1);
-  const fault = faultOf(text, server, scheme === '' || place.startsWith('/') ? place : '');
-  if (fault !== undefined) {
-    return [fieldError.required(path, `url must be a valid URL: parse ${JSON.stringify(text)}: ${fault}${form}`)];
+  const problem = problemOf(text, server, scheme === '' || place.startsWith('/') ? place : '');
+  if (problem !== undefined) {
+    return [fieldError.required(path, `url must be a valid URL: parse ${JSON.stringify(text)}: ${problem}${form}`)];
   }
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (scheme.toLowerCase() !== 'https') {
-    found.push(fieldError.invalid(path, scheme.toLowerCase(), `'https' is the only allowed URL scheme${form}`));
+    errors.push(fieldError.invalid(path, scheme.toLowerCase(), `'https' is the only allowed URL scheme${form}`));
   }
-  if (server === '') found.push(fieldError.invalid(path, server, `host must be specified${form}`));
+  if (server === '') errors.push(fieldError.invalid(path, server, `host must be specified${form}`));
   if (user !== undefined) {
     // Passwords are not shown in errors.
-    const shown = user.replace(/:.*$/s, ':***');
-    found.push(fieldError.invalid(path, shown, 'user information is not permitted in the URL'));
+    const maskedUser = user.replace(/:.*$/s, ':***');
+    errors.push(fieldError.invalid(path, maskedUser, 'user information is not permitted in the URL'));
   }
   if (fragment.length > 1) {
-    found.push(fieldError.invalid(path, fragment.slice(1), 'fragments are not permitted in the URL'));
+    errors.push(fieldError.invalid(path, fragment.slice(1), 'fragments are not permitted in the URL'));
   }
   if (query.length > 1) {
-    found.push(fieldError.invalid(path, query.slice(1), 'query parameters are not permitted in the URL'));
+    errors.push(fieldError.invalid(path, query.slice(1), 'query parameters are not permitted in the URL'));
   }
-  return found;
+  return errors;
 }
 
 /** The reason why a text is not a URL, in the words of Go's `net/url`. */
-function faultOf(text: string, server: string, path: string): string | undefined {
+function problemOf(text: string, server: string, path: string): string | undefined {
   if (/[^ -~\x80-\uffff]/.test(text)) return 'net/url: invalid control character in URL';
   if (text.startsWith(':')) return 'missing protocol scheme';
   if (server.startsWith('[') && !server.includes(']')) return "missing ']' in host";
@@ -75,24 +75,24 @@ function validateService(
   { namespace = '', name = '', path: target = '', port = 0 }: Service,
   path: string,
 ): FieldError[] {
-  const found: FieldError[] = [];
-  if (name === '') found.push(fieldError.required(`${path}.name`));
-  if (namespace === '') found.push(fieldError.required(`${path}.namespace`));
-  const faults = portNumber(port);
-  if (faults.length > 0) {
-    found.push(fieldError.invalid(`${path}.port`, port, `port is not valid: ${faults.join(', ')}`));
+  const errors: FieldError[] = [];
+  if (name === '') errors.push(fieldError.required(`${path}.name`));
+  if (namespace === '') errors.push(fieldError.required(`${path}.namespace`));
+  const problems = portNumber(port);
+  if (problems.length > 0) {
+    errors.push(fieldError.invalid(`${path}.port`, port, `port is not valid: ${problems.join(', ')}`));
   }
-  return [...found, ...validatePath(target, `${path}.path`)];
+  return [...errors, ...validatePath(target, `${path}.path`)];
 }
 
 function validatePath(path: string, field: string): FieldError[] {
   if (path === '' || path === '/') return [];
   if (path === '//') return [fieldError.invalid(field, path, 'segment[0] may not be empty')];
-  const found = path.startsWith('/') ? [] : [fieldError.invalid(field, path, "must start with a '/'")];
+  const errors = path.startsWith('/') ? [] : [fieldError.invalid(field, path, "must start with a '/'")];
   const segments = path.slice(1).replace(/\/$/, '').split('/');
   const ofSegments = errorsOfEach(segments, (segment, i) => {
-    const faults = segment === '' ? [' may not be empty'] : dns1123Subdomain(segment).map((why) => `: ${why}`);
-    return faults.map((why) => fieldError.invalid(field, path, `segment[${i}]${why}`));
+    const problems = segment === '' ? [' may not be empty'] : dns1123Subdomain(segment).map((why) => `: ${why}`);
+    return problems.map((why) => fieldError.invalid(field, path, `segment[${i}]${why}`));
   });
-  return [...found, ...ofSegments];
+  return [...errors, ...ofSegments];
 }

@@ -64,7 +64,7 @@ function validateSpec({
   nodeAllocatableUpdatePeriodSeconds: period,
 }: CSIDriverSpec): FieldError[] {
   const seen = new Set<string>();
-  const found = eachOf(tokenRequests, 'spec.tokenRequests', ({ audience = '', expirationSeconds: seconds }, path) => {
+  const errors = eachOf(tokenRequests, 'spec.tokenRequests', ({ audience = '', expirationSeconds: seconds }, path) => {
     if (seen.has(audience)) return [fieldError.duplicate(`${path}.audience`, audience)];
     seen.add(audience);
     const at = `${path}.expirationSeconds`;
@@ -76,8 +76,8 @@ function validateSpec({
     return [fieldError.invalid(at, seconds, 'may not specify a duration larger than 2^32 seconds')];
   });
   const odd = modes.filter((mode) => !lifecycles.includes(mode));
-  found.push(...odd.map((mode) => fieldError.notSupported('spec.volumeLifecycleModes', mode, lifecycles)));
-  if (period === undefined || period >= MIN_PERIOD_SECONDS) return found;
+  errors.push(...odd.map((mode) => fieldError.notSupported('spec.volumeLifecycleModes', mode, lifecycles)));
+  if (period === undefined || period >= MIN_PERIOD_SECONDS) return errors;
   const why = `must be greater than or equal to ${MIN_PERIOD_SECONDS} seconds`;
-  return [...found, fieldError.invalid('spec.nodeAllocatableUpdatePeriodSeconds', period, why)];
+  return [...errors, fieldError.invalid('spec.nodeAllocatableUpdatePeriodSeconds', period, why)];
 }

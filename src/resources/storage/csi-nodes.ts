@@ -43,16 +43,16 @@ function validateDriver(
   { name = '', nodeID = '', topologyKeys }: Infer<typeof CSINodeDriver>,
   path: string,
 ): FieldError[] {
-  const found = name === '' ? [] : validateDriverName(name, `${path}.name`);
+  const errors = name === '' ? [] : validateDriverName(name, `${path}.name`);
   if (Buffer.byteLength(nodeID) > MAX_NODE_ID) {
-    found.push(fieldError.invalid(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));
+    errors.push(fieldError.invalid(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));
   }
   const seen = new Set<string>();
   for (const key of topologyKeys ?? []) {
-    if (key === '') found.push(fieldError.required(path));
-    if (seen.has(key)) found.push(fieldError.duplicate(path, key));
+    if (key === '') errors.push(fieldError.required(path));
+    if (seen.has(key)) errors.push(fieldError.duplicate(path, key));
     seen.add(key);
-    found.push(...byRule(path, key, qualifiedName));
+    errors.push(...byRule(path, key, qualifiedName));
   }
-  return found;
+  return errors;
 }

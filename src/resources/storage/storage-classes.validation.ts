@@ -25,11 +25,11 @@ export function validateParameters(parameters: { readonly [key: string]: string 
   const path = 'parameters';
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [fieldError.tooLong(path, MAX_PARAMETERS)];
-  const found = entries
+  const errors = entries
     .filter(([key]) => key === '')
     .map(() => fieldError.invalid(path, '', 'field can not be empty.'));
   const size = entries.reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
-  return size > MAX_PARAMETER_BYTES ? [...found, fieldError.tooLong(path, MAX_PARAMETER_BYTES)] : found;
+  return size > MAX_PARAMETER_BYTES ? [...errors, fieldError.tooLong(path, MAX_PARAMETER_BYTES)] : errors;
 }
 
 /** Validates `allowedTopologies`: terms must be unique and not empty. */
@@ -38,7 +38,7 @@ function validateTopologies(terms: readonly Term[] | undefined, path: string): F
   const seen = new Set(['[]']);
   return eachOf(terms, path, ({ matchLabelExpressions: expressions = [] }, at) => {
     const list = `${at}.matchLabelExpressions`;
-    const found = [
+    const errors = [
       ...unique(expressions, list, ({ key = '' }) => key, '.key'),
       ...eachOf(expressions, list, ({ key = '', values }, place) => [
         ...unique(values, `${place}.values`, (value) => value),
@@ -48,8 +48,8 @@ function validateTopologies(terms: readonly Term[] | undefined, path: string): F
     const identity = JSON.stringify(
       expressions.map(({ key = '', values }) => [key, ...new Set([...(values ?? [])].sort())].join('\n')).sort(),
     );
-    if (seen.has(identity)) found.push(fieldError.duplicate(list, ''));
+    if (seen.has(identity)) errors.push(fieldError.duplicate(list, ''));
     seen.add(identity);
-    return found;
+    return errors;
   });
 }

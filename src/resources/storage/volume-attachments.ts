@@ -36,36 +36,36 @@ export const volumeAttachments = resource({
 
 function validateSpec({ attacher = '', source = {}, nodeName = '' }: VolumeAttachmentSpec, names: Names): FieldError[] {
   const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source;
-  const found = attacher === '' ? [] : validateDriverName(attacher, 'spec.attacher');
+  const errors = attacher === '' ? [] : validateDriverName(attacher, 'spec.attacher');
   const at = 'spec.source';
   const why = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
-  if (volume === undefined && inline === undefined) found.push(fieldError.required(at, why));
-  else if (volume !== undefined && inline !== undefined) found.push(fieldError.forbidden(at, why));
+  if (volume === undefined && inline === undefined) errors.push(fieldError.required(at, why));
+  else if (volume !== undefined && inline !== undefined) errors.push(fieldError.forbidden(at, why));
   else if (volume === '') {
-    found.push(fieldError.required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName'));
+    errors.push(fieldError.required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName'));
   }
-  if (volume !== undefined) found.push(...byRule(`${at}.persistentVolumeName`, volume, dns1123Subdomain));
-  else if (inline !== undefined) found.push(...validateInlineVolume(inline, `${at}.inlineVolumeSpec`, names));
-  return [...found, ...byRule('spec.nodeName', nodeName, dns1123Subdomain)];
+  if (volume !== undefined) errors.push(...byRule(`${at}.persistentVolumeName`, volume, dns1123Subdomain));
+  else if (inline !== undefined) errors.push(...validateInlineVolume(inline, `${at}.inlineVolumeSpec`, names));
+  return [...errors, ...byRule('spec.nodeName', nodeName, dns1123Subdomain)];
 }
 
 const MAX_METADATA_BYTES = 256 * 1024;
 const MAX_MESSAGE_BYTES = 1024;
 
 function validateStatus({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const size = Object.entries(attachmentMetadata).reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
-  if (size > MAX_METADATA_BYTES) found.push(fieldError.tooLong('status.attachmentMetadata', MAX_METADATA_BYTES));
+  if (size > MAX_METADATA_BYTES) errors.push(fieldError.tooLong('status.attachmentMetadata', MAX_METADATA_BYTES));
   for (const [field, error] of Object.entries({ attachError, detachError })) {
     const { message = '', errorCode = 0 } = error ?? {};
     // The error shows the limit of metadata, not that of messages.
     if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
-      found.push(fieldError.tooLong(`status.${field}.message`, MAX_METADATA_BYTES));
+      errors.push(fieldError.tooLong(`status.${field}.message`, MAX_METADATA_BYTES));
     }
     if (errorCode < 0) {
       const range = 'must be between 0 and 2147483647, inclusive';
-      found.push(fieldError.invalid(`status.${field}.errorCode`, errorCode, range));
+      errors.push(fieldError.invalid(`status.${field}.errorCode`, errorCode, range));
     }
   }
-  return found;
+  return errors;
 }

@@ -36,13 +36,13 @@ const validateSpec = ({ resource: of = {} }: StorageVersionMigrationSpec): Field
 
 function validateStatus(status: StorageVersionMigrationStatus, old: StorageVersionMigrationStatus): FieldError[] {
   const { resourceVersion = '', conditions = [] } = status;
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (resourceVersion !== '' && !/^[0-9]{1,19}$/.test(resourceVersion)) {
     const why = 'must be a non-negative integer';
-    found.push(fieldError.invalid('status.resourceVersion', resourceVersion, why));
+    errors.push(fieldError.invalid('status.resourceVersion', resourceVersion, why));
   }
   if ((old.resourceVersion ?? '') !== '') {
-    found.push(...unchanged('status.resourceVersion', resourceVersion, old.resourceVersion));
+    errors.push(...unchanged('status.resourceVersion', resourceVersion, old.resourceVersion));
   }
   const has = (type: string, of = status) =>
     (of.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
@@ -54,7 +54,7 @@ function validateStatus(status: StorageVersionMigrationStatus, old: StorageVersi
     [has('Failed', old) && !has('Failed'), 'Failed condition cannot be set to false once it is true'],
   ];
   for (const [isWrong, why] of complaints) {
-    if (isWrong) found.push(fieldError.invalid('status.conditions', conditions ?? null, why));
+    if (isWrong) errors.push(fieldError.invalid('status.conditions', conditions ?? null, why));
   }
-  return found;
+  return errors;
 }

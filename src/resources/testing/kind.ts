@@ -102,14 +102,14 @@ export function fieldErrors(definition: ResourceDefinition, object: ApiObject, o
   const version = versions.find((one) => one.version === storage.version);
   if (version === undefined) return [];
   const all = (validation: () => readonly FieldError[]) => atOnce(allErrors(validation));
-  const found = [
+  const errors = [
     ...validate(object, compile(version.schema, testNames)),
     ...all(() => strategy.validate?.(object, testContext) ?? []),
     ...(old === undefined ? [] : all(() => strategy.validateUpdate?.(object, old, testContext) ?? [])),
   ];
-  const steps = strategy.validateInSteps?.(object, old, testContext, { found, part: 'whole' });
-  if (steps !== undefined) found.push(...atOnce(steps));
-  return sorted(found.map(({ field, reason, message }) => [field, reasons[reason], message]));
+  const steps = strategy.validateInSteps?.(object, old, testContext, { found: errors, part: 'whole' });
+  if (steps !== undefined) errors.push(...atOnce(steps));
+  return sorted(errors.map(({ field, reason, message }) => [field, reasons[reason], message]));
 }
 
 /** The errors of a create. */
@@ -128,8 +128,8 @@ export function onUpdate(
   return fieldErrors(definition, replaced(definition, old, after, subresource), old);
 }
 
-export const sorted = (found: readonly ReportedError[]): ReportedError[] =>
-  [...found].sort((a, b) => (`${a[0]} ${a[2]}` < `${b[0]} ${b[2]}` ? -1 : 1));
+export const sorted = (errors: readonly ReportedError[]): ReportedError[] =>
+  [...errors].sort((a, b) => (`${a[0]} ${a[2]}` < `${b[0]} ${b[2]}` ? -1 : 1));
 
 /** The warnings of a create. */
 export function warningsOf(definition: ResourceDefinition, fragment: JsonObject): string[] {
@@ -141,7 +141,7 @@ export function warningsOf(definition: ResourceDefinition, fragment: JsonObject)
 /** The cells of an object by column; the time is that of {@link testContext}. */
 export function cellsOf(definition: ResourceDefinition, fragment: Fragment): { [column: string]: Json } {
   const object = decode(definition, fragment);
-  const shown = (cell: Json | AgeCell) =>
+  const displayed = (cell: Json | AgeCell) =>
     cell instanceof AgeCell ? cell.before + AgeCell.age(cell.time, testContext.now) + cell.after : cell;
-  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, shown(cell(object, testContext))]));
+  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, displayed(cell(object, testContext))]));
 }

@@ -18,7 +18,7 @@ export const invalid = (value: unknown, why: string): string => `Invalid value: 
 export const required = (why: string): string => `Required value: ${why}`;
 export const forbidden = (why: string): string => `Forbidden: ${why}`;
 export const duplicate = (value: unknown): string => `Duplicate value: ${JSON.stringify(value)}`;
-export const unsupported = (value: unknown, ...known: string[]): string =>
-  `Unsupported value: ${JSON.stringify(value)}: supported values: ${known.map((one) => `"${one}"`).join(', ')}`;
+export const unsupported = (value: unknown, ...supported: string[]): string =>
+  `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((one) => `"${one}"`).join(', ')}`;
 export const missing = 'Required value';
 export const immutable = (value: unknown): string => invalid(value, 'field is immutable');

@@ -29,28 +29,28 @@ export const ports = ['30000', '30001', '30002', '30003'];
 
 /** A cluster with these families, in which services allocate cluster IPs and node ports. */
 export function cluster(...families: ('IPv4' | 'IPv6')[]) {
-  const made = new Map([
+  const poolsByName = new Map([
     ...families.map((family) => [family, poolOf(family === 'IPv4' ? v4 : v6)] as const),
     ['nodePorts', poolOf(ports)] as const,
   ]);
-  const pools = new Map([...made].map(([name, { pool }]) => [name, pool]));
+  const pools = new Map([...poolsByName].map(([name, { pool }]) => [name, pool]));
   const claim = async (object: ApiObject | undefined, old?: ApiObject) => {
-    const found = (await services.strategy.allocate?.(object, old, pools)) ?? [];
-    return found.map(({ field, message }) => `${field}: ${message}`);
+    const errors = (await services.strategy.allocate?.(object, old, pools)) ?? [];
+    return errors.map(({ field, message }) => `${field}: ${message}`);
   };
   return {
-    used: () => Object.fromEntries([...made].map(([name, { used }]) => [name, [...used].sort()])),
+    used: () => Object.fromEntries([...poolsByName].map(([name, { used }]) => [name, [...used].sort()])),
     /** The spec of a created service, or its errors. */
     create: async (spec: JsonObject) => {
       const object = created(services, { spec: withPorts(spec) });
-      const found = await claim(object);
-      return { object, spec: object['spec'] as JsonObject, found };
+      const errors = await claim(object);
+      return { object, spec: object['spec'] as JsonObject, errors };
     },
     /** The spec of an updated service, or its errors. */
     update: async (old: ApiObject, spec: JsonObject) => {
       const object = replaced(services, old, { spec: withPorts(spec) });
-      const found = await claim(object, old);
-      return { object, spec: object['spec'] as JsonObject, found };
+      const errors = await claim(object, old);
+      return { object, spec: object['spec'] as JsonObject, errors };
     },
     remove: (old: ApiObject) => claim(undefined, old),
   };

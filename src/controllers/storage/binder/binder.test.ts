@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../../testing/cluster.ts';
 import { claimProtectionController } from '../claim-protection.ts';
 import type { Claim } from '../pod-claims.ts';
@@ -11,7 +11,7 @@ import type { PersistentVolume } from './matching.ts';
 let cluster: TestCluster;
 beforeEach(async () => {
   cluster = await testCluster([volumeBinderController, claimProtectionController, volumeProtectionController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
 });
 afterEach(async () => {
   expect(cluster.logged).toEqual([]);
@@ -25,16 +25,18 @@ const completed = 'pv.kubernetes.io/bind-completed';
 const resources = (storage: string) => ({ requests: { storage } });
 
 const addVolume = (name: string, spec: VolumeSpec = {}, metadata: PersistentVolume['metadata'] = {}) =>
-  cluster.client.create(kinds.persistentVolumes, {
+  cluster.client.kind(kinds.persistentVolumes).create({
     metadata: { ...metadata, name },
     spec: {
-      ...{ capacity: { storage: '5Gi' }, accessModes: ['ReadWriteOnce'], storageClassName: 'class' },
+      capacity: { storage: '5Gi' },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'class',
       ...(spec.nfs || spec.csi ? {} : { hostPath: { path: '/data' } }),
       ...spec,
     },
   });
 const addClaim = (name: string, spec: ClaimSpec = {}, metadata: Claim['metadata'] = {}) =>
-  cluster.client.create(kinds.persistentVolumeClaims, {
+  cluster.client.kind(kinds.persistentVolumeClaims).create({
     metadata: { namespace: 'default', ...metadata, name },
     spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'class', resources: resources('1Gi'), ...spec },
   });
@@ -45,38 +47,38 @@ const addClass = (
   const { provisioner = 'example.com/disks', volumeBindingMode = 'Immediate', isDefault = false } = more;
   const annotations = isDefault ? { 'storageclass.kubernetes.io/is-default-class': 'true' } : {};
   const metadata = { name, annotations };
-  return cluster.client.create(kinds.storageClasses, { metadata, provisioner, volumeBindingMode });
+  return cluster.client.kind(kinds.storageClasses).create({ metadata, provisioner, volumeBindingMode });
 };
-const claim = (name: string) => cluster.client.get(kinds.persistentVolumeClaims, 'default', name);
-const volume = (name: string) => cluster.client.get(kinds.persistentVolumes, '', name);
+const claim = (name: string) => cluster.client.kind(kinds.persistentVolumeClaims).get({ namespace: 'default', name });
+const volume = (name: string) => cluster.client.kind(kinds.persistentVolumes).get({ name });
 const deleteClaim = (name: string) =>
-  cluster.client.delete(kinds.persistentVolumeClaims, { metadata: { namespace: 'default', name } });
-const patchClaim = (name: string, patch: Json) =>
-  cluster.client.patch(kinds.persistentVolumeClaims, { metadata: { namespace: 'default', name } }, 'merge', patch);
-const patchVolume = (name: string, patch: Json) =>
-  cluster.client.patch(kinds.persistentVolumes, { metadata: { name } }, 'merge', patch);
+  cluster.client.kind(kinds.persistentVolumeClaims).delete({ namespace: 'default', name });
+const patchClaim = (name: string, patch: object) =>
+  cluster.client.kind(kinds.persistentVolumeClaims).patch({ namespace: 'default', name }, 'merge', patch);
+const patchVolume = (name: string, patch: object) =>
+  cluster.client.kind(kinds.persistentVolumes).patch({ name }, 'merge', patch);
 const phases = async () => {
   await cluster.settle();
   const state = ({ metadata, status }: Claim | PersistentVolume) => [metadata.name ?? '', status?.phase ?? ''] as const;
   return Object.fromEntries([
-    ...(await cluster.client.list(kinds.persistentVolumes, '')).map(state),
-    ...(await cluster.client.list(kinds.persistentVolumeClaims, '')).map(state),
+    ...(await cluster.client.kind(kinds.persistentVolumes).list()).items.map(state),
+    ...(await cluster.client.kind(kinds.persistentVolumeClaims).list()).items.map(state),
   ]);
 };
 const recorded = async () => {
   await cluster.settle();
-  const events = await cluster.client.list(kinds.events, '');
+  const events = (await cluster.client.kind(kinds.events).list()).items;
   return events.map(({ involvedObject, type, reason, message }) => [involvedObject?.name, type, reason, message]);
 };
 const setPodStatus = (name: string, status: Json) =>
-  cluster.client.patch(kinds.pods, { metadata: { namespace: 'default', name } }, 'merge', { status }, 'status');
+  cluster.client.kind(kinds.pods).subresource('status').patch({ namespace: 'default', name }, 'merge', { status });
 async function addPod(name: string, claimName: string) {
   const spec = {
     automountServiceAccountToken: false,
     containers: [{ name: 'c', image: 'example.com/app:1' }],
     volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }],
   };
-  await cluster.client.create(kinds.pods, { metadata: { namespace: 'default', name }, spec });
+  await cluster.client.kind(kinds.pods).create({ metadata: { namespace: 'default', name }, spec });
 }
 
 describe('persistentvolume-binder-controller: binding', () => {
@@ -94,7 +96,11 @@ describe('persistentvolume-binder-controller: binding', () => {
     const { spec, metadata: ofVolume } = await volume('disk');
     expect(ofVolume.annotations).toEqual({ [bound]: 'yes' });
     expect(spec?.claimRef).toEqual({
-      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      namespace,
+      name,
+      uid,
       resourceVersion: metadata.resourceVersion,
     });
     expect(await recorded()).toEqual([]);
@@ -201,13 +207,16 @@ describe('persistentvolume-binder-controller: binding', () => {
     ['of another class', { storageClassName: 'other' }, {}, 'storageClassName does not match'],
     ['of another volume mode', { volumeMode: 'Block' }, {}, 'incompatible volumeMode'],
     ['without an access mode', { accessModes: ['ReadOnlyMany'] }, {}, 'incompatible accessMode'],
-  ])('does not bind a claim to the volume that it names if it is %s, and says why', async (_, spec, wanted, reason) => {
-    await addVolume('disk', spec);
-    await addClaim('data', { volumeName: 'disk', ...wanted });
-    expect(await phases()).toEqual({ disk: 'Available', data: 'Pending' });
-    const message = `Cannot bind to requested volume "disk": ${reason}`;
-    expect(await recorded()).toEqual([['data', 'Warning', 'VolumeMismatch', message]]);
-  });
+  ])(
+    'does not bind a claim to the volume that it names if it is %s, and says why',
+    async (_, spec, expected, reason) => {
+      await addVolume('disk', spec);
+      await addClaim('data', { volumeName: 'disk', ...expected });
+      expect(await phases()).toEqual({ disk: 'Available', data: 'Pending' });
+      const message = `Cannot bind to requested volume "disk": ${reason}`;
+      expect(await recorded()).toEqual([['data', 'Warning', 'VolumeMismatch', message]]);
+    },
+  );
 
   it('waits for the volume that a claim names, and says when it is that of another claim', async () => {
     await addClaim('late', { volumeName: 'disk' });
@@ -243,7 +252,7 @@ describe('persistentvolume-binder-controller: claims without a volume', () => {
     const message = 'no persistent volumes available for this claim and no storage class is set';
     expect(await recorded()).toEqual([['data', 'Normal', 'FailedBinding', message]]);
     await cluster.advance(30_000);
-    const [event] = await cluster.client.list(kinds.events, 'default');
+    const [event] = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
     expect(event).toMatchObject({ count: 3, source: { component: 'persistentvolume-controller' } });
   });
 
@@ -302,7 +311,7 @@ describe('persistentvolume-binder-controller: claims without a volume', () => {
   });
 
   it('gives claims without a class the default class when there is one', async () => {
-    await cluster.client.create(kinds.persistentVolumeClaims, {
+    await cluster.client.kind(kinds.persistentVolumeClaims).create({
       metadata: { namespace: 'default', name: 'data' },
       spec: { accessModes: ['ReadWriteOnce'], resources: resources('1Gi') },
     });
@@ -326,7 +335,7 @@ describe('persistentvolume-binder-controller: what is lost and released', () => 
 
   it('keeps a bound volume that is being deleted until its claim is gone', async () => {
     await boundPair();
-    await cluster.client.delete(kinds.persistentVolumes, { metadata: { name: 'disk' } });
+    await cluster.client.kind(kinds.persistentVolumes).delete({ name: 'disk' });
     expect(await phases()).toEqual({ disk: 'Bound', data: 'Bound' });
     await deleteClaim('data');
     expect(await phases()).toEqual({});
@@ -334,7 +343,7 @@ describe('persistentvolume-binder-controller: what is lost and released', () => 
 
   it('says when a claim has lost its volume, and takes back its capacity', async () => {
     await boundPair();
-    await cluster.client.delete(kinds.persistentVolumes, { metadata: { name: 'disk' } });
+    await cluster.client.kind(kinds.persistentVolumes).delete({ name: 'disk' });
     await patchVolume('disk', { metadata: { finalizers: null } });
     expect(await phases()).toEqual({ data: 'Lost' });
     expect((await claim('data')).status).toEqual({ phase: 'Lost' });
@@ -417,7 +426,7 @@ describe('persistentvolume-binder-controller: what is lost and released', () => 
   it.each([
     ['the controller', { [bound]: 'yes' }, undefined],
     ['its author', undefined, { namespace: 'default', name: 'data' }],
-  ])('frees a volume that %s bound to a claim with another volume', async (_, annotations, left) => {
+  ])('frees a volume that %s bound to a claim with another volume', async (_, annotations, remainingClaim) => {
     await boundPair();
     const { uid = '' } = (await claim('data')).metadata;
     await addVolume(
@@ -427,7 +436,7 @@ describe('persistentvolume-binder-controller: what is lost and released', () => 
     );
     expect(await phases()).toEqual({ disk: 'Bound', data: 'Bound', spare: 'Available' });
     const { metadata, spec } = await volume('spare');
-    expect(spec?.claimRef).toEqual(left);
+    expect(spec?.claimRef).toEqual(remainingClaim);
     expect(metadata.annotations).toBeUndefined();
   });
 });

@@ -1,11 +1,10 @@
 /** The writes that bind claims and volumes to each other. */
-import type { EventRecorder, Index, Informer } from '../../../client/index.ts';
+import type { Client, EventRecorder, Index, Informer } from '../../../client/index.ts';
 import { annotationOf, type Json, jsonEqual, type Names } from '../../../meta/index.ts';
 import type { StorageClass as ClassSchema } from '../../../types/storage-v1.ts';
-import type { Named } from '../../kind.ts';
-import { kinds } from '../../kinds.ts';
-import type { ObjectClient } from '../../object-client.ts';
-import type { Pod } from '../../pods.ts';
+import type { Named } from '../../shared/kind.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import type { Claim } from '../pod-claims.ts';
 import { isBoundTo, type PersistentVolume } from './matching.ts';
 
@@ -13,7 +12,7 @@ export type StorageClass = ClassSchema & Named;
 
 /** What the binder works with. */
 export interface Binder {
-  readonly client: ObjectClient;
+  readonly client: Client;
   readonly events: EventRecorder;
   readonly names: Names;
   readonly claims: Informer<Claim>;
@@ -67,7 +66,10 @@ export async function setClaimPhase(
     if (attributes) status.currentVolumeAttributesClassName = attributes;
   }
   if (jsonEqual(status as Json, (claim.status ?? {}) as Json)) return claim;
-  return client.update(kinds.persistentVolumeClaims, { ...claim, status }, 'status');
+  return client
+    .kind(kinds.persistentVolumeClaims)
+    .subresource('status')
+    .update({ ...claim, status });
 }
 
 export async function setVolumePhase(
@@ -79,7 +81,10 @@ export async function setVolumePhase(
   if (volume.status?.phase === phase) return volume;
   const { message: _, ...rest } = volume.status ?? {};
   const status = { ...rest, phase, ...(message === '' ? {} : { message }) };
-  return client.update(kinds.persistentVolumes, { ...volume, status }, 'status');
+  return client
+    .kind(kinds.persistentVolumes)
+    .subresource('status')
+    .update({ ...volume, status });
 }
 
 /** Binds both to each other, the volume first. What is bound already stays as it is. */
@@ -97,7 +102,7 @@ async function bindVolume({ client, names }: Binder, volume: PersistentVolume, c
   if (refers && !marks) return volume;
   const reference = { kind: 'PersistentVolumeClaim', namespace, name, uid, apiVersion: 'v1', resourceVersion };
   const bound = { ...volume, spec: { ...volume.spec, claimRef: refers ? claimRef : reference } };
-  return client.update(kinds.persistentVolumes, marks ? annotated(bound, { [boundByController]: 'yes' }) : bound);
+  return client.kind(kinds.persistentVolumes).update(marks ? annotated(bound, { [boundByController]: 'yes' }) : bound);
 }
 
 async function bindClaim({ client, names }: Binder, claim: Claim, { metadata }: PersistentVolume): Promise<Claim> {
@@ -109,10 +114,9 @@ async function bindClaim({ client, names }: Binder, claim: Claim, { metadata }: 
   );
   if (refers && missing.length === 0) return claim;
   const bound = { ...claim, spec: { ...claim.spec, volumeName } };
-  return client.update(
-    kinds.persistentVolumeClaims,
-    annotated(bound, Object.fromEntries(missing.map((key) => [key, 'yes']))),
-  );
+  return client
+    .kind(kinds.persistentVolumeClaims)
+    .update(annotated(bound, Object.fromEntries(missing.map((key) => [key, 'yes']))));
 }
 
 /** Makes the volume available: one that its author has reserved for a claim stays so. */
@@ -125,5 +129,5 @@ export async function unbind(binder: Binder, volume: PersistentVolume): Promise<
     annotationOf(volume, boundByController) === undefined
       ? { ...volume, spec: { ...spec, claimRef: reserved } }
       : annotated({ ...volume, spec }, { [boundByController]: undefined });
-  await setVolumePhase(binder, await client.update(kinds.persistentVolumes, freed), 'Available');
+  await setVolumePhase(binder, await client.kind(kinds.persistentVolumes).update(freed), 'Available');
 }

@@ -1,9 +1,9 @@
-/** Claims are bound to volumes, or told why they are not. */
+/** Binds claims to volumes, or records why that is impossible. */
+import { classAnnotation, storageClassOf } from '../../../rules/index.ts';
 import { keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
-import { classAnnotation, storageClassOf } from '../../../rules/index.ts';
-import { kinds } from '../../kinds.ts';
-import { createdAt } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { createdAt } from '../../shared/pods.ts';
 import { type Claim, hasEnded } from '../pod-claims.ts';
 import { annotationsOf, type Binder, bind, type StorageClass, setClaimPhase } from './binder.ts';
 import { bestVolume, isBoundTo, mismatchOf } from './matching.ts';
@@ -27,7 +27,7 @@ async function syncUnbound(binder: Binder, claim: Claim): Promise<void> {
   if (volume !== undefined) return bind(binder, volume, claim);
   const storageClassName = hasClass(binder, claim) ? undefined : defaultClass(binder)?.metadata.name;
   if (storageClassName !== undefined) {
-    await client.update(kinds.persistentVolumeClaims, { ...claim, spec: { ...claim.spec, storageClassName } });
+    await client.kind(kinds.persistentVolumeClaims).update({ ...claim, spec: { ...claim.spec, storageClassName } });
     return;
   }
   if (waits && annotationOf(claim, annotationsOf(names).selectedNode) === undefined) recordWait(binder, claim);

@@ -1,7 +1,7 @@
+import { storageClassOf } from '../../../rules/index.ts';
 import { keyIn, keyOf } from '../../../client/index.ts';
 import { annotationOf } from '../../../meta/index.ts';
-import { storageClassOf } from '../../../rules/index.ts';
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import type { Controller } from '../../types.ts';
 import { byClaim, type Claim } from '../pod-claims.ts';
 import { annotationsOf, type Binder } from './binder.ts';
@@ -24,7 +24,11 @@ export const volumeBinderController: Controller = {
     const claims = informers.of(kinds.persistentVolumeClaims);
     const volumes = informers.of(kinds.persistentVolumes);
     const binder: Binder = {
-      ...{ client, events, names, claims, volumes },
+      client,
+      events,
+      names,
+      claims,
+      volumes,
       classes: informers.of(kinds.storageClasses),
       available: volumes.indexBy('available by class', (volume) =>
         volume.status?.phase === 'Available' ? [storageClassOf(volume, names)] : [],

@@ -2,8 +2,8 @@
 import { compareQuantities, type Names, parseQuantity } from '../../../meta/index.ts';
 import { storageClassOf } from '../../../rules/index.ts';
 import type { PersistentVolume as VolumeSchema } from '../../../types/core-v1.ts';
-import type { Named } from '../../kind.ts';
-import { selectorIn } from '../../selection.ts';
+import type { Named } from '../../shared/kind.ts';
+import { selectorIn } from '../../shared/selection.ts';
 import type { Claim } from '../pod-claims.ts';
 
 export type PersistentVolume = VolumeSchema & Named;

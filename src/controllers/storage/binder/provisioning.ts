@@ -1,7 +1,7 @@
 /** Volumes are provisioned and deleted by external provisioners; the built-in ones of the reference are known by name. */
 import { annotationOf } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
-import { messageOf } from '../../pod-control.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { messageOf } from '../../shared/pod-control.ts';
 import type { Claim } from '../pod-claims.ts';
 import { annotated, annotationsOf, type Binder } from './binder.ts';
 import type { PersistentVolume } from './matching.ts';
@@ -27,9 +27,9 @@ function builtIn({ names }: Binder, provisioner: string): string | undefined {
 export async function provision(binder: Binder, claim: Claim, className: string): Promise<void> {
   const { classes, events, names } = binder;
   const fail = (message: string) => events.record(claim, 'Warning', 'ProvisioningFailed', message);
-  const found = classes.get('', className);
-  if (found === undefined) return fail(`storageclass.storage.${names.domain} "${className}" not found`);
-  const { provisioner = '' } = found;
+  const storageClass = classes.get('', className);
+  if (storageClass === undefined) return fail(`storageclass.storage.${names.domain} "${className}" not found`);
+  const { provisioner = '' } = storageClass;
   const name = builtIn(binder, provisioner);
   const driver = name === undefined ? undefined : successors.get(name);
   if (name === 'nfs') return fail('no provisionable volume plugin matched');
@@ -56,7 +56,7 @@ async function setProvisioner({ client, names }: Binder, claim: Claim, provision
   const { provisioners } = annotationsOf(names);
   if (annotationOf(claim, provisioners.at(-1) ?? '') === provisioner) return;
   const changes = Object.fromEntries(provisioners.map((key) => [key, provisioner]));
-  await client.update(kinds.persistentVolumeClaims, annotated(claim, changes));
+  await client.kind(kinds.persistentVolumeClaims).update(annotated(claim, changes));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Volumes follow their claims: they are available, bound or released, and reclaimed. */
 import { keyIn } from '../../../client/index.ts';
 import { annotationOf, isStatus } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import { type Claim, hasEnded } from '../pod-claims.ts';
 import { annotationsOf, type Binder, setVolumePhase, unbind } from './binder.ts';
 import { type PersistentVolume, sameVolumeMode } from './matching.ts';
@@ -41,10 +41,10 @@ export async function syncVolume(binder: Binder, volume: PersistentVolume): Prom
 /** The claim that the volume is bound to, by its uid; undefined when it is gone, in the store too. */
 async function claimOf({ claims, client }: Binder, volume: PersistentVolume): Promise<Claim | undefined> {
   const { namespace = '', name = '', uid } = volume.spec?.claimRef ?? {};
-  const held = claims.get(namespace, name);
-  if (held?.metadata.uid === uid) return held;
-  if (held === undefined && ['Released', 'Failed'].includes(volume.status?.phase ?? '')) return undefined;
-  const live = await client.find(kinds.persistentVolumeClaims, namespace, name);
+  const cached = claims.get(namespace, name);
+  if (cached?.metadata.uid === uid) return cached;
+  if (cached === undefined && ['Released', 'Failed'].includes(volume.status?.phase ?? '')) return undefined;
+  const live = await client.kind(kinds.persistentVolumeClaims).find({ namespace, name });
   return live?.metadata.uid === uid ? live : undefined;
 }
 
@@ -71,7 +71,9 @@ async function deleteVolume(binder: Binder, volume: PersistentVolume): Promise<v
   if (volume.metadata.deletionTimestamp !== undefined) return;
   try {
     const { uid = '', resourceVersion = '' } = volume.metadata;
-    await binder.client.delete(kinds.persistentVolumes, volume, { preconditions: { uid, resourceVersion } });
+    await binder.client
+      .kind(kinds.persistentVolumes)
+      .delete(volume.metadata, { preconditions: { uid, resourceVersion } });
   } catch (error) {
     if (!isStatus(error, 404)) throw error;
   }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatTime } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import { type TestCluster, testCluster } from '../../testing/cluster.ts';
 import { cronJobController } from './controller.ts';
 
@@ -18,34 +18,42 @@ const jobTemplate = {
 /** Begins at midnight of 1 January 2026, a Thursday. */
 async function start(spec: object = {}) {
   cluster = await testCluster([cronJobController]);
-  const cronJob = await cluster.client.create(kinds.cronJobs, {
+  const cronJob = await cluster.client.kind(kinds.cronJobs).create({
     metadata: { namespace: 'default', name: 'tick' },
     spec: { schedule: '*/5 * * * *', timeZone: 'UTC', jobTemplate, ...spec },
   });
   await cluster.settle();
   return cronJob;
 }
-const status = async () => (await cluster.client.get(kinds.cronJobs, 'default', 'tick')).status;
+const status = async () =>
+  (await cluster.client.kind(kinds.cronJobs).get({ namespace: 'default', name: 'tick' })).status;
 const jobs = async () =>
-  (await cluster.client.list(kinds.jobs, 'default')).sort((a, b) =>
+  (await cluster.client.kind(kinds.jobs).list({ namespace: 'default' })).items.sort((a, b) =>
     (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1,
   );
 const names = async () => (await jobs()).map(({ metadata }) => metadata.name);
 const nameAt = (time: number) => `tick-${(Date.UTC(2026, 0, 1) + time) / minute}`;
 const events = async () =>
-  (await cluster.client.list(kinds.events, 'default')).map(({ type, reason, message }) => [type, reason, message]);
+  (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items.map(({ type, reason, message }) => [
+    type,
+    reason,
+    message,
+  ]);
 const patch = (spec: object) =>
-  cluster.client.patch(kinds.cronJobs, { metadata: { namespace: 'default', name: 'tick' } }, 'merge', {
+  cluster.client.kind(kinds.cronJobs).patch({ namespace: 'default', name: 'tick' }, 'merge', {
     spec,
   } as never);
 const finish = async (name: string, type: 'Complete' | 'Failed') => {
-  const job = await cluster.client.get(kinds.jobs, 'default', name);
+  const job = await cluster.client.kind(kinds.jobs).get({ namespace: 'default', name });
   const time = formatTime(cluster.clock.now());
   const condition = (type: string) => ({ type, status: 'True', lastProbeTime: time, lastTransitionTime: time });
   const why = type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
   const more = type === 'Complete' ? { completionTime: time } : {};
   const status = { startTime: time, conditions: [condition(why), condition(type)], ...more };
-  await cluster.client.update(kinds.jobs, { ...job, status }, 'status');
+  await cluster.client
+    .kind(kinds.jobs)
+    .subresource('status')
+    .update({ ...job, status });
   await cluster.settle();
 };
 
@@ -124,10 +132,10 @@ describe('cronjob-controller', () => {
       ],
     ],
     ['Replace', [2], 1, ['Normal', 'SuccessfulDelete', `Deleted job ${nameAt(step)}`]],
-  ])('a job that still runs: %s', async (concurrencyPolicy, left, active, event) => {
+  ])('a job that still runs: %s', async (concurrencyPolicy, remaining, active, event) => {
     await start({ concurrencyPolicy });
     await cluster.advance(2 * step + minute);
-    expect(await names()).toEqual(left.map((at) => nameAt(at * step)));
+    expect(await names()).toEqual(remaining.map((at) => nameAt(at * step)));
     expect((await status())?.active).toHaveLength(active);
     if (event !== undefined) expect(await events()).toContainEqual(event);
   });
@@ -187,7 +195,7 @@ describe('cronjob-controller', () => {
       cluster.clock.set(cluster.clock.now() + step + minute);
       const { name = '', uid = '' } = cronJob.metadata;
       const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name, uid, controller: true };
-      await cluster.client.create(kinds.jobs, {
+      await cluster.client.kind(kinds.jobs).create({
         metadata: { namespace: 'default', name: nameAt(step), ownerReferences: [owner] },
         spec: jobTemplate.spec,
       });
@@ -202,11 +210,9 @@ describe('cronjob-controller', () => {
   it('forgets active jobs that are gone', async () => {
     await start();
     await cluster.advance(step + minute);
-    await cluster.client.delete(
-      kinds.jobs,
-      { metadata: { namespace: 'default', name: nameAt(step) } },
-      { propagationPolicy: 'Background' },
-    );
+    await cluster.client
+      .kind(kinds.jobs)
+      .delete({ namespace: 'default', name: nameAt(step) }, { propagationPolicy: 'Background' });
     await cluster.settle();
     expect((await status())?.active).toBeUndefined();
     expect(await events()).toContainEqual(['Normal', 'MissingJob', `Active job went missing: ${nameAt(step)}`]);

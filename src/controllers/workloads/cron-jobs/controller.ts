@@ -2,8 +2,8 @@ import { keyOf } from '../../../client/index.ts';
 import { formatTime, jsonEqual, quote } from '../../../meta/index.ts';
 import { isTimeZone, parseSchedule, type Schedule } from '../../../rules/index.ts';
 import type { CronJobStatus } from '../../../types/batch-v1.ts';
-import { kinds } from '../../kinds.ts';
-import { byController, findController } from '../../owners.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { byController, findController } from '../../shared/owners.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
 import { isFinished, isTrue, type Job } from '../jobs/model.ts';
 import { type CronJob, dueTimes, manyMissed, untilNext } from './due.ts';
@@ -76,7 +76,10 @@ async function reconcile(
   }
   if (status.active?.length === 0) delete status.active;
   if (!jsonEqual((cronJob.status ?? {}) as never, status as never)) {
-    await client.update(kinds.cronJobs, { ...cronJob, status }, 'status');
+    await client
+      .kind(kinds.cronJobs)
+      .subresource('status')
+      .update({ ...cronJob, status });
   }
   if (failure !== undefined) throw failure.error;
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
@@ -86,14 +89,14 @@ async function reconcile(
 async function followJobs({ context, cronJob, status }: Pass, jobs: readonly Job[]): Promise<void> {
   const { client, events } = context;
   const { namespace = '', name = '' } = cronJob.metadata;
-  const known = new Set<string | undefined>();
+  const activeUids = new Set<string | undefined>();
   for (const job of jobs) {
     const { uid } = job.metadata;
-    known.add(uid);
+    activeUids.add(uid);
     const isActive = status.active?.some((one) => one.uid === uid) === true;
     if (!isFinished(job)) {
       if (isActive) continue;
-      const live = await client.get(kinds.cronJobs, namespace, name);
+      const live = await client.kind(kinds.cronJobs).get({ namespace, name });
       if (live.status?.active?.some((one) => one.uid === uid) === true) continue;
       const text = `Saw a job that the controller did not create or forgot: ${job.metadata.name}`;
       events.record(cronJob, 'Warning', 'UnexpectedJob', text);
@@ -112,7 +115,7 @@ async function followJobs({ context, cronJob, status }: Pass, jobs: readonly Job
     }
   }
   for (const { uid, name: job = '' } of status.active ?? []) {
-    if (known.has(uid) || (await client.find(kinds.jobs, namespace, job)) !== undefined) continue;
+    if (activeUids.has(uid) || (await client.kind(kinds.jobs).find({ namespace, name: job })) !== undefined) continue;
     events.record(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${job}`);
     status.active = (status.active ?? []).filter((one) => one.uid !== uid);
   }
@@ -131,29 +134,29 @@ async function startJob(pass: Pass): Promise<number | undefined> {
     return undefined;
   }
   const { last: time, missed } = due;
-  const left = () => untilNext({ ...cronJob, status }, schedule, now);
-  if (time === undefined) return left();
+  const untilNextRun = () => untilNext({ ...cronJob, status }, schedule, now);
+  if (time === undefined) return untilNextRun();
   if (missed > manyMissed) {
     const text = 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
     warn('TooManyMissedTimes', text);
   }
   const { startingDeadlineSeconds: deadline, concurrencyPolicy } = cronJob.spec ?? {};
   if (deadline !== undefined && time + deadline * 1000 < now) {
-    const shown = new Date(time).toUTCString().replace('GMT', '+0000');
-    warn('MissSchedule', `Missed scheduled time to start a job: ${shown}`);
-    return left();
+    const formattedTime = new Date(time).toUTCString().replace('GMT', '+0000');
+    warn('MissSchedule', `Missed scheduled time to start a job: ${formattedTime}`);
+    return untilNextRun();
   }
   const name = jobNameAt(cronJob, time);
   const active = status.active ?? [];
-  if (active.some((job) => job.name === name) || status.lastScheduleTime === formatTime(time)) return left();
+  if (active.some((job) => job.name === name) || status.lastScheduleTime === formatTime(time)) return untilNextRun();
   if (concurrencyPolicy === 'Forbid' && active.length > 0) {
     const text = 'Not starting job because prior execution is running and concurrency policy is Forbid';
     events.record(cronJob, 'Normal', 'JobAlreadyActive', text);
-    return left();
+    return untilNextRun();
   }
   if (concurrencyPolicy === 'Replace') await replaceActive(pass);
   await createJob(pass, time);
-  return left();
+  return untilNextRun();
 }
 
 /** The schedule, unless the cron job starts no jobs, or cannot: that is recorded. */
@@ -183,7 +186,7 @@ async function replaceActive(pass: Pass): Promise<void> {
   for (const { name = '' } of status.active ?? []) {
     let job: Job;
     try {
-      job = await context.client.get(kinds.jobs, namespace, name);
+      job = await context.client.kind(kinds.jobs).get({ namespace, name });
     } catch (error) {
       context.events.record(cronJob, 'Warning', 'FailedGet', `Get job: ${error instanceof Error ? error.message : ''}`);
       throw error;

@@ -93,12 +93,12 @@ describe('the times of a schedule', () => {
     }
   });
 
-  it.each<Omit<Case, 'due' | 'title'> & { readonly left: number }>([
-    { schedule: '0 * * * *', now: 30_000, left: 59.5 * minute },
-    { schedule: '0 * * * *', now: 301 * minute, left: 59 * minute },
-    { schedule: '@every 1h', ran: minute, now: 30 * minute, left: 31 * minute },
-    { schedule: '30 10,11,12 * * 1-5', ran: 30 * minute, now: 30 * hour + 30 * minute, left: 66 * hour },
-  ])('the next one of $schedule is in $left ms', ({ left, ...of }) => {
-    expect(untilNext(...caseOf({ ...of, title: '', due: '' }))).toBe(left + 100);
+  it.each<Omit<Case, 'due' | 'title'> & { readonly remaining: number }>([
+    { schedule: '0 * * * *', now: 30_000, remaining: 59.5 * minute },
+    { schedule: '0 * * * *', now: 301 * minute, remaining: 59 * minute },
+    { schedule: '@every 1h', ran: minute, now: 30 * minute, remaining: 31 * minute },
+    { schedule: '30 10,11,12 * * 1-5', ran: 30 * minute, now: 30 * hour + 30 * minute, remaining: 66 * hour },
+  ])('the next one of $schedule is in $remaining ms', ({ remaining, ...of }) => {
+    expect(untilNext(...caseOf({ ...of, title: '', due: '' }))).toBe(remaining + 100);
   });
 });

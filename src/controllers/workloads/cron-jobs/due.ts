@@ -1,7 +1,7 @@
+import { type Schedule } from '../../../rules/index.ts';
 import { parseTime } from '../../../meta/index.ts';
-import type { Schedule } from '../../../rules/index.ts';
 import type { CronJob as CronJobSchema } from '../../../types/batch-v1.ts';
-import type { Named } from '../../kind.ts';
+import type { Named } from '../../shared/kind.ts';
 
 export type CronJob = CronJobSchema & Named;
 
@@ -18,7 +18,7 @@ export interface Due {
 /** More missed times than this are reported. */
 export const manyMissed = 100;
 
-/** Added to the time at which a key is to be reconciled, against clocks that differ (ms). */
+/** Added to the time of the next reconcile to allow for clock skew (ms). */
 const paddingMs = 100;
 
 /**

@@ -1,10 +1,10 @@
 import { formatTime, parseTime, StatusError } from '../../../meta/index.ts';
 import { zoneOffset } from '../../../rules/index.ts';
 import type { CronJobStatus } from '../../../types/batch-v1.ts';
-import { apiVersionOf } from '../../kind.ts';
-import { kinds } from '../../kinds.ts';
-import { controllerOf, controllerReference } from '../../owners.ts';
-import { isTerminatingNamespace, messageOf } from '../../pod-control.ts';
+import { apiVersionOf } from '../../shared/kind.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { controllerOf, controllerReference } from '../../shared/owners.ts';
+import { isTerminatingNamespace, messageOf } from '../../shared/pod-control.ts';
 import type { ControllerContext } from '../../types.ts';
 import { isTrue, type Job } from '../jobs/model.ts';
 import type { CronJob } from './due.ts';
@@ -23,18 +23,18 @@ export interface Pass {
 export const jobNameAt = ({ metadata }: CronJob, time: number): string =>
   `${metadata.name}-${Math.floor(time / 60_000)}`;
 
-/** Creates the job of a time (ms), and adds it to the active ones. One that is there already is added, if it is its own. */
+/** Creates the job of a scheduled time (ms) and adds it to the active ones. Adds an existing job if the cron job controls it. */
 export async function createJob({ context, cronJob, status }: Pass, time: number): Promise<void> {
   const { client, events, names } = context;
-  const wanted = jobAt(context, cronJob, time);
+  const desired = jobAt(context, cronJob, time);
   let job: Job;
   try {
-    job = await client.create(kinds.jobs, wanted);
+    job = await client.kind(kinds.jobs).create(desired);
     events.record(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
   } catch (error) {
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
-      const { namespace = '', name = '' } = wanted.metadata;
-      job = await client.get(kinds.jobs, namespace, name);
+      const { namespace = '', name = '' } = desired.metadata;
+      job = await client.kind(kinds.jobs).get({ namespace, name });
       const isOwn = controllerOf(job)?.uid === cronJob.metadata.uid;
       if (!isOwn || status.active?.some(({ uid }) => uid === job.metadata.uid) === true) return;
     } else {
@@ -81,7 +81,7 @@ function timeIn(zone: string, time: number): string {
 export async function deleteJob({ context, cronJob, status }: Pass, job: Job): Promise<boolean> {
   const { client, events } = context;
   try {
-    await client.delete(kinds.jobs, job, { propagationPolicy: 'Background' });
+    await client.kind(kinds.jobs).delete(job.metadata, { propagationPolicy: 'Background' });
   } catch (error) {
     events.record(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`);
     return false;

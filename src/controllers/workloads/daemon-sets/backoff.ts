@@ -11,9 +11,9 @@ export class Backoff {
   /** 0: it may be done now, which is remembered; otherwise how long it has to wait (ms). */
   next(key: string, now: number): number {
     const last = this.#keys.get(key);
-    const left = last === undefined ? 0 : last.since + last.delay - now;
-    if (left > 0) return left;
-    // What has been quiet for long begins anew.
+    const remainingMs = last === undefined ? 0 : last.since + last.delay - now;
+    if (remainingMs > 0) return remainingMs;
+    // Resets the delay after a long time without failures.
     const isFresh = last === undefined || now - last.since > 2 * lastMs;
     this.#keys.delete(key);
     this.#keys.set(key, { delay: isFresh ? firstMs : Math.min(2 * last.delay, lastMs), since: now });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import { type TestCluster, testCluster } from '../../testing/cluster.ts';
 import { daemonSetController } from './controller.ts';
 
@@ -22,23 +22,23 @@ const template = (version: number, spec = {}) => ({
 const set = (spec = {}) => ({ ...agent, spec: { selector: { matchLabels: labels }, template: template(1), ...spec } });
 
 const addNode = (name: string, spec = {}, pool = 'a') =>
-  cluster.client.create(kinds.nodes, { metadata: { name, labels: { pool } }, spec });
+  cluster.client.kind(kinds.nodes).create({ metadata: { name, labels: { pool } }, spec });
 /** Takes the taint of new nodes away. */
 const untaint = (name: string, taints: object[] = []) =>
-  cluster.client.patch(kinds.nodes, { metadata: { name } }, 'merge', { spec: { taints } } as never);
+  cluster.client.kind(kinds.nodes).patch({ name }, 'merge', { spec: { taints } } as never);
 
 async function start(nodes: readonly string[], spec = {}) {
   cluster = await testCluster([daemonSetController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
   for (const name of nodes) {
     await addNode(name);
     await untaint(name);
   }
-  await cluster.client.create(kinds.daemonSets, set(spec));
+  await cluster.client.kind(kinds.daemonSets).create(set(spec));
   await cluster.settle();
 }
 const podsOf = async (): Promise<Pod[]> => {
-  const pods = await cluster.client.list(kinds.pods, 'default');
+  const pods = (await cluster.client.kind(kinds.pods).list({ namespace: 'default' })).items;
   return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 };
 const targetOf = ({ spec }: Pod) =>
@@ -56,20 +56,21 @@ const bind = async (pod: Pod) => {
   const { name = '' } = pod.metadata;
   const target = { kind: 'Node', name: targetOf(pod) };
   const place = { apiVersion: 'v1', resource: 'pods', namespace: 'default', name, subresource: 'binding' };
-  await cluster.api.create(place, { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target });
+  await cluster.client.create(place, { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target });
 };
 const makeReady = async (pods: readonly Pod[]) => {
   const lastTransitionTime = new Date(cluster.clock.now()).toISOString().replace('.000', '');
   for (const pod of pods) {
     if (pod.spec?.nodeName === undefined) await bind(pod);
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] };
-    await cluster.client.patch(kinds.pods, pod, 'merge', { status }, 'status');
+    await cluster.client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'merge', { status });
   }
   await cluster.settle();
 };
-const status = async () => (await cluster.client.get(kinds.daemonSets, 'default', 'agent')).status;
+const status = async () =>
+  (await cluster.client.kind(kinds.daemonSets).get({ namespace: 'default', name: 'agent' })).status;
 const change = async (spec: object) => {
-  await cluster.client.patch(kinds.daemonSets, agent, 'merge', { spec: { ...spec } } as never);
+  await cluster.client.kind(kinds.daemonSets).patch(agent.metadata, 'merge', { spec: { ...spec } } as never);
   await cluster.settle();
 };
 
@@ -80,7 +81,7 @@ describe('a daemon set', () => {
     await cluster.settle();
     const pods = await podsOf();
     expect(await placed()).toEqual({ one: '1', two: '1' });
-    const [revision] = await cluster.client.list(kinds.controllerRevisions, 'default');
+    const [revision] = (await cluster.client.kind(kinds.controllerRevisions).list({ namespace: 'default' })).items;
     const hash = revision?.metadata.labels?.['controller-revision-hash'];
     expect(hash).toMatch(/^[a-z0-9]+$/);
     expect(pods[0]?.metadata).toMatchObject({
@@ -117,7 +118,7 @@ describe('a daemon set', () => {
     expect(await placed()).toEqual({ one: '1', two: '1' });
     await makeReady(await podsOf());
     const other = { metadata: { labels: { pool: 'b' } } };
-    await cluster.client.patch(kinds.nodes, { metadata: { name: 'one' } }, 'merge', other);
+    await cluster.client.kind(kinds.nodes).patch({ name: 'one' }, 'merge', other);
     await cluster.settle();
     expect(await placed()).toEqual({ two: '1' });
     expect(await status()).toMatchObject({ desiredNumberScheduled: 1, numberAvailable: 1, numberMisscheduled: 0 });
@@ -144,7 +145,10 @@ describe('a daemon set', () => {
     await start(['one']);
     const fail = async () => {
       const [pod] = await podsOf();
-      await cluster.client.patch(kinds.pods, pod as Pod, 'merge', { status: { phase: 'Failed' } }, 'status');
+      await cluster.client
+        .kind(kinds.pods)
+        .subresource('status')
+        .patch((pod as Pod).metadata, 'merge', { status: { phase: 'Failed' } });
       await cluster.settle();
       return pod?.metadata.name;
     };
@@ -155,7 +159,7 @@ describe('a daemon set', () => {
     expect(await remaining()).toEqual([second]);
     await cluster.advance(1_000);
     expect(await remaining()).not.toContain(second);
-    const events = await cluster.client.list(kinds.events, 'default');
+    const events = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
     expect(events.map(({ reason }) => reason)).toContain('FailedDaemonPod');
   });
 
@@ -165,7 +169,7 @@ describe('a daemon set', () => {
     await cluster.advance(1_000);
     const { uid, resourceVersion, creationTimestamp, ...metadata } = pod?.metadata ?? {};
     expect([uid, resourceVersion, creationTimestamp]).not.toContain(undefined);
-    await cluster.client.create(kinds.pods, { metadata: { ...metadata, name: 'twin' }, spec: pod?.spec ?? {} });
+    await cluster.client.kind(kinds.pods).create({ metadata: { ...metadata, name: 'twin' }, spec: pod?.spec ?? {} });
     await cluster.settle();
     expect((await podsOf()).map(({ metadata: { name } }) => name)).toEqual([pod?.metadata.name]);
   });
@@ -187,7 +191,7 @@ describe('an update of the template', () => {
     await makeReady((await podsOf()).filter((pod) => versionOf(pod) === '2'));
     expect(await versions()).toBe('222');
     expect(await status()).toMatchObject({ updatedNumberScheduled: 3, numberAvailable: 3, observedGeneration: 2 });
-    expect(await cluster.client.list(kinds.controllerRevisions, 'default')).toHaveLength(2);
+    expect((await cluster.client.kind(kinds.controllerRevisions).list({ namespace: 'default' })).items).toHaveLength(2);
   });
 
   it('replaces pods that are not available at once', async () => {
@@ -210,7 +214,7 @@ describe('an update of the template', () => {
     await change({ template: template(2) });
     expect(await placed()).toEqual({ one: '1' });
     const [pod] = await podsOf();
-    await cluster.client.delete(kinds.pods, pod as Pod);
+    await cluster.client.kind(kinds.pods).delete((pod as Pod).metadata);
     await cluster.settle();
     expect(await placed()).toEqual({ one: '2' });
   });
@@ -218,7 +222,7 @@ describe('an update of the template', () => {
   it('keeps the revisions of the history limit', async () => {
     await start([], { revisionHistoryLimit: 1 });
     for (const version of [2, 3, 1]) await change({ template: template(version) });
-    const revisions = await cluster.client.list(kinds.controllerRevisions, 'default');
+    const revisions = (await cluster.client.kind(kinds.controllerRevisions).list({ namespace: 'default' })).items;
     expect(new Set(revisions.map(({ revision }) => revision))).toEqual(new Set([3, 4]));
   });
 });

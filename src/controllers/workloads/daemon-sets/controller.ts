@@ -1,5 +1,12 @@
 import { type Index, keyOf } from '../../../client/index.ts';
 import { isStatus, type Steps } from '../../../meta/index.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { type NodeObject, nodeChanged } from '../../shared/node-selection.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../shared/pod-control.ts';
+import { byNode, type Pod } from '../../shared/pods.ts';
+import { findSelecting, requirementsInStep, selectorIn } from '../../shared/selection.ts';
+import type { Controller, ControllerContext } from '../../types.ts';
 import {
   createRevision,
   hasData,
@@ -9,14 +16,7 @@ import {
   revisionsOf,
   templateData,
   truncateHistory,
-} from '../../history.ts';
-import { kinds } from '../../kinds.ts';
-import { type NodeObject, nodeChanged } from '../../node-selection.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../pod-control.ts';
-import { byNode, type Pod } from '../../pods.ts';
-import { findSelecting, requirementsInStep, selectorIn } from '../../selection.ts';
-import type { Controller, ControllerContext } from '../../types.ts';
+} from '../history.ts';
 import { Backoff } from './backoff.ts';
 import { type DaemonSet, fitCost, fitOf, isRolling, templateFor } from './model.ts';
 import { type Changes, countsOf, newPass, type Pass, placement, podsByNode, rollingUpdate } from './placement.ts';
@@ -50,8 +50,8 @@ export const daemonSetController: Controller = {
       return reconcile(context, set, nodes.list(), podsByOwner, revisions, backoff);
     });
     sets.onChange((set, old) => queue.add(keyOf(set ?? (old as DaemonSet))));
-    const found = (set: DaemonSet) => queue.add(keyOf(set));
-    const select = findSelecting(context, { owners: sets, selectorOf, found });
+    const enqueue = (set: DaemonSet) => queue.add(keyOf(set));
+    const select = findSelecting(context, { owners: sets, selectorOf, onMatch: enqueue });
     pods.onChange((pod, old) => {
       for (const state of [old, pod]) {
         const set = state && findController(sets, state);
@@ -62,8 +62,8 @@ export const daemonSetController: Controller = {
     nodes.onChange((node, old) => {
       if (!nodeChanged(node, old)) return;
       const state = node ?? (old as NodeObject);
-      const there = podsOfNode.get(state.metadata.name ?? '');
-      const owners = new Set(there.map((pod) => controllerOf(pod)?.uid));
+      const podsOnNode = podsOfNode.get(state.metadata.name ?? '');
+      const owners = new Set(podsOnNode.map((pod) => controllerOf(pod)?.uid));
       context.background(
         eachSet(sets.list(), state, (set) => {
           const { shouldRun, mayStay } = fitOf(context.names, set, state);
@@ -185,10 +185,16 @@ async function writeStatus({ context, set }: Pass, counts: ReturnType<typeof cou
   if (same && (set.status?.observedGeneration ?? 0) >= generation) return;
   const status = { ...counts, observedGeneration: generation };
   try {
-    await context.client.update(kinds.daemonSets, { ...set, status: { ...set.status, ...status } }, 'status');
+    await context.client
+      .kind(kinds.daemonSets)
+      .subresource('status')
+      .update({ ...set, status: { ...set.status, ...status } });
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
-    const live = await context.client.get(kinds.daemonSets, namespace, name);
-    await context.client.update(kinds.daemonSets, { ...live, status: { ...live.status, ...status } }, 'status');
+    const live = await context.client.kind(kinds.daemonSets).get({ namespace, name });
+    await context.client
+      .kind(kinds.daemonSets)
+      .subresource('status')
+      .update({ ...live, status: { ...live.status, ...status } });
   }
 }

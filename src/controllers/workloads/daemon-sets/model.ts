@@ -2,11 +2,11 @@
 import type { Names } from '../../../meta/index.ts';
 import type { DaemonSet as DaemonSetSchema } from '../../../types/apps-v1.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from '../../../types/core-v1.ts';
-import { revisionLabel } from '../../history.ts';
-import { scaledValue } from '../../int-or-percent.ts';
-import type { Named } from '../../kind.ts';
-import { type NodeObject, namedNodes, selectionCost, selectsNode, tolerates } from '../../node-selection.ts';
-import { createdAt, type Pod } from '../../pods.ts';
+import { scaledValue } from '../../shared/int-or-percent.ts';
+import type { Named } from '../../shared/kind.ts';
+import { type NodeObject, namedNodes, selectionCost, selectsNode, tolerates } from '../../shared/node-selection.ts';
+import { createdAt, type Pod } from '../../shared/pods.ts';
+import { revisionLabel } from '../history.ts';
 
 export type DaemonSet = DaemonSetSchema & Named;
 
@@ -29,7 +29,7 @@ function tolerationsOf({ labels }: Names, { tolerations = [], hostNetwork }: Pod
   return [...tolerations, ...added.filter((toleration) => !isGiven(toleration))];
 }
 
-/** Whether the set wants a pod on the node, and whether a pod that is there may stay. */
+/** Whether the set runs a pod on the node, and whether an existing pod may remain. */
 export interface Fit {
   readonly shouldRun: boolean;
   readonly mayStay: boolean;
@@ -97,8 +97,8 @@ export function isUpdated(set: DaemonSet, hash: string, { metadata }: Pod): bool
 /** The node of the pod, or that which its affinity names. */
 export function nodeOf({ spec = {} }: Pod): string | undefined {
   if ((spec.nodeName ?? '') !== '') return spec.nodeName;
-  const named = namedNodes(spec);
-  return named?.size === 1 ? [...named][0] : undefined;
+  const nodeNames = namedNodes(spec);
+  return nodeNames?.size === 1 ? [...nodeNames][0] : undefined;
 }
 
 /** Those with a node first, then older ones, then by name. */
@@ -119,6 +119,6 @@ export const maxSurge = (set: DaemonSet, desired: number): number =>
 /** How many pods may be unavailable in an update; it must be able to go on. */
 export function maxUnavailable(set: DaemonSet, desired: number): number {
   const { rollingUpdate } = set.spec?.updateStrategy ?? {};
-  const found = isRolling(set) ? scaledValue(rollingUpdate?.maxUnavailable, desired, 'up') : 0;
-  return desired > 0 && found === 0 && maxSurge(set, desired) === 0 ? 1 : found;
+  const limit = isRolling(set) ? scaledValue(rollingUpdate?.maxUnavailable, desired, 'up') : 0;
+  return desired > 0 && limit === 0 && maxSurge(set, desired) === 0 ? 1 : limit;
 }

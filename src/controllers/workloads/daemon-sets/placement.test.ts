@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { namesFor, type Turns } from '../../../meta/index.ts';
 import { EveryStep } from '../../../meta/testing/every-step.ts';
-import type { NodeObject } from '../../node-selection.ts';
+import type { NodeObject } from '../../shared/node-selection.ts';
 import type { ControllerContext } from '../../types.ts';
 import type { DaemonSet } from './model.ts';
 import { newPass } from './placement.ts';

@@ -1,6 +1,6 @@
-import type { NodeObject } from '../../node-selection.ts';
-import { isAvailable, isReady, type Pod } from '../../pods.ts';
-import { Evaluation } from '../../selection.ts';
+import type { NodeObject } from '../../shared/node-selection.ts';
+import { isAvailable, isReady, type Pod } from '../../shared/pods.ts';
+import { Evaluation } from '../../shared/selection.ts';
 import type { ControllerContext } from '../../types.ts';
 import type { Backoff } from './backoff.ts';
 import {
@@ -51,16 +51,16 @@ export async function newPass(
 
 /** The pods by their node; ended ones that are being deleted are not counted. */
 export function podsByNode(pods: readonly Pod[]): Map<string, Pod[]> {
-  const found = new Map<string, Pod[]>();
+  const nodesWithPods = new Map<string, Pod[]>();
   for (const pod of pods) {
     const ended = pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
     const node = ended && pod.metadata.deletionTimestamp !== undefined ? undefined : nodeOf(pod);
     if (node === undefined) continue;
-    const list = found.get(node);
-    if (list === undefined) found.set(node, [pod]);
+    const list = nodesWithPods.get(node);
+    if (list === undefined) nodesWithPods.set(node, [pod]);
     else list.push(pod);
   }
-  return found;
+  return nodesWithPods;
 }
 
 const available = ({ set, now }: Pass, pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now);
@@ -72,11 +72,11 @@ export function placement(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>,
   const remove: Pod[] = [];
   let retryAfter: number | undefined;
   for (const [node, { shouldRun, mayStay }] of pass.fits) {
-    const there = pods.get(node);
-    if (shouldRun && there === undefined) create.push(node);
+    const podsOnNode = pods.get(node);
+    if (shouldRun && podsOnNode === undefined) create.push(node);
     else if (mayStay) {
       const running: Pod[] = [];
-      for (const pod of there ?? []) {
+      for (const pod of podsOnNode ?? []) {
         const wait = removeEnded(pass, node, pod, backoff, running, remove);
         if (wait !== undefined) retryAfter = Math.min(wait, retryAfter ?? wait);
       }
@@ -84,7 +84,7 @@ export function placement(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>,
       if (maxSurge(pass.set, 1) === 0) for (const pod of running.slice(1)) remove.push(pod);
       else if (running.length === 0 && shouldRun) create.push(node);
       else if (running.length > 1) for (const pod of surplus(pass, running)) remove.push(pod);
-    } else for (const pod of there ?? []) if (!isDeleted(pod)) remove.push(pod);
+    } else for (const pod of podsOnNode ?? []) if (!isDeleted(pod)) remove.push(pod);
   }
   // Pods that wait for nodes that are gone.
   for (const [node, waiting] of pods) {
@@ -108,8 +108,8 @@ function removeEnded(
   const where = `daemon pod ${namespace}/${name} on node ${node}, will try to`;
   if (pod.status?.phase === 'Failed') {
     const key = `${set.metadata.uid}/${set.status?.observedGeneration}/${node}`;
-    const left = backoff.next(key, now);
-    if (left > 0) return left;
+    const remainingMs = backoff.next(key, now);
+    if (remainingMs > 0) return remainingMs;
     context.events.record(set, 'Warning', 'FailedDaemonPod', `Found failed ${where} kill it`);
     remove.push(pod);
   } else if (pod.status?.phase === 'Succeeded') {
@@ -134,22 +134,24 @@ function* surplus(pass: Pass, running: readonly Pod[]): Generator<Pod> {
 
 /** The pods of a node: of the present template and of an earlier one. Undefined: there are several of one. */
 function updatedPods({ set, hash }: Pass, pods: readonly Pod[]): { old?: Pod; updated?: Pod } | undefined {
-  const found: { old?: Pod; updated?: Pod } = {};
+  const result: { old?: Pod; updated?: Pod } = {};
   for (const pod of pods.filter((one) => !isDeleted(one))) {
     const which = isUpdated(set, hash, pod) ? 'updated' : 'old';
-    if (found[which] !== undefined) return undefined;
-    found[which] = pod;
+    if (result[which] !== undefined) return undefined;
+    result[which] = pod;
   }
-  return found;
+  return result;
 }
 
 /** The next step of an update of the pods to the present template. */
 export function rollingUpdate(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>): Changes {
-  const wanted = [...pass.fits].filter(([, { shouldRun }]) => shouldRun).map(([node]) => node);
-  const all = new Map<string, readonly Pod[]>(wanted.map((node) => [node, []]));
-  for (const [node, there] of pods) all.set(node, there);
-  const surge = maxSurge(pass.set, wanted.length);
-  return surge === 0 ? replaceInPlace(pass, all, wanted.length) : replaceBySurge(pass, all, wanted.length, surge);
+  const desiredNodes = [...pass.fits].filter(([, { shouldRun }]) => shouldRun).map(([node]) => node);
+  const all = new Map<string, readonly Pod[]>(desiredNodes.map((node) => [node, []]));
+  for (const [node, podsOnNode] of pods) all.set(node, podsOnNode);
+  const surge = maxSurge(pass.set, desiredNodes.length);
+  return surge === 0
+    ? replaceInPlace(pass, all, desiredNodes.length)
+    : replaceBySurge(pass, all, desiredNodes.length, surge);
 }
 
 /** Old pods are deleted as far as enough stay available; those that are not available go at once. */
@@ -157,8 +159,8 @@ function replaceInPlace(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>, d
   const remove: Pod[] = [];
   const candidates: Pod[] = [];
   let unavailable = 0;
-  for (const there of pods.values()) {
-    const { old, updated } = updatedPods(pass, there) ?? {};
+  for (const podsOnNode of pods.values()) {
+    const { old, updated } = updatedPods(pass, podsOnNode) ?? {};
     if ((old === undefined) === (updated === undefined)) unavailable++;
     else if (updated !== undefined) unavailable += available(pass, updated) ? 0 : 1;
     else if (old !== undefined) {
@@ -173,7 +175,7 @@ function replaceInPlace(pass: Pass, pods: ReadonlyMap<string, readonly Pod[]>, d
   return { create: [], remove: [...remove, ...candidates.slice(0, room)] };
 }
 
-/** New pods are created beside old ones, as many as may surge; old ones go when theirs is available. */
+/** Creates up to `maxSurge` new pods next to old ones, and deletes old pods whose successor is available. */
 function replaceBySurge(
   pass: Pass,
   pods: ReadonlyMap<string, readonly Pod[]>,
@@ -186,13 +188,13 @@ function replaceBySurge(
   const unwanted: Pod[] = [];
   let surging = 0;
   let availableNow = 0;
-  for (const [node, there] of pods) {
-    const found = updatedPods(pass, there);
-    if (found === undefined) {
+  for (const [node, podsOnNode] of pods) {
+    const oldAndUpdated = updatedPods(pass, podsOnNode);
+    if (oldAndUpdated === undefined) {
       surging++;
       continue;
     }
-    const { old, updated } = found;
+    const { old, updated } = oldAndUpdated;
     const present = old ?? updated;
     if (present !== undefined && available(pass, present)) availableNow++;
     if (old === undefined) continue;

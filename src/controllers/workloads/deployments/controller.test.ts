@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import { type TestCluster, type TestClusterOptions, testCluster } from '../../testing/cluster.ts';
 import { replicaSetController } from '../replica-sets.ts';
 import { deploymentController } from './controller.ts';
@@ -21,20 +21,20 @@ const deployment = (spec = {}) => ({
 
 async function start(spec = {}, options: TestClusterOptions = {}) {
   cluster = await testCluster([deploymentController, replicaSetController], options);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
-  await cluster.client.create(kinds.deployments, deployment(spec));
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.deployments).create(deployment(spec));
   await cluster.settle();
 }
 const change = async (spec: object, metadata: object = {}) => {
-  await cluster.client.patch(kinds.deployments, web, 'merge', {
+  await cluster.client.kind(kinds.deployments).patch(web.metadata, 'merge', {
     spec: { ...spec },
     metadata: { ...metadata },
   } as never);
   await cluster.settle();
 };
-const read = () => cluster.client.get(kinds.deployments, 'default', 'web');
+const read = () => cluster.client.kind(kinds.deployments).get({ namespace: 'default', name: 'web' });
 const setsOf = async () => {
-  const sets = await cluster.client.list(kinds.replicaSets, 'default');
+  const sets = (await cluster.client.kind(kinds.replicaSets).list({ namespace: 'default' })).items;
   return sets.sort((a, b) => Number(revisionOf(a)) - Number(revisionOf(b)));
 };
 const revisionOf = ({ metadata }: { metadata: { annotations?: { [key: string]: string } } }) =>
@@ -45,7 +45,7 @@ const sizes = async () =>
     (await setsOf()).map(({ spec }) => [spec?.template?.spec?.containers?.[0]?.image?.at(-1), spec?.replicas]),
   );
 const podsOf = async (image?: number): Promise<Pod[]> =>
-  (await cluster.client.list(kinds.pods, 'default')).filter(
+  (await cluster.client.kind(kinds.pods).list({ namespace: 'default' })).items.filter(
     ({ metadata, spec }) =>
       metadata.deletionTimestamp === undefined &&
       (image === undefined || spec?.containers?.[0]?.image === `example.com/app:${image}`),
@@ -54,7 +54,7 @@ const makeReady = async (pods: readonly Pod[]) => {
   const lastTransitionTime = new Date(cluster.clock.now()).toISOString().replace('.000', '');
   for (const pod of pods) {
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] };
-    await cluster.client.patch(kinds.pods, pod, 'merge', { status }, 'status');
+    await cluster.client.kind(kinds.pods).subresource('status').patch(pod.metadata, 'merge', { status });
   }
   await cluster.settle();
 };
@@ -66,7 +66,7 @@ const conditions = async () =>
     ]),
   );
 const events = async () =>
-  (await cluster.client.list(kinds.events, 'default'))
+  (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items
     .filter(({ involvedObject }) => involvedObject?.kind === 'Deployment')
     .map(({ reason, message }) => `${reason}: ${message?.replace(/web-[a-z0-9]+/, 'web-?')}`);
 
@@ -115,15 +115,15 @@ describe('a new deployment', () => {
   it('adopts a replica set with its template, and creates a deleted one again under its name', async () => {
     await start();
     const [set] = await setsOf();
-    await cluster.client.delete(kinds.deployments, web, { propagationPolicy: 'Orphan' });
+    await cluster.client.kind(kinds.deployments).delete(web.metadata, { propagationPolicy: 'Orphan' });
     const patch = { metadata: { ownerReferences: null, labels: { app: 'web' } } };
-    await cluster.client.patch(kinds.replicaSets, set as never, 'merge', patch);
-    await cluster.client.patch(kinds.deployments, web, 'merge', { metadata: { finalizers: null } });
-    await cluster.client.create(kinds.deployments, deployment());
+    await cluster.client.kind(kinds.replicaSets).patch(set?.metadata ?? {}, 'merge', patch);
+    await cluster.client.kind(kinds.deployments).patch(web.metadata, 'merge', { metadata: { finalizers: null } });
+    await cluster.client.kind(kinds.deployments).create(deployment());
     await cluster.settle();
     const [adopted, ...others] = await setsOf();
     expect([adopted?.metadata.uid, others]).toEqual([set?.metadata.uid, []]);
-    await cluster.client.delete(kinds.replicaSets, adopted as never);
+    await cluster.client.kind(kinds.replicaSets).delete(adopted?.metadata ?? {});
     await cluster.settle();
     const [again] = await setsOf();
     expect(again?.metadata.name).toBe(adopted?.metadata.name);
@@ -134,14 +134,14 @@ describe('a new deployment', () => {
     await start({ replicas: 0 });
     const [set] = await setsOf();
     const { metadata, spec } = set ?? { metadata: {} };
-    await cluster.client.delete(kinds.deployments, web, { propagationPolicy: 'Orphan' });
-    await cluster.client.delete(kinds.replicaSets, { metadata });
-    await cluster.client.create(kinds.replicaSets, {
+    await cluster.client.kind(kinds.deployments).delete(web.metadata, { propagationPolicy: 'Orphan' });
+    await cluster.client.kind(kinds.replicaSets).delete(metadata);
+    await cluster.client.kind(kinds.replicaSets).create({
       metadata: { namespace: 'default', name: metadata.name ?? '', labels: metadata.labels ?? {} },
       spec: { ...spec, template: { ...spec?.template, spec: { ...template(2).spec } } },
     });
-    await cluster.client.patch(kinds.deployments, web, 'merge', { metadata: { finalizers: null } });
-    await cluster.client.create(kinds.deployments, deployment({ replicas: 0 }));
+    await cluster.client.kind(kinds.deployments).patch(web.metadata, 'merge', { metadata: { finalizers: null } });
+    await cluster.client.kind(kinds.deployments).create(deployment({ replicas: 0 }));
     await cluster.advance(1_000);
     expect((await read()).status?.collisionCount).toBe(1);
     expect(await setsOf()).toHaveLength(2);
@@ -252,11 +252,11 @@ describe('a recreation', () => {
     await start({ strategy: { type: 'Recreate' } });
     const [first, second] = await podsOf();
     const hold = { metadata: { finalizers: ['example.com/hold'] } };
-    await cluster.client.patch(kinds.pods, first as Pod, 'merge', hold);
+    await cluster.client.kind(kinds.pods).patch((first as Pod).metadata, 'merge', hold);
     await change({ template: template(2), strategy: { type: 'Recreate', rollingUpdate: null } });
     expect(second).toBeDefined();
     expect(await sizes()).toEqual({ 1: 0 });
-    await cluster.client.patch(kinds.pods, first as Pod, 'merge', { metadata: { finalizers: null } });
+    await cluster.client.kind(kinds.pods).patch((first as Pod).metadata, 'merge', { metadata: { finalizers: null } });
     await cluster.settle();
     expect(await sizes()).toEqual({ 1: 0, 2: 2 });
   });
@@ -267,16 +267,21 @@ describe('a failure of its replica set', () => {
     await start({ replicas: 0 });
     const { client } = cluster;
     const hard = { 'count/pods': '0' };
-    await client.create(kinds.resourceQuotas, { metadata: { namespace: 'default', name: 'none' }, spec: { hard } });
-    const quota = await client.get(kinds.resourceQuotas, 'default', 'none');
-    await client.update(kinds.resourceQuotas, { ...quota, status: { hard, used: hard } }, 'status');
+    await client
+      .kind(kinds.resourceQuotas)
+      .create({ metadata: { namespace: 'default', name: 'none' }, spec: { hard } });
+    const quota = await client.kind(kinds.resourceQuotas).get({ namespace: 'default', name: 'none' });
+    await client
+      .kind(kinds.resourceQuotas)
+      .subresource('status')
+      .update({ ...quota, status: { hard, used: hard } });
     await change({ replicas: 1 });
     expect((await conditions())['ReplicaFailure']).toEqual([
       'True',
       'FailedCreate',
       expect.stringContaining('exceeded quota: none'),
     ]);
-    await client.delete(kinds.resourceQuotas, quota);
+    await client.kind(kinds.resourceQuotas).delete(quota.metadata);
     await cluster.advance(60_000);
     expect((await conditions())['ReplicaFailure']).toBeUndefined();
     expect(await podsOf()).toHaveLength(1);

@@ -1,8 +1,8 @@
 import { keyOf } from '../../../client/index.ts';
-import { kinds } from '../../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import type { Pod } from '../../pods.ts';
-import { findSelecting, selectorIn } from '../../selection.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import type { Pod } from '../../shared/pods.ts';
+import { findSelecting, selectorIn } from '../../shared/selection.ts';
 import type { Controller } from '../../types.ts';
 import { allOf, type Deployment, type ReplicaSet, type Sync } from './model.ts';
 import { syncRevision } from './replica-sets.ts';
@@ -25,13 +25,13 @@ export const deploymentController: Controller = {
     const podsByOwner = byController(pods);
     const podsOf = (set: ReplicaSet) => podsByOwner.get(set.metadata.uid ?? '');
     const queue = context.queue('deployment', async (key) => {
-      const found = deployments.getByKey(key);
-      if (found === undefined) return undefined;
-      const sync = { context, deployment: structuredClone(found) };
+      const cachedDeployment = deployments.getByKey(key);
+      if (cachedDeployment === undefined) return undefined;
+      const sync = { context, deployment: structuredClone(cachedDeployment) };
       const { spec, metadata } = sync.deployment;
       if (selectsAll(spec?.selector)) return refuseSelector(sync);
-      const selector = selectorOf(found);
-      const claimant = { client, names, turns, kind: kinds.deployments, owner: found, selector };
+      const selector = selectorOf(cachedDeployment);
+      const claimant = { client, names, turns, kind: kinds.deployments, owner: cachedDeployment, selector };
       const candidates = [
         ...setsByOwner.get(metadata.uid ?? ''),
         ...setsByOwner.get(orphansIn(metadata.namespace ?? '')),
@@ -41,8 +41,8 @@ export const deploymentController: Controller = {
       return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
     });
     deployments.onChange((deployment, old) => queue.add(keyOf(deployment ?? (old as Deployment))));
-    const found = (deployment: Deployment) => queue.add(keyOf(deployment));
-    const select = findSelecting(context, { owners: deployments, selectorOf, found });
+    const enqueue = (deployment: Deployment) => queue.add(keyOf(deployment));
+    const select = findSelecting(context, { owners: deployments, selectorOf, onMatch: enqueue });
     sets.onChange((set, old) => {
       for (const state of [old, set]) {
         const owner = state && findController(deployments, state);
@@ -93,14 +93,14 @@ async function reconcile(
     await rollBack(sync, owned, target);
     return undefined;
   }
-  const found = await syncRevision(sync, owned, false);
-  if (paused || isScalingEvent(sync, found)) {
-    await scale(sync, found);
-    if (paused && target === undefined) await cleanUp(sync, found.old);
-    await syncStatus(sync, found);
+  const replicaSets = await syncRevision(sync, owned, false);
+  if (paused || isScalingEvent(sync, replicaSets)) {
+    await scale(sync, replicaSets);
+    if (paused && target === undefined) await cleanUp(sync, replicaSets.old);
+    await syncStatus(sync, replicaSets);
     return undefined;
   }
   return deployment.spec?.strategy?.type === 'Recreate'
-    ? recreate(sync, allOf(found), podsOf)
-    : rollForward(sync, allOf(found));
+    ? recreate(sync, allOf(replicaSets), podsOf)
+    : rollForward(sync, allOf(replicaSets));
 }

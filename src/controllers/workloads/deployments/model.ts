@@ -2,9 +2,9 @@
 import { type JsonObject, jsonEqual, type Names, parseTime } from '../../../meta/index.ts';
 import type { Deployment as DeploymentSchema, ReplicaSet as ReplicaSetSchema } from '../../../types/apps-v1.ts';
 import type { PodTemplateSpec } from '../../../types/core-v1.ts';
-import { scaledValue } from '../../int-or-percent.ts';
-import type { Named } from '../../kind.ts';
-import { createdAt } from '../../pods.ts';
+import { scaledValue } from '../../shared/int-or-percent.ts';
+import type { Named } from '../../shared/kind.ts';
+import { createdAt } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 
 export type Deployment = DeploymentSchema & Named;
@@ -51,9 +51,9 @@ export function maxUnavailable(deployment: Deployment): number {
   const replicas = replicasOf(deployment);
   if (!isRolling(deployment) || replicas === 0) return 0;
   const { maxUnavailable: unavailable } = deployment.spec?.strategy?.rollingUpdate ?? {};
-  const found = scaledValue(unavailable, replicas, 'down');
+  const limit = scaledValue(unavailable, replicas, 'down');
   // A rollout must be able to go on.
-  return Math.min(found === 0 && maxSurge(deployment) === 0 ? 1 : found, replicas);
+  return Math.min(limit === 0 && maxSurge(deployment) === 0 ? 1 : limit, replicas);
 }
 
 const unlimited = 2 ** 31 - 1;
@@ -75,7 +75,7 @@ export function byAge(a: Named, b: Named): number {
   return (createdAt(a) ?? 0) - (createdAt(b) ?? 0) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 }
 
-/** The revision of a replica set; 0 without one, undefined when it is no number. */
+/** The revision of a replica set; 0 without one, undefined when it is not a number. */
 export function revisionOf({ metadata }: ReplicaSet, annotation: string): number | undefined {
   const text = metadata.annotations?.[annotation];
   if (text === undefined) return 0;

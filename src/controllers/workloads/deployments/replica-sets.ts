@@ -1,9 +1,9 @@
 import { isStatus, type JsonObject } from '../../../meta/index.ts';
 import type { PodTemplateSpec } from '../../../types/core-v1.ts';
-import { kinds } from '../../kinds.ts';
-import { controllerOf, controllerReference } from '../../owners.ts';
-import { isTerminatingNamespace, messageOf } from '../../pod-control.ts';
-import { templateHash } from '../../template-hash.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { controllerOf, controllerReference } from '../../shared/owners.ts';
+import { isTerminatingNamespace, messageOf } from '../../shared/pod-control.ts';
+import { templateHash } from '../template-hash.ts';
 import {
   annotationsFor,
   classify,
@@ -44,7 +44,7 @@ async function updateCurrent(sync: Sync, current: ReplicaSet, revision: string):
   const annotations = annotationsOf(sync, current, revision);
   const { minReadySeconds = 0 } = deployment.spec ?? {};
   if (annotations !== undefined || (current.spec?.minReadySeconds ?? 0) !== minReadySeconds) {
-    return context.client.update(kinds.replicaSets, {
+    return context.client.kind(kinds.replicaSets).update({
       ...current,
       metadata: { ...current.metadata, ...(annotations === undefined ? {} : { annotations }) },
       spec: { ...current.spec, minReadySeconds },
@@ -92,12 +92,13 @@ function annotationsOf(
     next[key] = value;
     changed = true;
   }
-  const held = revisionOf(set as ReplicaSet, names.revision);
-  if (held === undefined) return undefined;
-  if (held < Number(revision)) {
+  const currentRevision = revisionOf(set as ReplicaSet, names.revision);
+  if (currentRevision === undefined) return undefined;
+  if (currentRevision < Number(revision)) {
     next[names.revision] = revision;
     changed = true;
-    if (before[names.revision] !== undefined) next[names.history] = historyWith(before[names.history], String(held));
+    if (before[names.revision] !== undefined)
+      next[names.history] = historyWith(before[names.history], String(currentRevision));
   }
   return changed ? next : undefined;
 }
@@ -122,15 +123,15 @@ export function replicaAnnotations({ context, deployment }: Sync): { [key: strin
 
 async function createCurrent(sync: Sync, old: readonly ReplicaSet[], revision: string): Promise<ReplicaSet> {
   const { context, deployment } = sync;
-  const wanted = newReplicaSet(sync, old, revision);
-  const { name = '' } = wanted.metadata;
+  const desired = newReplicaSet(sync, old, revision);
+  const { name = '' } = desired.metadata;
   let created: ReplicaSet;
   try {
-    created = await context.client.create(kinds.replicaSets, wanted);
+    created = await context.client.kind(kinds.replicaSets).create(desired);
   } catch (error) {
-    return failedCreation(sync, wanted, error);
+    return failedCreation(sync, desired, error);
   }
-  const replicas = replicasOf(wanted);
+  const replicas = replicasOf(desired);
   if (replicas > 0) {
     context.events.record(
       deployment,
@@ -190,7 +191,7 @@ async function failedCreation(sync: Sync, { metadata }: ReplicaSet, error: unkno
   const { name = '', namespace = '' } = metadata;
   deployment.status ??= {};
   if (isStatus(error, 409)) {
-    const existing = await context.client.get(kinds.replicaSets, namespace, name);
+    const existing = await context.client.kind(kinds.replicaSets).get({ namespace, name });
     const isOwned = controllerOf(existing)?.uid === deployment.metadata.uid;
     if (isOwned && sameTemplate(existing.spec?.template, deployment.spec?.template)) return existing;
     // The hash of another template: the next attempt has another name.

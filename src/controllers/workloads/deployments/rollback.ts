@@ -1,8 +1,8 @@
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import { allOf, annotationsFor, type ReplicaSet, revisionOf, type Sync, sameTemplate, withoutHash } from './model.ts';
 import { isOwn, syncRevision } from './replica-sets.ts';
 
-/** The revision to which the deployment is to be rolled back, by an annotation; 0: the last one. */
+/** The revision to roll back to, from an annotation; 0 means the previous one. */
 export function rollbackTarget({ context, deployment }: Sync): number | undefined {
   const text = deployment.metadata.annotations?.[annotationsFor(context.names).rollback] ?? '';
   return /^[+-]?[0-9]{1,18}$/.test(text) ? Number(text) : undefined;
@@ -15,24 +15,26 @@ export async function rollBack(sync: Sync, all: readonly ReplicaSet[], target: n
   const sets = allOf(await syncRevision(sync, all, true));
   const warn = (reason: string, message: string) => context.events.record(deployment, 'Warning', reason, message);
   const revision = target === 0 ? lastRevision(sets, annotation) : target;
-  const found = sets.find((set) => revisionOf(set, annotation) === revision);
+  const targetSet = sets.find((set) => revisionOf(set, annotation) === revision);
   if (revision === 0) warn('DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
-  else if (found === undefined) {
+  else if (targetSet === undefined) {
     warn('DeploymentRollbackRevisionNotFound', 'Unable to find the revision to rollback to.');
-  } else if (sameTemplate(deployment.spec?.template, found.spec?.template)) {
+  } else if (sameTemplate(deployment.spec?.template, targetSet.spec?.template)) {
     const { name } = deployment.metadata;
     warn(
       'DeploymentRollbackTemplateUnchanged',
       `The rollback revision contains the same template as current deployment "${name}"`,
     );
   } else {
-    await context.client.update(kinds.deployments, rolledBack(sync, found));
+    await context.client.kind(kinds.deployments).update(rolledBack(sync, targetSet));
     const message = `Rolled back deployment "${deployment.metadata.name}" to revision ${revision}`;
     context.events.record(deployment, 'Normal', 'DeploymentRollback', message);
     return;
   }
   const { [annotationsFor(context.names).rollback]: _, ...annotations } = deployment.metadata.annotations ?? {};
-  await context.client.update(kinds.deployments, { ...deployment, metadata: { ...deployment.metadata, annotations } });
+  await context.client
+    .kind(kinds.deployments)
+    .update({ ...deployment, metadata: { ...deployment.metadata, annotations } });
 }
 
 /** The deployment with the template and the annotations of a replica set. */

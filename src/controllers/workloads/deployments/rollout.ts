@@ -1,6 +1,6 @@
 import { isStatus } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import {
   activeOf,
   allOf,
@@ -61,14 +61,14 @@ async function shrink(
   room: number,
   spareOf: (set: ReplicaSet) => number,
 ): Promise<number> {
-  let taken = 0;
+  let scaledDown = 0;
   for (const [key, set] of [...sets].sort(([a], [b]) => byAge(a, b))) {
-    const count = Math.min(room - taken, spareOf(set), replicasOf(set));
+    const count = Math.min(room - scaledDown, spareOf(set), replicasOf(set));
     if (count <= 0) continue;
     sets.set(key, (await scaleReplicaSet(sync, set, replicasOf(set) - count)).set);
-    taken += count;
+    scaledDown += count;
   }
-  return taken;
+  return scaledDown;
 }
 
 /** One step of a recreation: the old pods end before new ones begin. */
@@ -98,14 +98,14 @@ export async function cleanUp({ context, deployment }: Sync, old: readonly Repli
   const limit = historyLimit(deployment);
   if (limit === undefined) return;
   const { revision } = annotationsFor(context.names);
-  const kept = old
+  const removable = old
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .sort((a, b) => (revisionOf(a, revision) ?? 0) - (revisionOf(b, revision) ?? 0) || byAge(a, b));
-  for (const set of kept.slice(0, Math.max(0, kept.length - limit))) {
+  for (const set of removable.slice(0, Math.max(0, removable.length - limit))) {
     const { replicas = 0, observedGeneration = 0 } = set.status ?? {};
     if (replicas !== 0 || replicasOf(set) !== 0 || (set.metadata.generation ?? 0) > observedGeneration) continue;
     try {
-      await context.client.delete(kinds.replicaSets, set);
+      await context.client.kind(kinds.replicaSets).delete(set.metadata);
     } catch (error) {
       if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
     }

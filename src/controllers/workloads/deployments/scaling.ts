@@ -1,4 +1,4 @@
-import { kinds } from '../../kinds.ts';
+import * as kinds from '../../shared/kinds.ts';
 import {
   activeOf,
   allOf,
@@ -26,7 +26,7 @@ export async function scaleReplicaSet(
   const annotations = replicaAnnotations(sync);
   const stale = Object.entries(annotations).some(([key, value]) => set.metadata.annotations?.[key] !== value);
   if (before === replicas && !(always && stale)) return { set, scaled: false };
-  const updated = await context.client.update(kinds.replicaSets, {
+  const updated = await context.client.kind(kinds.replicaSets).update({
     ...set,
     metadata: { ...set.metadata, annotations: { ...set.metadata.annotations, ...annotations } },
     spec: { ...set.spec, replicas },
@@ -89,8 +89,8 @@ function proportions(sync: Sync, sets: readonly ReplicaSet[], toAdd: number): Ma
   const sizes = new Map<ReplicaSet, number>();
   let added = 0;
   for (const set of sets) {
-    const left = toAdd - added;
-    const share = left === 0 ? 0 : Math[toAdd > 0 ? 'min' : 'max'](fractionOf(sync, set), left);
+    const remaining = toAdd - added;
+    const share = remaining === 0 ? 0 : Math[toAdd > 0 ? 'min' : 'max'](fractionOf(sync, set), remaining);
     sizes.set(set, replicasOf(set) + share);
     added += share;
   }

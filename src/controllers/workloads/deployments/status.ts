@@ -1,6 +1,6 @@
 import { formatTime, jsonEqual, parseTime } from '../../../meta/index.ts';
-import { withoutCondition } from '../../conditions.ts';
-import { kinds } from '../../kinds.ts';
+import { withoutCondition } from '../../shared/conditions.ts';
+import * as kinds from '../../shared/kinds.ts';
 import {
   allOf,
   conditionOf,
@@ -30,16 +30,19 @@ export function setDeploymentCondition(
   const time = formatTime(now);
   const since = before?.status === value ? before.lastTransitionTime : time;
   const condition = {
-    ...{ type, status: value, lastUpdateTime: time },
+    type,
+    status: value,
+    lastUpdateTime: time,
     ...(since === undefined ? {} : { lastTransitionTime: since }),
-    ...{ reason, message },
+    reason,
+    message,
   };
   status.conditions = [...withoutCondition(status.conditions, type), condition];
 }
 
 /** Writes the status of the deployment, with its annotations. */
 export async function writeStatus({ context, deployment }: Sync): Promise<void> {
-  const { metadata } = await context.client.update(kinds.deployments, deployment, 'status');
+  const { metadata } = await context.client.kind(kinds.deployments).subresource('status').update(deployment);
   if (metadata.resourceVersion !== undefined) deployment.metadata.resourceVersion = metadata.resourceVersion;
 }
 
@@ -95,7 +98,7 @@ export async function syncStatus(sync: Sync, sets: ReplicaSets): Promise<void> {
   await writeIfChanged(sync, calculateStatus(sync, sets));
 }
 
-/** How long until a rollout that does not progress has to be looked at again (ms); undefined: not before a change. */
+/** The delay until the progress of the rollout is checked again (ms); undefined when only a change matters. */
 export async function syncRolloutStatus(sync: Sync, sets: ReplicaSets): Promise<number | undefined> {
   const { deployment } = sync;
   const now = sync.context.clock.now();
@@ -140,9 +143,9 @@ function setProgress(
     // Its update time says when the rollout last progressed.
     status.conditions = withoutCondition(status.conditions, 'Progressing');
     set('True', 'ReplicaSetUpdated', 'is progressing.');
-    const made = conditionOf(status, 'Progressing');
-    if (condition?.status === 'True' && made !== undefined && condition.lastTransitionTime !== undefined) {
-      made.lastTransitionTime = condition.lastTransitionTime;
+    const progressing = conditionOf(status, 'Progressing');
+    if (condition?.status === 'True' && progressing !== undefined && condition.lastTransitionTime !== undefined) {
+      progressing.lastTransitionTime = condition.lastTransitionTime;
     }
   } else if (hasTimedOut(deployment, status, now)) {
     set('False', 'ProgressDeadlineExceeded', 'has timed out progressing.');

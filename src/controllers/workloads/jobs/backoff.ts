@@ -1,5 +1,5 @@
 import { parseTime } from '../../../meta/index.ts';
-import { createdAt, type Pod, podCondition } from '../../pods.ts';
+import { createdAt, type Pod, podCondition } from '../../shared/pods.ts';
 
 /** Failures of pods of a job since one last succeeded. */
 export interface Backoff {

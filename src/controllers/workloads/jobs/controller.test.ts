@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import { type TestCluster, testCluster } from '../../testing/cluster.ts';
 import { jobController } from './controller.ts';
 
@@ -18,32 +18,40 @@ const finalizer = 'batch.kubernetes.io/job-tracking';
 
 async function start(spec: object = {}, name = 'work') {
   cluster = await testCluster([jobController]);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
   return create(spec, name);
 }
 async function create(spec: object, name: string) {
-  const job = await cluster.client.create(kinds.jobs, {
+  const job = await cluster.client.kind(kinds.jobs).create({
     metadata: { namespace: 'default', name },
     spec: { template, ...spec },
   });
   await cluster.settle();
   return job;
 }
-const status = async (name = 'work') => (await cluster.client.get(kinds.jobs, 'default', name)).status;
+const status = async (name = 'work') =>
+  (await cluster.client.kind(kinds.jobs).get({ namespace: 'default', name })).status;
 const conditions = async (name = 'work') =>
   (await status(name))?.conditions?.map(({ type, status, reason }) => [type, status, reason]);
-const pods = async (name = 'work') => cluster.client.list(kinds.pods, 'default', { labelSelector: `job-name=${name}` });
+const pods = async (name = 'work') =>
+  cluster.client
+    .kind(kinds.pods)
+    .list({ namespace: 'default', labelSelector: `job-name=${name}` })
+    .then(({ items }) => items);
 const running = async () => (await pods()).filter(({ status }) => status?.phase === 'Pending');
 const byIndex = async (index: number) =>
   (await pods()).filter(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-completion-index'] === `${index}`);
 const update = async (spec: object) => {
-  await cluster.client.patch(kinds.jobs, { metadata: { namespace: 'default', name: 'work' } }, 'merge', {
+  await cluster.client.kind(kinds.jobs).patch({ namespace: 'default', name: 'work' }, 'merge', {
     spec,
   } as never);
   await cluster.settle();
 };
 const write = async (pod: Pod | undefined, status: object) => {
-  await cluster.client.patch(kinds.pods, pod as Pod, 'merge', { status } as never, 'status');
+  await cluster.client
+    .kind(kinds.pods)
+    .subresource('status')
+    .patch((pod as Pod).metadata, 'merge', { status } as never);
 };
 /** Ends the pod, and waits until its job has seen it. */
 const finish = async (pod: Pod | undefined, phase: 'Succeeded' | 'Failed', exitCode = 1, more: object = {}) => {
@@ -58,7 +66,7 @@ const finish = async (pod: Pod | undefined, phase: 'Succeeded' | 'Failed', exitC
   await cluster.advance(1000);
 };
 const eventsOf = async (name = 'work') => {
-  const events = await cluster.client.list(kinds.events, 'default');
+  const events = (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items;
   return events
     .filter(({ involvedObject }) => involvedObject?.name === name)
     .map(({ type, reason, message }) => [type, reason, message?.replace(/-[a-z0-9]{5}$/, '-?')]);
@@ -128,15 +136,15 @@ describe('job-controller', () => {
     await cluster.restart(async () => {
       await write(pod, { phase: 'Succeeded' });
       if (isListed) {
-        const job = await cluster.client.get(kinds.jobs, 'default', 'work');
+        const job = await cluster.client.kind(kinds.jobs).get({ namespace: 'default', name: 'work' });
         const uncountedTerminatedPods = { succeeded: [pod?.metadata.uid ?? ''] };
-        await cluster.client.update(
-          kinds.jobs,
-          { ...job, status: { ...job.status, uncountedTerminatedPods } },
-          'status',
-        );
+        await cluster.client
+          .kind(kinds.jobs)
+          .subresource('status')
+          .update({ ...job, status: { ...job.status, uncountedTerminatedPods } });
       }
-      if (!isTracked) await cluster.client.patch(kinds.pods, pod as Pod, 'merge', { metadata: { finalizers: null } });
+      if (!isTracked)
+        await cluster.client.kind(kinds.pods).patch((pod as Pod).metadata, 'merge', { metadata: { finalizers: null } });
     });
     await cluster.advance(3000);
     expect(await status()).toMatchObject({ succeeded: 1, active: 1, uncountedTerminatedPods: {} });
@@ -212,9 +220,12 @@ describe('job-controller', () => {
 
   it('replaces the start time of a job that it resumes', async () => {
     await start({ suspend: true });
-    const job = await cluster.client.get(kinds.jobs, 'default', 'work');
+    const job = await cluster.client.kind(kinds.jobs).get({ namespace: 'default', name: 'work' });
     const startTime = '2026-01-01T00:00:00Z';
-    await cluster.client.update(kinds.jobs, { ...job, status: { ...job.status, startTime } }, 'status');
+    await cluster.client
+      .kind(kinds.jobs)
+      .subresource('status')
+      .update({ ...job, status: { ...job.status, startTime } });
     await cluster.advance(60_000);
     await update({ suspend: false });
     expect((await status())?.startTime).toBe('2026-01-01T00:01:00Z');
@@ -244,17 +255,21 @@ describe('job-controller', () => {
   it('adopts pods that it selects, with a finalizer, and releases them without one', async () => {
     const job = await start({ completions: 2, parallelism: 2 });
     const [own] = await pods();
-    await cluster.client.patch(kinds.pods, own as Pod, 'merge', { metadata: { ownerReferences: null } });
+    await cluster.client
+      .kind(kinds.pods)
+      .patch((own as Pod).metadata, 'merge', { metadata: { ownerReferences: null } });
     await cluster.settle();
     await cluster.advance(1000);
     const [adopted] = (await pods()).filter(({ metadata }) => metadata.name === own?.metadata.name);
     expect(adopted?.metadata).toMatchObject({ finalizers: [finalizer], ownerReferences: [{ uid: job.metadata.uid }] });
-    await cluster.client.patch(kinds.pods, own as Pod, 'merge', {
+    await cluster.client.kind(kinds.pods).patch((own as Pod).metadata, 'merge', {
       metadata: { labels: { 'batch.kubernetes.io/controller-uid': 'other' } },
     });
     await cluster.settle();
     await cluster.advance(1000);
-    const released = await cluster.client.get(kinds.pods, 'default', own?.metadata.name ?? '');
+    const released = await cluster.client
+      .kind(kinds.pods)
+      .get({ namespace: 'default', name: own?.metadata.name ?? '' });
     expect(released.metadata.finalizers).toBeUndefined();
     expect(released.metadata.ownerReferences).toBeUndefined();
     expect(await running()).toHaveLength(3);
@@ -262,11 +277,9 @@ describe('job-controller', () => {
 
   it('removes the finalizers of pods when their job is gone', async () => {
     await start({ parallelism: 2 });
-    await cluster.client.delete(
-      kinds.jobs,
-      { metadata: { namespace: 'default', name: 'work' } },
-      { propagationPolicy: 'Background' },
-    );
+    await cluster.client
+      .kind(kinds.jobs)
+      .delete({ namespace: 'default', name: 'work' }, { propagationPolicy: 'Background' });
     await cluster.settle();
     expect((await pods()).map(({ metadata }) => metadata.finalizers)).toEqual([undefined, undefined]);
   });
@@ -280,10 +293,10 @@ describe('job-controller', () => {
   it('replaces pods that are being deleted only when they have ended, if it says so', async () => {
     await start({ completions: 1, podReplacementPolicy: 'Failed' });
     const [pod] = await pods();
-    await cluster.client.patch(kinds.pods, pod as Pod, 'merge', {
+    await cluster.client.kind(kinds.pods).patch((pod as Pod).metadata, 'merge', {
       metadata: { finalizers: [finalizer, 'example.com/x'] },
     });
-    await cluster.client.delete(kinds.pods, pod as Pod);
+    await cluster.client.kind(kinds.pods).delete((pod as Pod).metadata);
     await cluster.settle();
     await cluster.advance(2000);
     expect(await pods()).toHaveLength(1);
@@ -411,7 +424,7 @@ describe('indexed jobs', () => {
       spec,
     } = twin as Pod;
     const copy = { metadata: { namespace: 'default', name: 'copy', labels, annotations, ownerReferences }, spec };
-    await cluster.client.create(kinds.pods, copy as Pod);
+    await cluster.client.kind(kinds.pods).create(copy as Pod);
     await cluster.settle();
     await cluster.advance(1000);
     expect(await byIndex(1)).toHaveLength(1);

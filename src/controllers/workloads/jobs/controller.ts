@@ -1,10 +1,10 @@
 import { type Index, type Informer, keyOf, type WorkQueue } from '../../../client/index.ts';
 import { formatTime } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import { kinds } from '../../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import type { Pod } from '../../pods.ts';
-import { findSelecting, selectorIn } from '../../selection.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import type { Pod } from '../../shared/pods.ts';
+import { findSelecting, selectorIn } from '../../shared/selection.ts';
 import type { Controller, ControllerContext } from '../../types.ts';
 import type { Backoff } from './backoff.ts';
 import { deletePods, type Managed, managePods, removeFinalizer } from './manage.ts';
@@ -58,14 +58,14 @@ export const jobController: Controller = {
       const { uid = '', namespace = '', generation } = state.metadata;
       if (job === undefined || isFinished(job)) {
         backoffs.delete(uid);
-        const left = [...podsByOwner.get(uid), ...podsByOwner.get(orphansIn(namespace))];
-        for (const pod of left) if (hasFinalizer(pod, names)) orphans.add(keyOf(pod));
+        const remainingPods = [...podsByOwner.get(uid), ...podsByOwner.get(orphansIn(namespace))];
+        for (const pod of remainingPods) if (hasFinalizer(pod, names)) orphans.add(keyOf(pod));
       } else queue.addAfter(keyOf(job), old?.metadata.generation === generation ? batchMs : 0);
     });
-    const found = (job: Job) => {
+    const enqueue = (job: Job) => {
       if (!isFinished(job)) queue.addAfter(keyOf(job), batchMs);
     };
-    const select = findSelecting(context, { owners: jobs, selectorOf, found });
+    const select = findSelecting(context, { owners: jobs, selectorOf, onMatch: enqueue });
     pods.onChange((pod, old) => {
       podChanged(context, pod, old, jobs, queue, orphans);
       if (pod !== undefined && controllerOf(pod) === undefined && pod.metadata.deletionTimestamp === undefined) {
@@ -159,8 +159,8 @@ function suspension({ context: { events }, job, now }: Pass): Pick<JobStatus, 'c
   const suspended = isSuspended(job);
   const [reason, message] = suspended ? ['JobSuspended', 'Job suspended'] : ['JobResumed', 'Job resumed'];
   const before = job.status?.conditions;
-  const wanted = newCondition('Suspended', suspended ? 'True' : 'False', reason, message, now);
-  const conditions = ensureCondition(before, wanted);
+  const desired = newCondition('Suspended', suspended ? 'True' : 'False', reason, message, now);
+  const conditions = ensureCondition(before, desired);
   if (conditions === undefined || conditions === before) return undefined;
   events.record(job, 'Normal', suspended ? 'Suspended' : 'Resumed', message);
   // The active deadline counts from when the job was resumed.

@@ -1,5 +1,5 @@
 import type { JobSpec } from '../../../types/batch-v1.ts';
-import type { Pod } from '../../pods.ts';
+import type { Pod } from '../../shared/pods.ts';
 
 type Policy = NonNullable<JobSpec['podFailurePolicy']>;
 type Rule = NonNullable<Policy['rules']>[number];
@@ -38,10 +38,10 @@ function reasonOf({ onExitCodes, onPodConditions }: Rule, { metadata, status }: 
     const code = failed?.state?.terminated?.exitCode;
     return failed && `Container ${failed.name} for pod ${name} failed with exit code ${code}`;
   }
-  const found = (status?.conditions ?? []).find((condition) =>
+  const condition = (status?.conditions ?? []).find((condition) =>
     onPodConditions?.some(({ type, status = 'True' }) => condition.type === type && condition.status === status),
   );
-  return found && `Pod ${name} has condition ${found.type}`;
+  return condition && `Pod ${name} has condition ${condition.type}`;
 }
 
 function matchesExitCode(

@@ -1,6 +1,6 @@
 import type { Names } from '../../../meta/index.ts';
 import type { Container, EnvVar, PodTemplateSpec } from '../../../types/core-v1.ts';
-import { isTerminating, type Pod } from '../../pods.ts';
+import { isTerminating, type Pod } from '../../shared/pods.ts';
 import { type Backoff, backoffLeft, finishedAt } from './backoff.ts';
 import { isCounted, verdictOf } from './failure-policy.ts';
 import {
@@ -67,17 +67,17 @@ function failsIndex(names: Names, job: Job, pod: Pod, limit: number): boolean {
 }
 
 function podsToReplace(names: Names, job: Job, pods: readonly Pod[], settled: Intervals): Map<number, Pod> {
-  const found = new Map<number, Pod>();
+  const podsByIndex = new Map<number, Pod>();
   for (const pod of pods) {
     const index = validIndexOf(pod, job, names);
     if (index === undefined || !hasFinalizer(pod, names) || !isFailed(pod, job) || includes(settled, index)) continue;
-    const other = found.get(index);
+    const other = podsByIndex.get(index);
     const isLater =
       other === undefined ||
       (failuresOf(other, names).all <= failuresOf(pod, names).all && finishedAt(other) <= finishedAt(pod));
-    if (isLater) found.set(index, pod);
+    if (isLater) podsByIndex.set(index, pod);
   }
-  return found;
+  return podsByIndex;
 }
 
 /** The failures of the index before the pod was created: those that count towards the limit, and all. */
@@ -94,7 +94,7 @@ function failuresOf(pod: Pod, names: Names): { readonly counted: number; readonl
 const failuresKey = ({ labels }: Names): string => `batch.${labels}/job-index-failure-count`;
 const ignoredFailuresKey = ({ labels }: Names): string => `batch.${labels}/job-index-ignored-failure-count`;
 
-/** The indexes of which pods are to be created, at most `count`, and how long until there is one (ms) when there is none. */
+/** The indexes for which to create pods, at most `count`; if there are none, the time until the next one (ms). */
 export function indexesToCreate(
   names: Names,
   job: Job,
@@ -104,8 +104,8 @@ export function indexesToCreate(
   now: number,
 ): { readonly indexes: readonly number[]; readonly wait: number } {
   const terminating = replacesOnlyEnded(job) ? pods.all.filter(isTerminating) : [];
-  const taken = union(union(succeeded, failed ?? []), indexesIn(names, [...pods.active, ...terminating]));
-  const pending = lowestOutside(taken, job.spec?.completions ?? 0, count);
+  const usedIndexes = union(union(succeeded, failed ?? []), indexesIn(names, [...pods.active, ...terminating]));
+  const pending = lowestOutside(usedIndexes, job.spec?.completions ?? 0, count);
   const waits = pending.map((index) => backoffLeft(backoffOf(names, toReplace.get(index)), now));
   const indexes = pending.filter((_, i) => waits[i] === 0);
   return { indexes, wait: indexes.length > 0 ? 0 : waits.reduce((a, b) => Math.min(a, b), waits[0] ?? 0) };
@@ -180,8 +180,8 @@ export function successOf({ spec }: Job, { succeeded }: Indexes): string | undef
   const met = rules.findIndex(({ succeededIndexes: text, succeededCount: count = Number.POSITIVE_INFINITY }) => {
     if (text === undefined) return totalOf(succeeded) >= count;
     const required = parseIntervals(text, spec?.completions ?? 0);
-    const found = overlap(required, succeeded);
-    return required.length > 0 && (found === totalOf(required) || found >= count);
+    const common = overlap(required, succeeded);
+    return required.length > 0 && (common === totalOf(required) || common >= count);
   });
   return met < 0 ? undefined : `Matched rules at index ${met}`;
 }

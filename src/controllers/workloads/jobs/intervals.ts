@@ -6,14 +6,14 @@ export type Intervals = readonly Interval[];
 
 /** The indexes of a text such as `1,3-5,7` below the bound; what cannot be parsed is left out. */
 export function parseIntervals(text: string | undefined, bound: number): Intervals {
-  const found: Interval[] = [];
+  const intervals: Interval[] = [];
   for (const part of (text ?? '') === '' ? [] : (text ?? '').split(',')) {
     const [first, last] = part.split('-').map((limit) => (/^\+?[0-9]+$/.test(limit) ? Number(limit) : Number.NaN));
     if (first === undefined || Number.isNaN(first) || Number.isNaN(last ?? first)) continue;
     if (first >= bound) break;
-    found.push([first, Math.min(last ?? first, bound - 1)]);
+    intervals.push([first, Math.min(last ?? first, bound - 1)]);
   }
-  return union(found, []);
+  return union(intervals, []);
 }
 
 export const formatIntervals = (intervals: Intervals): string =>
@@ -64,17 +64,17 @@ export function includes(intervals: Intervals, index: number): boolean {
     if ((intervals[middle] as Interval)[1] >= index) high = middle;
     else low = middle + 1;
   }
-  const found = intervals[low];
-  return found !== undefined && found[0] <= index;
+  const interval = intervals[low];
+  return interval !== undefined && interval[0] <= index;
 }
 
 /** The lowest indexes below the bound that are in none of the intervals, at most `count`. */
 export function lowestOutside(intervals: Intervals, bound: number, count: number): number[] {
-  const found: number[] = [];
+  const indexes: number[] = [];
   let next = 0;
   for (const [first, last] of [...intervals, [bound, bound] as const]) {
-    for (; next < Math.min(first, bound) && found.length < count; next++) found.push(next);
+    for (; next < Math.min(first, bound) && indexes.length < count; next++) indexes.push(next);
     next = Math.max(next, last + 1);
   }
-  return found;
+  return indexes;
 }

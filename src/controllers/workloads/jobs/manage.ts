@@ -1,7 +1,7 @@
 import { isStatus } from '../../../meta/index.ts';
-import { kinds } from '../../kinds.ts';
-import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../pod-control.ts';
-import { compareForDeletion, isReady, type Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { createPod, deletePod, isTerminatingNamespace, podFromTemplate, slowStart } from '../../shared/pod-control.ts';
+import { compareForDeletion, isReady, type Pod } from '../../shared/pods.ts';
 import { backoffLeft } from './backoff.ts';
 import { indexesToCreate, withIndex, withIndexVariable } from './indexes.ts';
 import {
@@ -30,10 +30,10 @@ export interface Managed {
 export async function managePods(pass: Pass): Promise<Managed> {
   const { job, active, counts } = pass;
   if (isSuspended(job)) return deletePods(pass, surplusOf(pass, active.length), true);
-  const wanted = wantedPods(pass);
-  const surplus = surplusOf(pass, Math.max(0, active.length - wanted)).slice(0, burst);
+  const desired = wantedPods(pass);
+  const surplus = surplusOf(pass, Math.max(0, active.length - desired)).slice(0, burst);
   if (surplus.length > 0) return deletePods(pass, surplus, true);
-  const missing = wanted - active.length - (replacesOnlyEnded(job) ? counts.terminating : 0);
+  const missing = desired - active.length - (replacesOnlyEnded(job) ? counts.terminating : 0);
   return missing > 0 ? createPods(pass, missing) : {};
 }
 
@@ -54,14 +54,14 @@ function surplusOf({ context: { names }, job, active }: Pass, atLeast: number): 
     byIndex.set(index, [...(byIndex.get(index) ?? []), pod]);
   }
   const surplus: Pod[] = [];
-  const left: Pod[] = [];
+  const remaining: Pod[] = [];
   for (const [index, pods] of byIndex) {
     const sorted = inOrder(pods);
-    const kept = index === undefined ? undefined : sorted.pop();
+    const retained = index === undefined ? undefined : sorted.pop();
     for (const pod of sorted) surplus.push(pod);
-    if (kept !== undefined) left.push(kept);
+    if (retained !== undefined) remaining.push(retained);
   }
-  return [...surplus, ...inOrder(left).slice(0, Math.max(0, atLeast - surplus.length))];
+  return [...surplus, ...inOrder(remaining).slice(0, Math.max(0, atLeast - surplus.length))];
 }
 
 /**
@@ -87,14 +87,14 @@ function failureOf(results: readonly PromiseSettledResult<unknown>[]): Managed {
   return failed === undefined ? {} : { failure: { error: failed.reason } };
 }
 
-/** The end of the pod is not waited for any more. A pod that is gone is no error. */
+/** Removes the finalizer of the pod. Ignores a pod that no longer exists. */
 export async function removeFinalizer({ context: { client, names } }: Pick<Pass, 'context'>, pod: Pod): Promise<void> {
   if (!hasFinalizer(pod, names)) return;
   const { uid = '' } = pod.metadata;
   try {
     const { metadata } = finalizerRemoval(names);
     // The uid makes sure that it is still the same pod.
-    await client.patch(kinds.pods, pod, 'strategic', { metadata: { ...metadata, uid } });
+    await client.kind(kinds.pods).patch(pod.metadata, 'strategic', { metadata: { ...metadata, uid } });
   } catch (error) {
     if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
   }
@@ -103,8 +103,8 @@ export async function removeFinalizer({ context: { client, names } }: Pick<Pass,
 async function createPods(pass: Pass, missing: number): Promise<Managed> {
   const { context, job, pods, active, indexes, counts, now } = pass;
   const { names } = context;
-  const left = hasLimitPerIndex(job) ? 0 : backoffLeft(pass.backoff, now);
-  if (left > 0) return { wait: left };
+  const remainingMs = hasLimitPerIndex(job) ? 0 : backoffLeft(pass.backoff, now);
+  if (remainingMs > 0) return { wait: remainingMs };
   const limit = Math.min(missing, burst);
   const pending = indexes && indexesToCreate(names, job, { all: pods, active }, indexes, limit, now);
   if (pending !== undefined && pending.wait > 0) return { wait: pending.wait };

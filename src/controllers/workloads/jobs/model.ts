@@ -1,8 +1,8 @@
 import type { Names } from '../../../meta/index.ts';
 import type { Job as JobSchema, JobStatus } from '../../../types/batch-v1.ts';
-import type { Named } from '../../kind.ts';
-import type { Pod } from '../../pods.ts';
-import type { ControllerSettings } from '../../settings.ts';
+import type { ControllerSettings } from '../../manager/settings.ts';
+import type { Named } from '../../shared/kind.ts';
+import type { Pod } from '../../shared/pods.ts';
 
 export type Job = JobSchema & Named;
 export type Condition = NonNullable<JobStatus['conditions']>[number];

@@ -1,6 +1,6 @@
 import { formatTime } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import { isActive, isReady, isTerminating, type Pod } from '../../pods.ts';
+import { isActive, isReady, isTerminating, type Pod } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 import { type Backoff, nextBackoff, noBackoff } from './backoff.ts';
 import { isCounted, verdictOf } from './failure-policy.ts';
@@ -47,11 +47,11 @@ export function newPass(context: ControllerContext, job: Job, pods: readonly Pod
   const active = pods.filter(isActive);
   const { succeeded = [], failed = [] } = status?.uncountedTerminatedPods ?? {};
   const uncounted = { succeeded: new Set(succeeded), failed: new Set(failed) };
-  const ended = (known: ReadonlySet<string>, holds: (pod: Pod) => boolean) =>
+  const ended = (countedUids: ReadonlySet<string>, holds: (pod: Pod) => boolean) =>
     pods.filter(
       (pod) =>
         hasFinalizer(pod, names) &&
-        !known.has(pod.metadata.uid ?? '') &&
+        !countedUids.has(pod.metadata.uid ?? '') &&
         (!isIndexed(job) || validIndexOf(pod, job, names) !== undefined) &&
         holds(pod),
     );
@@ -60,7 +60,13 @@ export function newPass(context: ControllerContext, job: Job, pods: readonly Pod
   const countedFailed = newFailed.filter((pod) => isCounted(spec?.podFailurePolicy, pod));
   const indexes = isIndexed(job) ? indexesOf(names, job, pods, active) : undefined;
   return {
-    ...{ context, job, pods, active, uncounted, indexes, now },
+    context,
+    job,
+    pods,
+    active,
+    uncounted,
+    indexes,
+    now,
     succeeded:
       indexes === undefined
         ? (status?.succeeded ?? 0) + newSucceeded.length + uncounted.succeeded.size
@@ -88,16 +94,16 @@ export function newCondition(
 }
 
 /** The conditions with this one. One that is false is not added, only changed. */
-export function ensureCondition(conditions: JobStatus['conditions'], wanted: Condition): Condition[] | undefined {
-  const { type, status, reason, message } = wanted;
+export function ensureCondition(conditions: JobStatus['conditions'], desired: Condition): Condition[] | undefined {
+  const { type, status, reason, message } = desired;
   const before = conditions?.find((condition) => condition.type === type);
-  if (before === undefined) return status === 'False' ? conditions : [...(conditions ?? []), wanted];
+  if (before === undefined) return status === 'False' ? conditions : [...(conditions ?? []), desired];
   if (before.status === status && before.reason === reason && before.message === message) return conditions;
-  return conditions?.map((condition) => (condition.type === type ? wanted : condition));
+  return conditions?.map((condition) => (condition.type === type ? desired : condition));
 }
 
 /**
- * Why the job is to end: `SuccessCriteriaMet` or `FailureTarget`, or `Failed` where the status has the latter; undefined
+ * Returns the condition for which the job ends: `SuccessCriteriaMet` or `FailureTarget`, or `Failed` where the status has the latter; undefined
  * while it is not.
  */
 export function endOf(pass: Pass): Condition | undefined {

@@ -1,8 +1,8 @@
 import type { EventRecorder } from '../../../client/index.ts';
 import { jsonEqual } from '../../../meta/index.ts';
 import type { JobStatus } from '../../../types/batch-v1.ts';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import type { Backoff } from './backoff.ts';
 import { isCounted } from './failure-policy.ts';
 import { formatIntervals, includes, intervalsOf, totalOf, union } from './intervals.ts';
@@ -24,7 +24,7 @@ const maxUncounted = 500;
 
 /**
  * Counts the pods that have ended, and ends the job. In this order, so that no pod is counted twice or lost when the
- * process dies in between: the status lists the pods as uncounted, with why the job is to end; their finalizers are
+ * process dies in between: the status lists the pods as uncounted, with the reason for which the job ends; their finalizers are
  * removed; the status counts them, and says that the job has ended. `written` is called after the first of these.
  */
 export async function track(
@@ -39,7 +39,10 @@ export async function track(
   let job = pass.job;
   let next = end === undefined ? status : announced(status, end);
   const write = async () => {
-    job = await client.update(kinds.jobs, { ...job, status: next }, 'status');
+    job = await client
+      .kind(kinds.jobs)
+      .subresource('status')
+      .update({ ...job, status: next });
     next = job.status ?? {};
   };
   if (!jsonEqual((job.status ?? {}) as never, next as never)) {
@@ -73,17 +76,20 @@ const uidOf = ({ metadata: { uid = '' } }: Pod): string => uid;
 /** The status with the uncounted pods that have no finalizer any more counted; the same one when there are none. */
 function countRemoved(status: JobStatus, waiting: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
-  const left = {
+  const stillUncounted = {
     succeeded: succeeded.filter((uid) => waiting.has(uid)),
     failed: failed.filter((uid) => waiting.has(uid)),
   };
-  const gone = { succeeded: succeeded.length - left.succeeded.length, failed: failed.length - left.failed.length };
-  if (gone.succeeded + gone.failed === 0) return status;
+  const counted = {
+    succeeded: succeeded.length - stillUncounted.succeeded.length,
+    failed: failed.length - stillUncounted.failed.length,
+  };
+  if (counted.succeeded + counted.failed === 0) return status;
   return {
     ...status,
-    ...(gone.succeeded === 0 ? {} : { succeeded: (status.succeeded ?? 0) + gone.succeeded }),
-    ...(gone.failed === 0 ? {} : { failed: (status.failed ?? 0) + gone.failed }),
-    uncountedTerminatedPods: uncounted(left.succeeded, left.failed),
+    ...(counted.succeeded === 0 ? {} : { succeeded: (status.succeeded ?? 0) + counted.succeeded }),
+    ...(counted.failed === 0 ? {} : { failed: (status.failed ?? 0) + counted.failed }),
+    uncountedTerminatedPods: uncounted(stillUncounted.succeeded, stillUncounted.failed),
   };
 }
 
@@ -94,7 +100,7 @@ const uncounted = (succeeded: readonly string[], failed: readonly string[]) => (
 
 interface Listed {
   readonly status: JobStatus;
-  /** The pods whose finalizer is to be removed. */
+  /** The pods that lose their finalizer. */
   readonly ended: readonly Pod[];
   /** More pods have ended than one reconcile counts. */
   readonly limited: boolean;
@@ -132,8 +138,8 @@ function listEnded(pass: Pass, status: JobStatus, end: Condition | undefined): L
 function hasEnded({ context: { names }, job, indexes }: Pass, pod: Pod, end: Condition | undefined): boolean {
   if (job.metadata.deletionTimestamp !== undefined || end !== undefined || isSucceeded(pod)) return true;
   const index = indexOf(pod, names);
-  const kept = index === undefined ? undefined : indexes?.toReplace.get(index);
-  return isFailed(pod, job) && (kept === undefined || uidOf(kept) !== uidOf(pod));
+  const retained = index === undefined ? undefined : indexes?.toReplace.get(index);
+  return isFailed(pod, job) && (retained === undefined || uidOf(retained) !== uidOf(pod));
 }
 
 /** When the job fails, all of its pods do. */
@@ -152,7 +158,7 @@ function withIndexes(status: JobStatus, { indexes }: Pass, completed: Iterable<n
   };
 }
 
-/** The status with the condition that says why the job is to end. */
+/** Returns the status with the condition for which the job ends. */
 function announced(status: JobStatus, end: Condition): JobStatus {
   if (end.type === 'Failed' || conditionOf(status, end.type)?.status === 'True') return status;
   return { ...status, conditions: [...(status.conditions ?? []), end] };

@@ -1,15 +1,15 @@
 import type { KindPlace } from '../../../client/index.ts';
 import { isStatus, type OwnerReference } from '../../../meta/index.ts';
-import { apiVersionOf, type Named } from '../../kind.ts';
-import { kinds } from '../../kinds.ts';
-import { controllerReference } from '../../owners.ts';
-import { messageOf } from '../../pod-control.ts';
-import type { Pod } from '../../pods.ts';
+import { apiVersionOf, type Named } from '../../shared/kind.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { controllerReference } from '../../shared/owners.ts';
+import { messageOf } from '../../shared/pod-control.ts';
+import type { Pod } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 import { type Claim, claimsOf, isInRange, type StatefulSet } from './identity.ts';
 
 /** The claim as the informer has it. */
-const held = ({ informers }: ControllerContext, { metadata: { namespace = '', name = '' } }: Claim) =>
+const cachedClaim = ({ informers }: ControllerContext, { metadata: { namespace = '', name = '' } }: Claim) =>
   informers.of(kinds.persistentVolumeClaims).get(namespace, name);
 
 /** Creates the claims of the pod that do not exist. @throws Error where one cannot be created, or is being deleted */
@@ -17,12 +17,12 @@ export async function createClaims(context: ControllerContext, set: StatefulSet,
   const problems: string[] = [];
   for (const claim of claimsOf(set, pod)) {
     const { name } = claim.metadata;
-    const existing = held(context, claim);
+    const existing = cachedClaim(context, claim);
     if (existing?.metadata.deletionTimestamp !== undefined) problems.push(`pvc ${name} is being deleted`);
     if (existing !== undefined) continue;
     const about = `Claim ${name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
     try {
-      await context.client.create(kinds.persistentVolumeClaims, claim);
+      await context.client.kind(kinds.persistentVolumeClaims).create(claim);
       context.events.record(set, 'Normal', 'SuccessfulCreate', `Create ${about} success`);
     } catch (error) {
       const why = messageOf(error);
@@ -38,14 +38,14 @@ export async function createClaims(context: ControllerContext, set: StatefulSet,
 /** Whether the owners of the pod's claims are those of the retention policy. */
 export const claimsHaveOwners = (context: ControllerContext, set: StatefulSet, pod: Pod): boolean =>
   claimsOf(set, pod).every((claim) => {
-    const existing = held(context, claim);
+    const existing = cachedClaim(context, claim);
     return existing === undefined || hasRightOwners(context, set, pod, existing);
   });
 
 /** Gives the pod's claims the owners of the retention policy. */
 export async function setClaimOwners(context: ControllerContext, set: StatefulSet, pod: Pod): Promise<void> {
   for (const claim of claimsOf(set, pod)) {
-    const existing = held(context, claim);
+    const existing = cachedClaim(context, claim);
     if (existing === undefined) continue;
     const { name } = claim.metadata;
     if (hasForeignController(context, set, pod, existing)) {
@@ -54,7 +54,7 @@ export async function setClaimOwners(context: ControllerContext, set: StatefulSe
     }
     if (hasRightOwners(context, set, pod, existing)) continue;
     const ownerReferences = rightOwners(context, set, pod, existing);
-    await context.client.update(kinds.persistentVolumeClaims, {
+    await context.client.kind(kinds.persistentVolumeClaims).update({
       ...existing,
       metadata: { ...existing.metadata, ownerReferences },
     });
@@ -65,7 +65,7 @@ export async function setClaimOwners(context: ControllerContext, set: StatefulSe
 export const hasStaleClaim = (context: ControllerContext, set: StatefulSet, pod: Pod): boolean =>
   set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled === 'Delete' &&
   claimsOf(set, pod).some((claim) => {
-    const existing = held(context, claim);
+    const existing = cachedClaim(context, claim);
     return existing !== undefined && isStale(context, existing, kinds.pods, pod);
   });
 
@@ -108,8 +108,8 @@ function hasRightOwners(context: ControllerContext, set: StatefulSet, pod: Pod, 
   if (hasForeignController(context, set, pod, claim)) return !bySet && !byPod;
   const own = [set.metadata.uid, pod.metadata.uid];
   if (ownersOf(claim).some((owner) => own.includes(owner.uid) && owner['controller'] !== true)) return false;
-  const wanted = wantedOwner(set, pod);
-  return bySet === (wanted === 'set') && byPod === (wanted === 'pod');
+  const desiredOwner = wantedOwner(set, pod);
+  return bySet === (desiredOwner === 'set') && byPod === (desiredOwner === 'pod');
 }
 
 function rightOwners(context: ControllerContext, set: StatefulSet, pod: Pod, claim: Claim): OwnerReference[] {
@@ -117,8 +117,8 @@ function rightOwners(context: ControllerContext, set: StatefulSet, pod: Pod, cla
     (owner) => !refersTo(context, owner, kinds.statefulSets, set) && !refersTo(context, owner, kinds.pods, pod),
   );
   if (hasForeignController(context, set, pod, claim)) return others;
-  const wanted = wantedOwner(set, pod);
-  if (wanted === undefined) return others;
-  const [kind, owner] = wanted === 'set' ? [kinds.statefulSets, set] : [kinds.pods, pod];
+  const desiredOwner = wantedOwner(set, pod);
+  if (desiredOwner === undefined) return others;
+  const [kind, owner] = desiredOwner === 'set' ? [kinds.statefulSets, set] : [kinds.pods, pod];
   return [...others, controllerReference(kind, owner as Named, context.names)];
 }

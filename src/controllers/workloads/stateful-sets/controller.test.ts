@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kinds } from '../../kinds.ts';
-import type { Pod } from '../../pods.ts';
+import * as kinds from '../../shared/kinds.ts';
+import type { Pod } from '../../shared/pods.ts';
 import { type TestCluster, type TestClusterOptions, testCluster } from '../../testing/cluster.ts';
 import { statefulSetController } from './controller.ts';
 
@@ -30,16 +30,16 @@ const volumeClaimTemplates = [
 
 async function start(spec = {}, options: TestClusterOptions = {}) {
   cluster = await testCluster([statefulSetController], options);
-  await cluster.client.create(kinds.serviceAccounts, { metadata: { namespace: 'default', name: 'default' } });
-  await cluster.client.create(kinds.statefulSets, set(spec));
+  await cluster.client.kind(kinds.serviceAccounts).create({ metadata: { namespace: 'default', name: 'default' } });
+  await cluster.client.kind(kinds.statefulSets).create(set(spec));
   await cluster.settle();
 }
 const change = async (spec: object) => {
-  await cluster.client.patch(kinds.statefulSets, db, 'merge', { spec: { ...spec } } as never);
+  await cluster.client.kind(kinds.statefulSets).patch(db.metadata, 'merge', { spec: { ...spec } } as never);
   await cluster.settle();
 };
 const podsOf = async (): Promise<Pod[]> => {
-  const pods = await cluster.client.list(kinds.pods, 'default');
+  const pods = (await cluster.client.kind(kinds.pods).list({ namespace: 'default' })).items;
   return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 };
 const names = async () => (await podsOf()).map(({ metadata }) => metadata.name);
@@ -50,15 +50,20 @@ const makeReady = async (...pods: string[]) => {
   for (const name of pods) {
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] };
     const at = { metadata: { namespace: 'default', name } };
-    await cluster.client.patch(kinds.pods, at, 'merge', { status }, 'status');
+    await cluster.client.kind(kinds.pods).subresource('status').patch(at.metadata, 'merge', { status });
     await cluster.settle();
   }
 };
-const status = async () => (await cluster.client.get(kinds.statefulSets, 'default', 'db')).status;
+const status = async () =>
+  (await cluster.client.kind(kinds.statefulSets).get({ namespace: 'default', name: 'db' })).status;
 const claims = async () =>
-  (await cluster.client.list(kinds.persistentVolumeClaims, 'default')).map(({ metadata }) => metadata);
+  (await cluster.client.kind(kinds.persistentVolumeClaims).list({ namespace: 'default' })).items.map(
+    ({ metadata }) => metadata,
+  );
 const events = async () =>
-  (await cluster.client.list(kinds.events, 'default')).map(({ reason, message }) => `${reason}: ${message}`);
+  (await cluster.client.kind(kinds.events).list({ namespace: 'default' })).items.map(
+    ({ reason, message }) => `${reason}: ${message}`,
+  );
 
 describe('pods of a stateful set', () => {
   it('have an identity, a subdomain and claims', async () => {
@@ -113,12 +118,15 @@ describe('pods of a stateful set', () => {
   it('come back under their names when they are deleted or have failed', async () => {
     await start({ replicas: 2 });
     await makeReady('db-0', 'db-1');
-    await cluster.client.delete(kinds.pods, { metadata: { namespace: 'default', name: 'db-0' } });
+    await cluster.client.kind(kinds.pods).delete({ namespace: 'default', name: 'db-0' });
     await cluster.settle();
     expect(await names()).toEqual(['db-0', 'db-1']);
     await makeReady('db-0');
     const second = { metadata: { namespace: 'default', name: 'db-1' } };
-    await cluster.client.patch(kinds.pods, second, 'merge', { status: { phase: 'Failed' } }, 'status');
+    await cluster.client
+      .kind(kinds.pods)
+      .subresource('status')
+      .patch(second.metadata, 'merge', { status: { phase: 'Failed' } });
     await cluster.settle();
     expect((await podsOf())[1]?.status?.phase).toBe('Pending');
   });
@@ -143,7 +151,10 @@ describe('pods of a stateful set', () => {
     await makeReady('db-0', 'db-1', 'db-2');
     const first = { metadata: { namespace: 'default', name: 'db-0' } };
     const conditions = [{ type: 'Ready', status: 'False' }];
-    await cluster.client.patch(kinds.pods, first, 'merge', { status: { conditions } }, 'status');
+    await cluster.client
+      .kind(kinds.pods)
+      .subresource('status')
+      .patch(first.metadata, 'merge', { status: { conditions } });
     await change({ replicas: 1 });
     expect(await names()).toEqual(['db-0', 'db-1', 'db-2']);
     await makeReady('db-0');
@@ -182,7 +193,7 @@ describe('a rolling update', () => {
     await change({ template: template('2') });
     await makeReady('db-2');
     expect(await versions()).toEqual({ 'db-0': '1', 'db-1': '1', 'db-2': '2' });
-    await cluster.client.delete(kinds.pods, { metadata: { namespace: 'default', name: 'db-0' } });
+    await cluster.client.kind(kinds.pods).delete({ namespace: 'default', name: 'db-0' });
     await cluster.settle();
     expect((await versions())['db-0']).toBe('1');
   });
@@ -192,7 +203,7 @@ describe('a rolling update', () => {
     await makeReady('db-0');
     await change({ template: template('2') });
     expect(await versions()).toEqual({ 'db-0': '1' });
-    await cluster.client.delete(kinds.pods, { metadata: { namespace: 'default', name: 'db-0' } });
+    await cluster.client.kind(kinds.pods).delete({ namespace: 'default', name: 'db-0' });
     await cluster.settle();
     expect(await versions()).toEqual({ 'db-0': '2' });
   });
@@ -211,12 +222,12 @@ describe('a rolling update', () => {
   it('keeps the revisions of the history limit, and reuses one with an equal template', async () => {
     await start({ replicas: 0, revisionHistoryLimit: 1 });
     for (const version of ['2', '3', '2']) await change({ template: template(version) });
-    const revisions = await cluster.client.list(kinds.controllerRevisions, 'default');
-    const kept = revisions.map(({ revision, data }) => [
+    const revisions = (await cluster.client.kind(kinds.controllerRevisions).list({ namespace: 'default' })).items;
+    const savedRevisions = revisions.map(({ revision, data }) => [
       revision,
       (data as { spec: { template: { metadata: { annotations: object } } } }).spec.template.metadata.annotations,
     ]);
-    expect(new Map(kept as [number, object][])).toEqual(
+    expect(new Map(savedRevisions as [number, object][])).toEqual(
       new Map([
         [3, { version: '3' }],
         [4, { version: '2' }],
@@ -238,7 +249,7 @@ describe('claims with a retention policy', () => {
     ]);
     const hold = { metadata: { finalizers: ['example.com/hold'] } };
     const last = { metadata: { namespace: 'default', name: 'db-1' } };
-    await cluster.client.patch(kinds.pods, last, 'merge', hold);
+    await cluster.client.kind(kinds.pods).patch(last.metadata, 'merge', hold);
     await change({ replicas: 1 });
     expect(await owners()).toEqual([
       ['data-db-0', ['StatefulSet']],

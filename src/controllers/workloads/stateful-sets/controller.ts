@@ -1,5 +1,10 @@
 import { keyOf } from '../../../client/index.ts';
 import { isStatus } from '../../../meta/index.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { byController, claim, controllerOf, findController, orphansIn } from '../../shared/owners.ts';
+import { type Pod, untilAvailable } from '../../shared/pods.ts';
+import { findSelecting, selectorIn } from '../../shared/selection.ts';
+import type { Controller, ControllerContext } from '../../types.ts';
 import {
   createRevision,
   hasData,
@@ -9,12 +14,7 @@ import {
   templateData,
   templateOf,
   truncateHistory,
-} from '../../history.ts';
-import { kinds } from '../../kinds.ts';
-import { byController, claim, controllerOf, findController, orphansIn } from '../../owners.ts';
-import { type Pod, untilAvailable } from '../../pods.ts';
-import { findSelecting, selectorIn } from '../../selection.ts';
-import type { Controller, ControllerContext } from '../../types.ts';
+} from '../history.ts';
 import { isMember, replicasOf, revisionOf, type StatefulSet } from './identity.ts';
 import { countsOf, type Pass, sortPods, stepForward } from './pass.ts';
 
@@ -44,8 +44,8 @@ export const statefulSetController: Controller = {
       return reconcile(context, set, revisions, own);
     });
     sets.onChange((set, old) => queue.add(keyOf(set ?? (old as StatefulSet))));
-    const found = (set: StatefulSet) => queue.add(keyOf(set));
-    const select = findSelecting(context, { owners: sets, selectorOf, found });
+    const enqueue = (set: StatefulSet) => queue.add(keyOf(set));
+    const select = findSelecting(context, { owners: sets, selectorOf, onMatch: enqueue });
     pods.onChange((pod, old) => {
       for (const state of [old, pod]) {
         const set = state && findController(sets, state);
@@ -74,7 +74,7 @@ async function reconcile(
       failure = error;
     });
   }
-  const all = [...pods.wanted, ...pods.condemned];
+  const all = [...pods.replicas, ...pods.condemned];
   const status = await writeStatus(pass, { ...countsOf(pass, all), collisionCount });
   const live = new Set([current.metadata.name, update.metadata.name, ...own.map(revisionOf)]);
   const limit = set.spec?.revisionHistoryLimit ?? 10;
@@ -114,8 +114,8 @@ async function syncRevisions(
     const labels = template.metadata?.labels ?? {};
     const annotations = set.metadata.annotations ?? {};
     const hashLabel = `controller.${context.names.labels}/hash`;
-    const wanted = { data, revision: next, labels, annotations, hashLabel, collisionCount };
-    const created = await createRevision(context, kinds.statefulSets, set, wanted);
+    const desiredRevision = { data, revision: next, labels, annotations, hashLabel, collisionCount };
+    const created = await createRevision(context, kinds.statefulSets, set, desiredRevision);
     ({ revision: update, collisionCount } = created);
   }
   const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;
@@ -144,12 +144,18 @@ async function writeStatus({ context, set, current, update }: Pass, counts: Stat
     status.updateRevision === before.updateRevision;
   if (unchanged) return status;
   try {
-    await context.client.update(kinds.statefulSets, { ...set, status: { ...before, ...status } }, 'status');
+    await context.client
+      .kind(kinds.statefulSets)
+      .subresource('status')
+      .update({ ...set, status: { ...before, ...status } });
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
     const { namespace = '', name = '' } = set.metadata;
-    const live = await context.client.get(kinds.statefulSets, namespace, name);
-    await context.client.update(kinds.statefulSets, { ...live, status: { ...live.status, ...status } }, 'status');
+    const live = await context.client.kind(kinds.statefulSets).get({ namespace, name });
+    await context.client
+      .kind(kinds.statefulSets)
+      .subresource('status')
+      .update({ ...live, status: { ...live.status, ...status } });
   }
   return status;
 }

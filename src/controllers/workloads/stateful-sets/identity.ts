@@ -1,11 +1,11 @@
 import type { Names } from '../../../meta/index.ts';
 import type { StatefulSet as StatefulSetSchema } from '../../../types/apps-v1.ts';
 import type { PersistentVolumeClaim as ClaimSchema } from '../../../types/core-v1.ts';
-import { revisionLabel } from '../../history.ts';
-import type { Named } from '../../kind.ts';
-import { kinds } from '../../kinds.ts';
-import { podFromTemplate } from '../../pod-control.ts';
-import type { Pod } from '../../pods.ts';
+import type { Named } from '../../shared/kind.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { podFromTemplate } from '../../shared/pod-control.ts';
+import type { Pod } from '../../shared/pods.ts';
+import { revisionLabel } from '../history.ts';
 
 export type StatefulSet = StatefulSetSchema & Named;
 export type Claim = ClaimSchema & Named;

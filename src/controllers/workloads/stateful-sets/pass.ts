@@ -1,8 +1,8 @@
 import { isStatus } from '../../../meta/index.ts';
-import { scaledValue } from '../../int-or-percent.ts';
-import { kinds } from '../../kinds.ts';
-import { messageOf, slowStart } from '../../pod-control.ts';
-import { isAvailable, isReady, type Pod } from '../../pods.ts';
+import { scaledValue } from '../../shared/int-or-percent.ts';
+import * as kinds from '../../shared/kinds.ts';
+import { messageOf, slowStart } from '../../shared/pod-control.ts';
+import { isAvailable, isReady, type Pod } from '../../shared/pods.ts';
 import type { ControllerContext } from '../../types.ts';
 import { claimsHaveOwners, createClaims, hasStaleClaim, setClaimOwners } from './claims.ts';
 import {
@@ -30,7 +30,7 @@ export interface Pass {
 
 /** The pods of a set: those that it wants, by ordinal, created or not, and those that it no longer wants. */
 export interface Pods {
-  readonly wanted: Pod[];
+  readonly replicas: Pod[];
   /** The highest ordinal first. */
   readonly condemned: readonly Pod[];
 }
@@ -50,16 +50,16 @@ export function sortPods(pass: Pass, pods: readonly Pod[]): Pods {
   const byOrdinal = new Map(pods.filter((pod) => isInRange(set, pod)).map((pod) => [ordinalOf(pod), pod]));
   const { type = 'RollingUpdate', rollingUpdate } = set.spec?.updateStrategy ?? {};
   // Below the partition pods keep the current revision.
-  const kept = rollingUpdate === undefined ? (set.status?.currentReplicas ?? 0) : (rollingUpdate.partition ?? 0);
-  const wanted = Array.from({ length: replicasOf(set) }, (_, i) => {
-    const isKept = (type === 'RollingUpdate' || rollingUpdate !== undefined) && i < kept;
+  const partition = rollingUpdate === undefined ? (set.status?.currentReplicas ?? 0) : (rollingUpdate.partition ?? 0);
+  const replicas = Array.from({ length: replicasOf(set) }, (_, i) => {
+    const isKept = (type === 'RollingUpdate' || rollingUpdate !== undefined) && i < partition;
     const from = isKept ? current : update;
     return byOrdinal.get(first + i) ?? newPod(context.names, from.set, from.revision, first + i);
   });
   const condemned = pods
     .filter((pod) => !isInRange(set, pod) && ordinalOf(pod) !== undefined)
     .sort((a, b) => (ordinalOf(b) ?? 0) - (ordinalOf(a) ?? 0));
-  return { wanted, condemned };
+  return { replicas, condemned };
 }
 
 /** The counts of the status. */
@@ -78,18 +78,18 @@ export function countsOf(pass: Pass, pods: readonly Pod[]) {
 
 /**
  * One step towards the declared pods: creates, repairs and deletes, in the order of ordinals unless the policy is
- * `Parallel`, and replaces pods of another revision when all are there. The wanted pods are replaced by what was created.
+ * `Parallel`, and replaces pods of another revision once all exist. Replaces entries of `replicas` with the created pods.
  */
 export async function stepForward(pass: Pass, pods: Pods): Promise<void> {
-  const { wanted, condemned } = pods;
+  const { replicas, condemned } = pods;
   const ordered = pass.set.spec?.podManagementPolicy !== 'Parallel';
-  const unavailable = [...wanted, ...[...condemned].reverse()].find((pod) => isUnavailable(pass, pod));
-  if (await runAll(wanted, ordered, (i) => keep(pass, wanted, i, ordered))) return;
+  const unavailable = [...replicas, ...[...condemned].reverse()].find((pod) => isUnavailable(pass, pod));
+  if (await runAll(replicas, ordered, (i) => keep(pass, replicas, i, ordered))) return;
   for (const pod of condemned) {
     if (!claimsHaveOwners(pass.context, pass.update.set, pod)) await setClaimOwners(pass.context, pass.update.set, pod);
   }
   if (await runAll(condemned, ordered, (i) => condemn(pass, condemned[i] as Pod, ordered, unavailable))) return;
-  if (pass.set.spec?.updateStrategy?.type !== 'OnDelete') await replaceOutdated(pass, wanted);
+  if (pass.set.spec?.updateStrategy?.type !== 'OnDelete') await replaceOutdated(pass, replicas);
 }
 
 /** Calls `step` for each pod, one after the other until one says that the rest has to wait, or for all. */
@@ -103,9 +103,9 @@ async function runAll(pods: readonly Pod[], ordered: boolean, step: (i: number) 
 }
 
 /** Brings a wanted pod about; whether those after it have to wait. */
-async function keep(pass: Pass, wanted: Pod[], i: number, ordered: boolean): Promise<boolean> {
+async function keep(pass: Pass, replicas: Pod[], i: number, ordered: boolean): Promise<boolean> {
   const { context, set, update } = pass;
-  let pod = wanted[i] as Pod;
+  let pod = replicas[i] as Pod;
   if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') {
     if (!isDeleted(pod)) await deletePod(pass, pod);
     return true;
@@ -113,7 +113,7 @@ async function keep(pass: Pass, wanted: Pod[], i: number, ordered: boolean): Pro
   if (!isCreated(pod)) {
     if (hasStaleClaim(context, set, pod)) return true;
     pod = await createPod(pass, pod);
-    wanted[i] = pod;
+    replicas[i] = pod;
     if (ordered) return true;
   } else if (pod.status?.phase === 'Pending') {
     await createClaims(context, set, pod);
@@ -123,7 +123,7 @@ async function keep(pass: Pass, wanted: Pod[], i: number, ordered: boolean): Pro
   if (hasIdentity(context.names, set, pod) && hasStorage(set, pod) && claimsHaveOwners(context, update.set, pod)) {
     return false;
   }
-  wanted[i] = await repairPod(pass, pod);
+  replicas[i] = await repairPod(pass, pod);
   return false;
 }
 
@@ -136,18 +136,18 @@ async function condemn(pass: Pass, pod: Pod, ordered: boolean, unavailable: Pod 
 }
 
 /** Deletes the last pods that are of another revision than the update, as many as may be unavailable. */
-async function replaceOutdated(pass: Pass, wanted: readonly Pod[]): Promise<void> {
+async function replaceOutdated(pass: Pass, replicas: readonly Pod[]): Promise<void> {
   const { context, set, update } = pass;
   const { partition = 0, maxUnavailable } = set.spec?.updateStrategy?.rollingUpdate ?? {};
   const isOutdated = (pod: Pod) => revisionOf(pod) !== update.revision && !isDeleted(pod);
   if (context.settings.features.MaxUnavailableStatefulSet) {
     const allowed = Math.max(1, scaledValue(maxUnavailable ?? 1, replicasOf(set), 'down'));
-    const room = allowed - wanted.filter((pod) => isUnavailable(pass, pod)).length;
-    const outdated = wanted.slice(partition).reverse().filter(isOutdated);
+    const room = allowed - replicas.filter((pod) => isUnavailable(pass, pod)).length;
+    const outdated = replicas.slice(partition).reverse().filter(isOutdated);
     for (const pod of outdated.slice(0, Math.max(0, room))) await deletePod(pass, pod);
     return;
   }
-  for (const pod of wanted.slice(partition).reverse()) {
+  for (const pod of replicas.slice(partition).reverse()) {
     if (isOutdated(pod)) return deletePod(pass, pod);
     if (isUnavailable(pass, pod)) return;
   }
@@ -157,12 +157,12 @@ async function createPod({ context, set }: Pass, pod: Pod): Promise<Pod> {
   const record = (error?: unknown) => recordEvent(context, set, 'Create', pod, error);
   try {
     await createClaims(context, set, pod);
-    const created = await context.client.create(kinds.pods, pod);
+    const created = await context.client.kind(kinds.pods).create(pod);
     await setClaimOwners(context, set, created);
     record();
     return created;
   } catch (error) {
-    // Another pod of the name is there, or was a moment ago.
+    // Another pod has this name, or had it a moment ago.
     if (!isStatus(error, 409)) record(error);
     throw error;
   }
@@ -172,7 +172,7 @@ async function repairPod({ context, set, update }: Pass, pod: Pod): Promise<Pod>
   try {
     if (!hasStorage(set, pod)) await createClaims(context, update.set, pod);
     await setClaimOwners(context, update.set, pod);
-    const repaired = await context.client.update(kinds.pods, withIdentity(context.names, update.set, pod));
+    const repaired = await context.client.kind(kinds.pods).update(withIdentity(context.names, update.set, pod));
     recordEvent(context, set, 'Update', pod);
     return repaired;
   } catch (error) {
@@ -183,7 +183,7 @@ async function repairPod({ context, set, update }: Pass, pod: Pod): Promise<Pod>
 
 async function deletePod({ context, set }: Pass, pod: Pod): Promise<void> {
   try {
-    await context.client.delete(kinds.pods, pod);
+    await context.client.kind(kinds.pods).delete(pod.metadata);
   } catch (error) {
     if (!isStatus(error, 404) && !isStatus(error, 409)) {
       recordEvent(context, set, 'Delete', pod, error);

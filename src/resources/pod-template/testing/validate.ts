@@ -41,8 +41,8 @@ const fieldErrors = (definition: ResourceDefinition, object: ApiObject): FieldEr
   ...(definition.strategy.validate?.(object, context) ?? []),
 ];
 
-const shown = (found: readonly FieldError[]): ReportedError[] =>
-  errorsNow(found).map(({ reason, field, message }) => [reason.replace('FieldValue', ''), field, message]);
+const shown = (errors: readonly FieldError[]): ReportedError[] =>
+  errorsNow(errors).map(({ reason, field, message }) => [reason.replace('FieldValue', ''), field, message]);
 
 /** The errors of a create. */
 export const validateOnCreate = (definition: ResourceDefinition, object: JsonObject): ReportedError[] =>

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import type { ClientRequest, ClientResponse, Transport, UpgradedConnection } from './transport.ts';
+
+export interface HttpsOptions {
+  /** The URL of the server without a path, such as `https://127.0.0.1:6443`. */
+  readonly server: string;
+  /** The CA bundle that verifies the server certificate (PEM); by default the certificates that the system trusts. */
+  readonly ca?: string;
+  /** A bearer token. */
+  readonly token?: string;
+  /** Returns the `Authorization` header for each request; replaces `token`. */
+  readonly authorization?: () => Promise<string>;
+  /** The name in the server certificate, when it differs from the host. */
+  readonly serverName?: string;
+  /** Skips the verification of the server certificate. */
+  readonly skipVerify?: boolean;
+  /** A client certificate and its key in PEM. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+}
+
+/** Sends requests over TLS and HTTP/1.1, on connections that are kept alive until `close`. */
+export function httpsTransport(options: HttpsOptions): Transport & { close(): void } {
+  const { ca, certificate, serverName, skipVerify = false, token, authorization } = options;
+  const agent = new Agent({
+    keepAlive: true,
+    minVersion: 'TLSv1.2',
+    ca,
+    ...certificate,
+    rejectUnauthorized: !skipVerify,
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  });
+  const url = new URL(options.server);
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const fixed = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const send = async (request: ClientRequest) => {
+    const credentials = authorization === undefined ? fixed : { authorization: await authorization() };
+    // Resolving the path against the server's URL would let it name another host, which would receive the credentials.
+    return httpsRequest({
+      hostname,
+      port: url.port === '' ? 443 : url.port,
+      path: request.url,
+      method: request.method,
+      agent,
+      headers: {
+        ...credentials,
+        ...request.headers,
+        ...(request.body === undefined ? {} : { 'content-length': request.body.length }),
+      },
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+  };
+  const transport = async (request: ClientRequest) => {
+    const sent = await send(request);
+    return new Promise<ClientResponse>((resolve, reject) => {
+      sent.on('error', reject);
+      sent.on('response', (response) => resolve(responseOf(response)));
+      sent.end(request.body);
+    });
+  };
+  const upgrade = async (request: ClientRequest) => {
+    const sent = await send(request);
+    return new Promise<UpgradedConnection | ClientResponse>((resolve, reject) => {
+      sent.on('error', reject);
+      sent.on('response', (response) => resolve(responseOf(response)));
+      sent.on('upgrade', (response, socket, head) => resolve(upgraded(response, socket, head)));
+      sent.end(request.body);
+    });
+  };
+  return Object.assign(transport, { upgrade, close: () => agent.destroy() });
+}
+
+const responseOf = (response: IncomingMessage): ClientResponse => ({
+  status: response.statusCode ?? 0,
+  headers: headersOf(response),
+  body: response,
+});
+
+function headersOf(response: IncomingMessage): { [name: string]: string } {
+  const headers: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return headers;
+}
+
+function upgraded(response: IncomingMessage, socket: Duplex, head: Uint8Array): UpgradedConnection {
+  if (head.length > 0) socket.unshift(head);
+  // Reads and writes report the error.
+  socket.on('error', () => {});
+  return {
+    headers: headersOf(response),
+    received: socket,
+    send: (bytes) =>
+      new Promise((resolve, reject) => {
+        socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+      }),
+    close: () => void socket.destroy(),
+  };
+}

@@ -2,6 +2,7 @@
 import {
   type AuthenticationRules,
   type ConfiguredProvider,
+  DistributedClaims,
   openIdAuthenticator,
   ProviderKeys,
 } from '../../access/index.ts';
@@ -155,6 +156,7 @@ async function discovered(
 /** The connection to a provider, which it keeps for as long as it is configured. */
 interface Connection {
   readonly keys: ProviderKeys;
+  readonly distributedClaims: DistributedClaims;
   readonly close: () => void;
 }
 
@@ -197,10 +199,14 @@ class Connections {
     const before = this.#used;
     this.#used = new Map(opened.map(({ id, connection }) => [id, connection]));
     for (const [id, connection] of before) if (!this.#used.has(id)) this.#retire(connection);
-    return opened.map(({ provider, connection: { keys } }) =>
+    return opened.map(({ provider, connection: { keys, distributedClaims } }) =>
       openIdAuthenticator({
-        ...{ provider, keys, names: this.#names },
-        ...{ clock: this.#clock, audiences: this.#audiences },
+        provider,
+        keys,
+        distributedClaims,
+        names: this.#names,
+        clock: this.#clock,
+        audiences: this.#audiences,
       }),
     );
   }
@@ -213,10 +219,13 @@ class Connections {
     const documents = providerDocuments(certificateAuthority);
     const failed = (why: string) => this.#warn('the identity provider cannot be discovered', { issuer, why });
     const keys = new ProviderKeys({ issuer, discoveryUrl, get: documents.get, clock: this.#clock, failed });
+    const distributedClaims = new DistributedClaims(documents.get, this.#clock);
     return {
       keys,
+      distributedClaims,
       close: () => {
         keys.close();
+        distributedClaims.close();
         documents.close();
       },
     };

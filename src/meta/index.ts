@@ -80,6 +80,7 @@ export {
   streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
+export { once } from './once.ts';
 export { duplicateField, formatPath, type Path, unknownField } from './path.ts';
 export {
   addQuantities,
@@ -95,6 +96,7 @@ export { aggregateMessages, isPrintable, maxShown, quote, shorten, wrap } from '
 export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
 export { apiRelease, compatibleRelease } from './release.ts';
+export type { ReviewCall, ReviewHandler } from './review-handler.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
@@ -132,6 +134,7 @@ export {
   parseInstant,
   parseTime,
 } from './time.ts';
+export { toUserInfo } from './user-info.ts';
 export {
   immutable,
   type MetaRules,
@@ -162,3 +165,4 @@ export {
   wildcardDns1123Subdomain,
 } from './validate-names.ts';
 export { VirtualClock } from './virtual-clock.ts';
+export type { CheckedWrite, WriteCheck } from './write-check.ts';

@@ -6,7 +6,9 @@ import {
   formatGroupResource,
   type Names,
   type Random,
+  type ReviewHandler,
   statusError,
+  type WriteCheck,
 } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
@@ -18,13 +20,7 @@ import { watch } from './read/watch.ts';
 import { createCatalog } from './resource/catalog.ts';
 import { connect } from './resource/connect.ts';
 import { encode } from './resource/convert.ts';
-import type {
-  ReferenceCheck,
-  ResourceDefinition,
-  ReviewHandler,
-  VirtualList,
-  WriteCheck,
-} from './resource/definition.ts';
+import type { ReferenceCheck, ResourceDefinition, VirtualList } from './resource/definition.ts';
 import type { Resource } from './resource/resource.ts';
 import { checkServed } from './resource/verbs.ts';
 import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';

@@ -5,16 +5,17 @@ import {
   type ApiObject,
   accessDenied,
   atOnce,
+  type CheckedWrite,
   inTurns,
   Stage,
   type Steps,
   serverTurns,
   statusError,
   type Turns,
+  type WriteCheck,
 } from '../../meta/index.ts';
 import { StoreError } from '../../store/index.ts';
 import { partialWriteOf } from '../resource/convert.ts';
-import type { CheckedWrite, WriteCheck } from '../resource/definition.ts';
 import { wouldStore } from '../stored/convert.ts';
 import { isCanonical } from '../stored/describe.ts';
 import { isCorrupt, readObject, readObjectInSteps, unreadable } from '../stored/read.ts';

@@ -5,6 +5,7 @@ import {
   formatGroupResource,
   inTurns,
   isLarge,
+  type ReviewHandler,
   Stage,
   StatusError,
   serverTurns,
@@ -13,7 +14,7 @@ import {
 import { dropGated } from '../../schema/index.ts';
 import type { RegistryContext } from '../context.ts';
 import { requestKind } from '../resource/convert.ts';
-import type { CreateCall, CreateHandler, ReviewHandler } from '../resource/definition.ts';
+import type { CreateCall, CreateHandler } from '../resource/definition.ts';
 import { describeObject } from '../stored/describe.ts';
 import { turnsOf } from '../turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from '../types.ts';

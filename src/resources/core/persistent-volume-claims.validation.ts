@@ -1,4 +1,5 @@
 /** Validation of persistent volume claims beyond their spec. */
+
 import {
   type FieldError,
   fieldError,
@@ -8,6 +9,7 @@ import {
   type Names,
   qualifiedName,
 } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
@@ -19,7 +21,6 @@ import { classAnnotation } from '../../types/storage-class.ts';
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalDiff } from '../shared/internal-go-form.ts';
 

@@ -1,8 +1,16 @@
 /** Who may write a policy or a binding with parameters: only those who may read the parameters. */
 import type { PluginInitializer } from '../../admission/index.ts';
 import { type Authorizer, systemMasters } from '../../auth/index.ts';
-import { type ApiObject, fieldError, jsonEqual, type Names, parseGroupVersion, type User } from '../../meta/index.ts';
-import type { CheckedWrite, ReferenceCheck, Registry } from '../../registry/index.ts';
+import {
+  type ApiObject,
+  type CheckedWrite,
+  fieldError,
+  jsonEqual,
+  type Names,
+  parseGroupVersion,
+  type User,
+} from '../../meta/index.ts';
+import type { ReferenceCheck, Registry } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 

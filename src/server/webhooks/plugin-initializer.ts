@@ -1,7 +1,7 @@
 import type { PluginInitializer } from '../../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../../auth/index.ts';
 import type { Metrics } from '../../http/index.ts';
-import { type Clock, type Features, type Names, type Random, StatusError } from '../../meta/index.ts';
+import { type Clock, type Features, type Names, once, type Random, StatusError } from '../../meta/index.ts';
 import { requestedSubject } from '../../pki/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
@@ -72,7 +72,10 @@ export function pluginInitializer({
       selectAs: (as, namespace, selector) => registry().objects.selectAs(as, namespace, selector),
       list: (resource, namespace, latest) => registry().objects.list(resource, namespace, latest),
       cached: (resource, namespace) => registry().objects.cached(resource, namespace),
-      derived: (resource, compute) => onFirstCall(() => registry().objects.derived(resource, compute)),
+      derived: (resource, compute) => {
+        const read = once(() => registry().objects.derived(resource, compute));
+        return () => read()();
+      },
     },
     namespace: (name, latest) => registry().objects.namespace(name, latest),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
@@ -88,15 +91,6 @@ export function pluginInitializer({
     createNamespace: (name) => createNamespace(registry(), name),
     updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
     requestedSubject,
-  };
-}
-
-/** A function that is made by its first call. */
-function onFirstCall<T>(make: () => () => T): () => T {
-  let made: (() => T) | undefined;
-  return () => {
-    made ??= make();
-    return made();
   };
 }
 

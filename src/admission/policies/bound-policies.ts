@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type LabelSelector,
   type ObjectMeta,
+  once,
   type Steps,
   selectorFromObject,
   serverTurns,
@@ -11,8 +12,6 @@ import {
 import type { Infer } from '../../schema/index.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
-import { onFirstUse } from '../plugins/on-first-use.ts';
-import type { Awaitable } from '../types.ts';
 import type { ParameterReference } from './parameters.ts';
 
 interface PolicySpec {
@@ -37,7 +36,7 @@ export interface CompiledPolicy<Program> {
   readonly failurePolicy: string;
   readonly paramKind: Infer<typeof ParamKind> | undefined;
   /** Its expressions, compiled by the first request that needs them. */
-  readonly program: () => Awaitable<Program>;
+  readonly program: () => Promise<Program>;
 }
 
 /** A stored binding. */
@@ -60,17 +59,17 @@ export function policyCompiler<Spec extends PolicySpec, Program>(
 ): (
   policies: readonly { readonly metadata: ObjectMeta; readonly spec?: Spec }[],
 ) => readonly CompiledPolicy<Program>[] {
-  let known = new Map<string, CompiledPolicy<Program>>();
+  let compiledByUid = new Map<string, CompiledPolicy<Program>>();
   return (policies) => {
     const next = new Map<string, CompiledPolicy<Program>>();
     for (const { metadata, spec } of policies) {
       const { uid = '', name = '', generation = 0 } = metadata;
-      const kept = known.get(uid);
-      const isSame = kept?.generation === generation;
-      if (isSame) next.set(uid, kept);
+      const compiledBefore = compiledByUid.get(uid);
+      const isSame = compiledBefore?.generation === generation;
+      if (isSame) next.set(uid, compiledBefore);
       else if (spec !== undefined) next.set(uid, { name, uid, generation, ...compiled(spec, compile) });
     }
-    known = next;
+    compiledByUid = next;
     return [...next.values()];
   };
 }
@@ -82,7 +81,7 @@ function compiled<Spec extends PolicySpec, Program>(spec: Spec, compile: (spec: 
     failurePolicy,
     paramKind: paramKind ?? undefined,
     // All requests wait for it.
-    program: onFirstUse(() => inTurns(compile(spec), serverTurns())),
+    program: once(() => inTurns(compile(spec), serverTurns())),
   };
 }
 
@@ -115,31 +114,20 @@ function referenceOf(ref: Infer<typeof ParamRef>): ParameterReference {
 
 const selectorOf = (selector: object | undefined): LabelSelector => selectorFromObject((selector ?? {}) as JsonObject);
 
-/** The policies that have bindings, in the order of their names. */
-export function boundPolicies<Program>(
-  policies: () => Awaitable<readonly CompiledPolicy<Program>[]>,
-  bindings: () => Awaitable<ReadonlyMap<string, readonly CompiledBinding[]>>,
-): () => Awaitable<readonly BoundPolicy<Program>[]> {
-  let known: readonly BoundPolicy<Program>[] = [];
-  let from: readonly unknown[] = [];
-  const join = (
-    all: readonly CompiledPolicy<Program>[],
-    byPolicy: ReadonlyMap<string, readonly CompiledBinding[]>,
-  ): readonly BoundPolicy<Program>[] => {
-    if (from[0] === all && from[1] === byPolicy) return known;
-    from = [all, byPolicy];
-    known = all.flatMap((policy) => {
-      const bound = byPolicy.get(policy.name);
-      return bound === undefined ? [] : [{ policy, bindings: bound }];
+/** Returns a function that joins policies with their bindings, in the order of policies; those without bindings are left out. */
+export function bindingsJoiner<Program>(): (
+  policies: readonly CompiledPolicy<Program>[],
+  bindings: ReadonlyMap<string, readonly CompiledBinding[]>,
+) => readonly BoundPolicy<Program>[] {
+  let joined: readonly BoundPolicy<Program>[] = [];
+  let joinedFrom: readonly unknown[] = [];
+  return (policies, bindings) => {
+    if (joinedFrom[0] === policies && joinedFrom[1] === bindings) return joined;
+    joinedFrom = [policies, bindings];
+    joined = policies.flatMap((policy) => {
+      const own = bindings.get(policy.name);
+      return own === undefined ? [] : [{ policy, bindings: own }];
     });
-    return known;
-  };
-  return () => {
-    const all = policies();
-    const byPolicy = bindings();
-    if (all instanceof Promise || byPolicy instanceof Promise) {
-      return Promise.all([all, byPolicy]).then(([one, other]) => join(one, other));
-    }
-    return join(all, byPolicy);
+    return joined;
   };
 }

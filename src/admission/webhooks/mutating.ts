@@ -14,14 +14,15 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
+import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
 import { Invocations } from '../reinvocations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
-import { ask, type Calling, concerning, type Reviewed, review, unusable } from './call.ts';
+import { type Calling, callWebhook, matchHook, type Reviewed, review, unusable } from './call.ts';
 import { type Hook, hooksOf } from './configurations.ts';
 import type { Answer } from './review.ts';
 
-/** Asks the webhooks of MutatingWebhookConfigurations, one after the other. */
+/** Calls the webhooks of MutatingWebhookConfigurations that match a request, one after the other. */
 export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
@@ -29,24 +30,20 @@ export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugi
   const configured = objects.derived(MutatingWebhookConfiguration, (all) => hooksOf(all, 'admit', call));
   const invocations = new WeakMap<AdmissionRequest, Invocations>();
   const exempt = exemptFromWebhooks(names);
-  const mutate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined => {
-    if (hooks.length === 0) return undefined;
-    const known = invocations.get(request) ?? new Invocations(request);
-    invocations.set(request, known);
-    return askInOrder(hooks, request, known, calling);
+  const mutate = async (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> => {
+    const ofRequest = invocations.get(request) ?? new Invocations(request);
+    invocations.set(request, ofRequest);
+    await callInOrder(hooks, request, ofRequest, calling);
   };
   return {
     name: 'MutatingAdmissionWebhook',
     handles: ({ resource }) => !exempt.has(resource),
     replaces: true,
-    mutate: (request) => {
-      const hooks = configured();
-      return hooks instanceof Promise ? hooks.then((found) => mutate(found, request)) : mutate(hooks, request);
-    },
+    mutate: whenConfigured(configured, mutate),
   };
 }
 
-async function askInOrder(
+async function callInOrder(
   hooks: readonly Hook[],
   request: AdmissionRequest,
   invocations: Invocations,
@@ -57,16 +54,16 @@ async function askInOrder(
   const read = (as: ServedKind) => review(request, as, calling);
   for (const [i, hook] of hooks.entries()) {
     if (invocations.skips(hook.id)) continue;
-    const reviewed = await concerning(hook, request, read, calling);
+    const reviewed = await matchHook(hook, request, read, calling);
     if (reviewed === undefined) continue;
-    if (await mutated(hook, request, reviewed, calling, `round_${round}_index_${i}`)) invocations.changed();
+    if (await applyWebhook(hook, request, reviewed, calling, `round_${round}_index_${i}`)) invocations.changed();
     if (hook.reinvocable) invocations.add(hook.id);
   }
   invocations.end();
 }
 
-/** Whether a webhook has changed the object. */
-async function mutated(
+/** Calls a webhook and applies its patch; returns whether that changes the object. */
+async function applyWebhook(
   hook: Hook,
   request: AdmissionRequest,
   reviewed: Reviewed,
@@ -75,22 +72,22 @@ async function mutated(
 ): Promise<boolean> {
   const { annotate } = request;
   const prefix = `webhook.admission.${calling.names.domain}/`;
-  const told = { configuration: hook.configuration, webhook: hook.name };
+  const labels = { configuration: hook.configuration, webhook: hook.name };
   let changed: boolean | undefined = false;
   try {
-    changed = await ask(hook, request, reviewed, calling, async (answer) => {
+    changed = await callWebhook(hook, request, reviewed, calling, async (answer) => {
       const operations = await inTurns(operationsOf(hook, answer), turnsOf(request));
       if (operations.length === 0) return false;
       const differs = await patch(hook, request, reviewed, operations, answer.patchType);
       const patchType = 'JSONPatch';
-      const text = { ...told, patch: operations as JsonObject[], patchType };
+      const text = { ...labels, patch: operations as JsonObject[], patchType };
       annotate?.(`patch.${prefix}${place}`, stringifyJson(text), 'Request');
       return differs;
     });
     if (changed === undefined) annotate?.(`failed-open.mutation.${prefix}${place}`, hook.name);
     return changed === true;
   } finally {
-    annotate?.(`mutation.${prefix}${place}`, JSON.stringify({ ...told, mutated: changed === true }));
+    annotate?.(`mutation.${prefix}${place}`, JSON.stringify({ ...labels, mutated: changed === true }));
   }
 }
 

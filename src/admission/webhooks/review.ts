@@ -13,6 +13,7 @@ import {
   type StatusDetails,
   StatusError,
   type Steps,
+  toUserInfo,
 } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { AdmissionReview } from '../../types/admission-v1.ts';
@@ -36,7 +37,6 @@ export function writeRequest(
 ): string {
   const { kind, resource, subresource, name, operation, user, dryRun } = request;
   const namespace = namespaceOf(request);
-  const extra = user.extra ?? {};
   return stringifyJson({
     kind: { group: as.kind.group, version: as.kind.version, kind: as.kind.kind },
     resource: { group: as.resource.group, version: as.resource.version, resource: as.resource.resource },
@@ -47,12 +47,7 @@ export function writeRequest(
     ...(name === '' ? {} : { name }),
     ...(namespace === '' ? {} : { namespace }),
     operation,
-    userInfo: {
-      ...(user.name === '' ? {} : { username: user.name }),
-      ...(user.uid ? { uid: user.uid } : {}),
-      ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
-      ...(Object.keys(extra).length === 0 ? {} : { extra: extra as JsonObject }),
-    },
+    userInfo: toUserInfo(user),
     object: object ?? null,
     oldObject: oldObject ?? null,
     dryRun,
@@ -107,9 +102,9 @@ export function* readAnswerInSteps(
   if (response.uid !== uid) throw unverified(`expected response.uid=${quote(uid)}, got ${quote(response.uid ?? '')}`);
   const expected = apiVersionOf(version, names);
   if (kind === '' || apiVersion !== expected) {
-    const given = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
+    const actual = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
     throw unverified(
-      `expected webhook response of ${expected}, Kind=AdmissionReview, got ${given.group}/${given.version}, Kind=${kind}`,
+      `expected webhook response of ${expected}, Kind=AdmissionReview, got ${actual.group}/${actual.version}, Kind=${kind}`,
     );
   }
   const fault = patchFault(type, patch, patchType ?? undefined);
@@ -157,8 +152,10 @@ function checkType(version: ReviewVersion, { apiVersion, kind }: { apiVersion: s
     throw new BadReview(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${scheme}`);
   }
   if (apiVersion === apiVersionOf(version, names)) return;
-  const given = parseGroupVersion(apiVersion)?.version ?? '';
-  throw new BadReview(`converting (${given}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`);
+  const actualVersion = parseGroupVersion(apiVersion)?.version ?? '';
+  throw new BadReview(
+    `converting (${actualVersion}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`,
+  );
 }
 
 function decoded(review: JsonObject, names: Names): AdmissionReview {
@@ -180,14 +177,17 @@ function textIn(of: JsonObject, name: string): string {
 export function denial(webhook: string, status: JsonObject): StatusError {
   const reason = textIn(status, 'reason');
   const why = textIn(status, 'message') || reason;
-  const given = getKey(status, 'code');
-  const code = typeof given === 'number' && Number.isInteger(given) && given >= 400 && given <= 599 ? given : 400;
+  const statusCode = getKey(status, 'code');
+  const code =
+    typeof statusCode === 'number' && Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599
+      ? statusCode
+      : 400;
   const details = getKey(status, 'details') as StatusDetails | null | undefined;
-  const told = `admission webhook ${quote(webhook)} denied the request`;
+  const denialText = `admission webhook ${quote(webhook)} denied the request`;
   return new StatusError(
     code,
     reason,
-    why === '' ? `${told} without explanation` : `${told}: ${why}`,
+    why === '' ? `${denialText} without explanation` : `${denialText}: ${why}`,
     details ?? undefined,
   );
 }

@@ -28,10 +28,10 @@ afterEach(async () => {
 });
 afterAll(() => expect(failures).toEqual([]));
 
-async function start(handler: Handler, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
+async function start(handler: Handler, limits: Partial<ListenerLimits> = {}, maxFiles?: number): Promise<Listener> {
   const log = { error: (_: string, { error }: { readonly [name: string]: unknown }) => void failures.push(error) };
   const options = { handler, address: '127.0.0.1', port: 0, tls: { cert, key }, clock: realClock, log, limits };
-  const listener = await listen(options);
+  const listener = await listen({ ...options, maxFiles });
   open.push({ close: () => listener.close(100) });
   return listener;
 }
@@ -212,6 +212,25 @@ describe('connections', () => {
     // What was closed by either side is free again.
     await expect.poll(() => connected('127.0.0.1')).toBe(true);
     expect([await connected('127.0.0.1'), await connected('127.0.0.1')]).toEqual([true, false]);
+  });
+
+  it('take no more than half of the file descriptors of the process', async () => {
+    const { port } = await start(answerOf({}), {}, 8);
+    const connected = (localAddress: string) => {
+      const socket = tls.connect({ port, host: '127.0.0.1', ca, localAddress } as tls.ConnectionOptions);
+      open.push({ close: () => socket.destroy() });
+      return once(socket, 'secureConnect').then(
+        () => true,
+        () => false,
+      );
+    };
+    // Four in all, of which one address gets half and the next a quarter.
+    expect([await connected('127.0.0.1'), await connected('127.0.0.1'), await connected('127.0.0.1')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([await connected('127.0.0.2'), await connected('127.0.0.2')]).toEqual([true, false]);
   });
 
   it.each(['h2', 'http/1.1'])(

@@ -39,6 +39,8 @@ export interface ListenerOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Partial<ListenerLimits>;
+  /** The limit of file descriptors of the process, half of which connections may take. Default: none. */
+  readonly maxFiles?: number | undefined;
 }
 
 export interface Listener {
@@ -63,7 +65,9 @@ export interface Listener {
 
 /** Serves HTTP/1.1 and HTTP/2 over TLS 1.2 or later on one port. Rejects if it cannot listen there. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const limits = { ...defaultLimits, ...options.limits };
+  const configured = { ...defaultLimits, ...options.limits };
+  const { maxFiles = Number.POSITIVE_INFINITY } = options;
+  const limits = { ...configured, connections: Math.min(configured.connections, Math.floor(maxFiles / 2)) };
   const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
   const { clock } = options;

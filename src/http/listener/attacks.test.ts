@@ -290,6 +290,45 @@ describe('bodies that do not arrive', () => {
     await expect.poll(() => server.inFlight.limits.receiving.used).toBe(0);
   });
 
+  it('of unknown length take of that memory what has arrived of them', async () => {
+    const kibibyte = 1024;
+    const { server, port } = await startServer({ receiving: 128 * kibibyte });
+    const session = connect2(port);
+    const small = post2(session, reviews, JSON.stringify(review), jane);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(16 * kibibyte);
+    small.stream.end();
+    expect(await small.status).toBe(201);
+    const large = post2(session, reviews, ' '.repeat(40 * kibibyte), jane);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(48 * kibibyte);
+    large.stream.write(' '.repeat(40 * kibibyte));
+    expect(await large.status).toBe(429);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(0);
+  });
+
+  it('are read before a refusal ends over HTTP/2, for a second at most', async () => {
+    let refuse = () => {};
+    const refused = new Promise<void>((resolve) => {
+      refuse = resolve;
+    });
+    const { port } = await start(async () => {
+      refuse();
+      return { status: 429, headers: text, body: 'later' as ByteString };
+    });
+    const session = connect2(port);
+    const { stream, status } = post2(session, '/', 'first', jane);
+    let answered = false;
+    void status.then(() => {
+      answered = true;
+    });
+    await refused;
+    // What was sent before the answer to a ping arrives before it.
+    for (let i = 0; i < 3; i++) await new Promise((answer) => session.ping(answer));
+    expect(answered).toBe(false);
+    stream.end('last');
+    expect(await status).toBe(429);
+    expect(await post2(session, '/', 'and no more', jane).status).toBe(429);
+  });
+
   it('fail with 408 when they arrive too slowly', async () => {
     const { server, port } = await startServer({}, { paceMs: 100, paceBytes: 1_000 });
     const session = connect2(port);

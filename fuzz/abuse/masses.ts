@@ -17,6 +17,8 @@ interface Mass {
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts';
 
+const tokenReviews = '/apis/authentication.orch.io/v1/tokenreviews';
+
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -47,6 +49,11 @@ const masses: { readonly [name: string]: Mass } = {
       headers: { authorization: `Bearer ${forged(i)}` },
     }),
     count: 10_000,
+  },
+  'reviews-of-forged-tokens': {
+    title: 'reviews of forged tokens keep nobody waiting',
+    ask: (i) => asAdmin('POST', tokenReviews, { spec: { token: forged(i) } }),
+    count: 5_000,
   },
 };
 

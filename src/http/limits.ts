@@ -180,14 +180,21 @@ export class Reservation {
     const { coming = 0 } = request;
     if (coming > 0) {
       const flowClass = this.#flowClass;
-      const bytes = Math.max(minBodyBytes, Math.min(coming, limit));
       if (flowClass !== undefined && !this.#limits[flowClass].check(this.#user, 1, this.#exempt)) this.#refuse();
-      if (!this.#limits.receiving.tryTake(this.#user, bytes, this.#exempt)) this.#refuse();
-      this.#bodyBytes += bytes;
+      // A body of unknown length counts as it arrives.
+      this.#addBody(coming === Number.POSITIVE_INFINITY ? 0 : Math.min(coming, limit));
     }
-    const body = await request.body(limit);
+    const body = await request.body(limit, (bytes) => this.#addBody(bytes));
     this.enter();
     return body;
+  }
+
+  /** Counts a body of this size, in multiples of the smallest amount. @throws StatusError 429 */
+  #addBody(bytes: number): void {
+    const more = Math.max(1, Math.ceil(bytes / minBodyBytes)) * minBodyBytes - this.#bodyBytes;
+    if (more <= 0) return;
+    if (!this.#limits.receiving.tryTake(this.#user, more, this.#exempt)) this.#refuse();
+    this.#bodyBytes += more;
   }
 
   /** Counts the memory of the selectors of the request (bytes). @throws StatusError 429 */

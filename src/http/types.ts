@@ -23,8 +23,11 @@ export interface ApiRequest {
   /** The values of a header, one for each time it was sent; absent: none was sent twice. Throws 400 unless in UTF-8. */
   headerValues?(name: string): readonly string[];
   readonly peer: Peer;
-  /** The whole body. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is incomplete. */
-  body(limit: number): Promise<Uint8Array>;
+  /**
+   * The whole body. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is incomplete. `count` is
+   * told how much there is (bytes) before each piece is kept, and may throw a StatusError to refuse the body.
+   */
+  body(limit: number, count?: (bytes: number) => void): Promise<Uint8Array>;
   /** The length of a body that has yet to arrive, as far as it is known (bytes); otherwise 0 or absent. */
   readonly coming?: number;
   /** The body in chunks as it arrives, of any length; once, instead of `body`. Undefined: there is none. */

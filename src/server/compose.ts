@@ -53,7 +53,7 @@ import { type Dependencies, type Log, logOf, type StartObserver } from './depend
 import { withFakeKubelets } from './fake-kubelet/fake-kubelet.ts';
 import { usageLists } from './fake-kubelet/usage.ts';
 import { serverHealth } from './observability/health.ts';
-import { createUsageReader, type UsageReader } from './observability/process-usage.ts';
+import { createUsageReader, readFileLimit, type UsageReader } from './observability/process-usage.ts';
 import { openTracer } from './observability/tracing.ts';
 import { readAdmission } from './settings/admission-configuration.ts';
 import { allowsPrivileged, fakeNodeCount } from './settings/fake-nodes.ts';
@@ -143,7 +143,7 @@ async function constructParts(composition: Composition, backend: Backend) {
 
   const usage = createUsageReader();
   const counts = serverCounts(state, usage, identity, backend);
-  const inFlight = createInFlight(inFlightLimits(settings));
+  const inFlight = createInFlight(inFlightLimits(settings, await readFileLimit()));
   const metrics = createMetrics(() => backend.registry, inFlight, clock, counts);
 
   const ownWebhooks = registeredWebhooks(webhookServices({ backend, names, clock, random, fakeNodes }));

@@ -6,6 +6,7 @@ import { loadTls, type Tls } from './certificates/tls.ts';
 import type { TrustedAuthorities } from './certificates/trusted-authorities.ts';
 import { kubeconfig, urlOf, writeKubeconfig } from './commands/kubeconfig.ts';
 import type { Dependencies } from './dependencies.ts';
+import { readFileLimit } from './observability/process-usage.ts';
 import type { ServerSettings } from './settings/flags.ts';
 import { StartError, systemReason } from './start-error.ts';
 
@@ -121,8 +122,9 @@ async function open(
   tls: Tls,
 ) {
   const { bindAddress: address, securePort: port } = settings;
+  const maxFiles = await readFileLimit();
   try {
-    return await listen({ handler, address, port, tls: wireTls(tls), ...dependencies });
+    return await listen({ handler, address, port, tls: wireTls(tls), maxFiles, ...dependencies });
   } catch (error) {
     throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
   }

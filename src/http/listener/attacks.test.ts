@@ -28,10 +28,10 @@ afterEach(async () => {
 });
 afterAll(() => expect(failures).toEqual([]));
 
-async function start(handler: Handler, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
+async function start(handler: Handler, limits: Partial<ListenerLimits> = {}, maxFiles?: number): Promise<Listener> {
   const log = { error: (_: string, { error }: { readonly [name: string]: unknown }) => void failures.push(error) };
   const options = { handler, address: '127.0.0.1', port: 0, tls: { cert, key }, clock: realClock, log, limits };
-  const listener = await listen(options);
+  const listener = await listen({ ...options, maxFiles });
   open.push({ close: () => listener.close(100) });
   return listener;
 }
@@ -214,6 +214,25 @@ describe('connections', () => {
     expect([await connected('127.0.0.1'), await connected('127.0.0.1')]).toEqual([true, false]);
   });
 
+  it('take no more than half of the file descriptors of the process', async () => {
+    const { port } = await start(answerOf({}), {}, 8);
+    const connected = (localAddress: string) => {
+      const socket = tls.connect({ port, host: '127.0.0.1', ca, localAddress } as tls.ConnectionOptions);
+      open.push({ close: () => socket.destroy() });
+      return once(socket, 'secureConnect').then(
+        () => true,
+        () => false,
+      );
+    };
+    // Four in all, of which one address gets half and the next a quarter.
+    expect([await connected('127.0.0.1'), await connected('127.0.0.1'), await connected('127.0.0.1')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([await connected('127.0.0.2'), await connected('127.0.0.2')]).toEqual([true, false]);
+  });
+
   it.each(['h2', 'http/1.1'])(
     'that are idle are closed, also when a request took long before, over %s',
     async (protocol) => {
@@ -269,6 +288,45 @@ describe('bodies that do not arrive', () => {
     await expect.poll(() => server.inFlight.limits.receiving.used).toBe(5 * megabyte);
     for (const { stream } of [...unfinished, other]) stream.close(http2.constants.NGHTTP2_CANCEL);
     await expect.poll(() => server.inFlight.limits.receiving.used).toBe(0);
+  });
+
+  it('of unknown length take of that memory what has arrived of them', async () => {
+    const kibibyte = 1024;
+    const { server, port } = await startServer({ receiving: 128 * kibibyte });
+    const session = connect2(port);
+    const small = post2(session, reviews, JSON.stringify(review), jane);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(16 * kibibyte);
+    small.stream.end();
+    expect(await small.status).toBe(201);
+    const large = post2(session, reviews, ' '.repeat(40 * kibibyte), jane);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(48 * kibibyte);
+    large.stream.write(' '.repeat(40 * kibibyte));
+    expect(await large.status).toBe(429);
+    await expect.poll(() => server.inFlight.limits.receiving.used).toBe(0);
+  });
+
+  it('are read before a refusal ends over HTTP/2, for a second at most', async () => {
+    let refuse = () => {};
+    const refused = new Promise<void>((resolve) => {
+      refuse = resolve;
+    });
+    const { port } = await start(async () => {
+      refuse();
+      return { status: 429, headers: text, body: 'later' as ByteString };
+    });
+    const session = connect2(port);
+    const { stream, status } = post2(session, '/', 'first', jane);
+    let answered = false;
+    void status.then(() => {
+      answered = true;
+    });
+    await refused;
+    // What was sent before the answer to a ping arrives before it.
+    for (let i = 0; i < 3; i++) await new Promise((answer) => session.ping(answer));
+    expect(answered).toBe(false);
+    stream.end('last');
+    expect(await status).toBe(429);
+    expect(await post2(session, '/', 'and no more', jane).status).toBe(429);
   });
 
   it('fail with 408 when they arrive too slowly', async () => {

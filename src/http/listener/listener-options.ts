@@ -60,6 +60,9 @@ export function serverOptions(limits: ListenerLimits) {
     maxHeaderListPairs: limits.headers + 4,
     // Room for a chunk of a list on each of some hundred streams (MB).
     maxSessionMemory: 128,
+    // Node counts a stream for a moment longer than its client, and rejects what exceeds the limit meanwhile. It would end
+    // the connection after 100 of these in all. What rejected streams cost is bounded as bytes that belong to no request.
+    maxSessionRejectedStreams: 2 ** 31 - 1,
     settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: 16 * 1024 },
   } as const;
 }

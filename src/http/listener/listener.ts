@@ -39,6 +39,8 @@ export interface ListenerOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Partial<ListenerLimits>;
+  /** The limit of file descriptors of the process, half of which connections may take. Default: none. */
+  readonly maxFiles?: number | undefined;
 }
 
 export interface Listener {
@@ -63,7 +65,9 @@ export interface Listener {
 
 /** Serves HTTP/1.1 and HTTP/2 over TLS 1.2 or later on one port. Rejects if it cannot listen there. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const limits = { ...defaultLimits, ...options.limits };
+  const configured = { ...defaultLimits, ...options.limits };
+  const { maxFiles = Number.POSITIVE_INFINITY } = options;
+  const limits = { ...configured, connections: Math.min(configured.connections, Math.floor(maxFiles / 2)) };
   const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
   const { clock } = options;
@@ -191,9 +195,10 @@ function serve(
   if (connection.requests.size > 1) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
     request.answered = true;
+    const isArriving = !message.complete && request.coming > 0;
     if (!message.complete) {
       // Node would drop the rest unseen.
-      if (request.coming > 0) request.discard();
+      if (isArriving) request.discard();
       answer.once('finish', () => {
         // A stream stays open while its client goes on sending, but the request has ended.
         if ('rstCode' in answer) connection.end(request);
@@ -202,7 +207,11 @@ function serve(
     }
     const options = { clock, stallMs: limits.stallMs, last, connection, request };
     if ('rstCode' in answer) {
-      if (!answer.closed) writeHttp2(response, answer, options);
+      const write = () => {
+        if (!answer.closed) writeHttp2(response, answer, options);
+      };
+      if (isArriving && response.status >= 400 && isSmall(response)) afterBody(message, clock, write);
+      else write();
     } else if (!answer.destroyed) {
       if (!isSmall(response)) connection.allowPause();
       writeHttp1(response, answer, options);
@@ -249,6 +258,26 @@ function refusedHead({ rawHeaders }: NodeMessage, limits: ListenerLimits): ApiRe
 /** Whether a response fits into the buffers of a connection. */
 const isSmall = ({ body }: ApiResponse): boolean =>
   (typeof body === 'string' || body instanceof Uint8Array) && body.length <= 8 * 1024;
+
+/** How long a refusal over HTTP/2 waits for the rest of the body that it refuses (ms). */
+const refusalMs = 1_000;
+
+/**
+ * Calls back once the rest of the body has arrived, which must be read, or after a second. When a response ends before
+ * its request, Node counts the stream for longer than its client does, and rejects the stream that its client opens next.
+ */
+function afterBody(message: NodeMessage, clock: Clock, callback: () => void): void {
+  let called = false;
+  const call = () => {
+    if (called) return;
+    called = true;
+    cancel();
+    callback();
+  };
+  const cancel = clock.after(refusalMs, call);
+  message.once('end', call);
+  message.once('close', call);
+}
 
 /** Closes the connection unless the rest of the body arrives in time after the response. */
 function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {

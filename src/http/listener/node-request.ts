@@ -112,7 +112,7 @@ export class NodeRequest implements ApiRequest {
     }
   }
 
-  body(limit: number): Promise<Uint8Array> {
+  body(limit: number, count?: (bytes: number) => void): Promise<Uint8Array> {
     const message = this.#message;
     const length = Number(message.headers['content-length']);
     if (length > limit) return Promise.reject(statusError.tooLarge(limit));
@@ -136,7 +136,13 @@ export class NodeRequest implements ApiRequest {
       };
       const take = (piece: Buffer) => {
         this.#sender.received(piece.length);
-        if (received.size + piece.length > limit) return settle(statusError.tooLarge(limit));
+        const size = received.size + piece.length;
+        if (size > limit) return settle(statusError.tooLarge(limit));
+        try {
+          count?.(size);
+        } catch (error) {
+          return settle(error as StatusError);
+        }
         received.add(piece);
       };
       const end = () => settle(undefined);

@@ -12,6 +12,7 @@ export async function* metricsText(
 ): AsyncGenerator<ByteString> {
   let piece = '';
   for (const metric of metrics) {
+    if (turns.over) await turns.next();
     piece += metricHeader(metric);
     for (const text of metric.lines(scrape)) {
       piece += text;

@@ -48,7 +48,7 @@ export function createUsageReader(): UsageReader {
       delays.reset();
       const { user, system } = process.cpuUsage();
       const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
-      const [virtualBytes, openFiles, maxFiles] = await Promise.all([virtualMemory(), countFiles(), fileLimit()]);
+      const [virtualBytes, openFiles, maxFiles] = await Promise.all([virtualMemory(), countFiles(), readFileLimit()]);
       return {
         userSeconds: user / 1e6,
         systemSeconds: system / 1e6,
@@ -113,7 +113,8 @@ const countFiles = (): Promise<number | undefined> =>
     () => undefined,
   );
 
-async function fileLimit(): Promise<number | undefined> {
+/** The limit of file descriptors of this process; undefined where the system does not tell, or sets none. */
+export async function readFileLimit(): Promise<number | undefined> {
   const [, limit] = /^Max open files\s+(\d+)/m.exec(await readOwn('limits')) ?? [];
   return limit === undefined ? undefined : Number(limit);
 }

@@ -3,8 +3,9 @@ import type { ServerSettings } from './flags.ts';
 
 /** Watches are mostly idle; the limit bounds their memory. */
 const maxWatches = 100_000;
-/** Proxied requests to nodes hold two connections each. */
+/** Proxied requests to nodes hold two connections each. Their second ones take a quarter of the file descriptors at most. */
 const maxProxied = 10_000;
+const proxiedShare = 1 / 4;
 /** Bytes of request bodies that are received or processed: about 80 of the largest. */
 const maxReceiving = 256 * 1024 * 1024;
 /** Bytes of responses that clients have not read: one chunk of several hundred lists, which costs three times its size. */
@@ -15,12 +16,12 @@ const maxSelectors = 64 * 1024 * 1024;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 
-/** The limits of requests that are processed at a time. */
-export const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
+/** The limits of requests that are processed at a time, in a process with a limit of file descriptors. */
+export const inFlightLimits = (settings: ServerSettings, maxFiles = Number.POSITIVE_INFINITY): InFlightLimits => ({
   readOnly: limitOf(settings.maxRequestsInflight),
   mutating: limitOf(settings.maxMutatingRequestsInflight),
   longRunning: maxWatches,
-  proxied: maxProxied,
+  proxied: Math.min(maxProxied, Math.floor(maxFiles * proxiedShare)),
   receiving: maxReceiving,
   unread: maxUnread,
   selectors: maxSelectors,

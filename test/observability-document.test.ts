@@ -28,7 +28,7 @@ it('names every part of the log, every stage and the spans of every stage', () =
 it('has a valid configuration, and valid levels', () => {
   const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
   expect(decodeConfiguration(tracingFormat, parseYaml(Buffer.from(yaml)).value, namesFor('k8s.io'))).toEqual({
-    value: expect.objectContaining({ endpoint: 'localhost:4317', samplingRatePerMillion: 100 }) as object,
+    value: expect.objectContaining({ endpoint: 'localhost:4318', samplingRatePerMillion: 100 }) as object,
   });
   const given = [...page.matchAll(/(?:--log-level=|-d )(\S+)/g)].map(([, levels = '']) => parseLevels(levels));
   expect(given).toHaveLength(2);

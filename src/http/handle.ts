@@ -37,7 +37,7 @@ import { Warnings, withWarnings } from './warnings.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { auditor, authorize, clock, metrics, names, random, registry, nonResource, tracer } = options;
+  const { auditor, authorize, clock, metrics, names, random, registry, nonResource } = options;
   const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
   const codecs = createCodecs(options);
   const serving: Serving = {
@@ -52,19 +52,10 @@ export function createHandler(options: HandlerOptions): Handler {
 
   return async (request) => {
     const started = clock.now();
-    const requestedId = request.headers['audit-id'];
-    const id = requestedId !== undefined && auditIdForm.test(requestedId) ? requestedId : random.uuid();
+    const id = auditIdOf(request, random);
     const annotations = auditor === undefined ? undefined : new Map<string, string>();
-    const progress: Progress = {
-      started,
-      id,
-      stages: new Stages(clock),
-      info: unknownRequest,
-      user: undefined,
-      series: undefined,
-      longRunning: false,
-      terminated: false,
-    };
+    const progress = beginProgress(started, id, clock);
+    const { stages } = progress;
     const warnings = new Warnings();
     let audit: AuditContext | undefined;
     let reservation: Reservation | undefined;
@@ -79,10 +70,7 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.series = series;
       // Authenticate.
       let user = await authenticateRequest(request, info.path, started, warnings, annotations, options);
-      const { stages } = progress;
-      progress.user = user;
-      if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
-      if (auditor !== undefined) stages.enter(Stage.audit);
+      markAuthenticated(progress, request, user, options);
       const turns = scheduler.turns(user.name);
       if ((info.selectorLength ?? 0) >= minLongSelectors && turns.over) await turns.next();
       let attributes = attributesOf(info, user, withSelectors);
@@ -118,7 +106,7 @@ export function createHandler(options: HandlerOptions): Handler {
     response = withAuditId(response, id);
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
-    progress.stages.enter(Stage.response);
+    stages.enter(Stage.response);
     return deliver(request, response, reservation, (size, error) => {
       reservation?.release();
       if (error === undefined) void audit?.complete();
@@ -133,6 +121,11 @@ const minLongSelectors = 1024;
 
 /** The form of an Audit-ID that a client may choose. */
 const auditIdForm = /^[\x20-\x7e]{1,256}$/;
+
+function auditIdOf({ headers }: ApiRequest, random: HandlerOptions['random']): string {
+  const id = headers['audit-id'];
+  return id !== undefined && auditIdForm.test(id) ? id : random.uuid();
+}
 
 /** Adds the Audit-ID, except to the response of a kubelet to an upgrade. */
 function withAuditId(response: ApiResponse, id: string): ApiResponse {
@@ -200,6 +193,30 @@ interface Progress {
   longRunning: boolean;
   /** Rejected or abandoned to protect the server. */
   terminated: boolean;
+}
+
+const beginProgress = (started: number, id: string, clock: HandlerOptions['clock']): Progress => ({
+  started,
+  id,
+  stages: new Stages(clock),
+  info: unknownRequest,
+  user: undefined,
+  series: undefined,
+  longRunning: false,
+  terminated: false,
+});
+
+/** Begins the trace of a request, and the stage of its audit. */
+function markAuthenticated(
+  progress: Progress,
+  request: ApiRequest,
+  user: User,
+  { auditor, tracer }: HandlerOptions,
+): void {
+  const { info, id, started, stages } = progress;
+  progress.user = user;
+  if (tracer !== undefined) stages.trace = tracer.begin(request, info, { user, id, started, stages });
+  if (auditor !== undefined) stages.enter(Stage.audit);
 }
 
 /** Counts a watch or a proxied request as in progress, until its conclusion. */

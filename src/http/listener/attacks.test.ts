@@ -381,7 +381,7 @@ describe('clients that do not read their responses', () => {
       await server.send('POST', configMaps, { body: { metadata: { name: `c${i}` }, data } });
     }
     const session = connect2(port, stalled);
-    const watch = `${configMaps}?watch=1&timeoutSeconds=1`;
+    const watch = `${configMaps}?watch=1&timeoutSeconds=4`;
     const paths = [...Array(10).fill(configMaps), ...Array(10).fill(watch), ...Array(5).fill('/openapi/v2')];
     const asked = paths.map((path) => get2(session, path));
     await Promise.all(asked.map(({ status }) => status));

@@ -15,6 +15,11 @@ function* storedResources({ resources }: Registry): Generator<Resource> {
 
 /** Declares the metrics of stored objects and watch caches. */
 export function declareCacheMetrics(set: MetricSet, registry: () => Registry): void {
+  declareObjectMetrics(set, registry);
+  declareWatchCacheMetrics(set, registry);
+}
+
+function declareObjectMetrics(set: MetricSet, registry: () => Registry): void {
   set.observable({
     type: 'gauge',
     name: 'apiserver_storage_objects',
@@ -27,6 +32,9 @@ export function declareCacheMetrics(set: MetricSet, registry: () => Registry): v
       }
     },
   });
+}
+
+function declareWatchCacheMetrics(set: MetricSet, registry: () => Registry): void {
   const declare = (name: string, type: 'counter' | 'gauge', help: string, read: (cache: Resource['cache']) => number) =>
     set.observable({
       type,

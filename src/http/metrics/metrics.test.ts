@@ -221,7 +221,7 @@ it('counts unregistered status codes by their class', async () => {
   const counts = [...text.matchAll(/^apiserver_request_total\{.*code="(.*)"\} (.*)$/gm)];
   const codes = counts.map(([, code]) => code);
   const classes = codes.filter((code = '') => !(code in STATUS_CODES));
-  expect(classes.sort()).toEqual(['1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx']);
+  expect(new Set(classes)).toEqual(new Set(['1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx']));
   expect(new Set(codes).size).toBe(codes.length);
   expect(counts.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(900);
 });

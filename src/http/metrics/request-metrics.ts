@@ -71,24 +71,7 @@ export function declareRequestMetrics(
     labels: requestLabels,
     buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
   });
-  const terminations = set.counter({
-    name: 'apiserver_request_terminations_total',
-    stability: 'ALPHA',
-    help: 'Requests that were refused (429) or given up (408, 504) to protect the server.',
-    labels: [...requestLabels, 'code'],
-  });
-  const aborts = set.counter({
-    name: 'apiserver_request_aborts_total',
-    stability: 'ALPHA',
-    help: 'Answers that a failure broke off.',
-    labels: requestLabels,
-  });
-  const deprecated = set.gauge({
-    name: 'apiserver_requested_deprecated_apis',
-    stability: 'STABLE',
-    help: 'Deprecated APIs that were requested, with the release that removes them: always 1.',
-    labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
-  });
+  const outcomes = declareOutcomeMetrics(set);
   set.observable({
     type: 'gauge',
     name: 'apiserver_current_inflight_requests',
@@ -108,6 +91,33 @@ export function declareRequestMetrics(
   });
   declareLimitMetrics(set, inFlight);
   declareConnectionMetrics(set, connections);
+  const watches = declareWatchMetrics(set);
+  return createSeriesTable({ total, duration, size, longRunning, ...outcomes, ...watches });
+}
+
+function declareOutcomeMetrics(set: MetricSet): Pick<RequestMetrics, 'terminations' | 'aborts' | 'deprecated'> {
+  const terminations = set.counter({
+    name: 'apiserver_request_terminations_total',
+    stability: 'ALPHA',
+    help: 'Requests that were refused (429) or given up (408, 504) to protect the server.',
+    labels: [...requestLabels, 'code'],
+  });
+  const aborts = set.counter({
+    name: 'apiserver_request_aborts_total',
+    stability: 'ALPHA',
+    help: 'Answers that a failure broke off.',
+    labels: requestLabels,
+  });
+  const deprecated = set.gauge({
+    name: 'apiserver_requested_deprecated_apis',
+    stability: 'STABLE',
+    help: 'Deprecated APIs that were requested, with the release that removes them: always 1.',
+    labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+  });
+  return { terminations, aborts, deprecated };
+}
+
+function declareWatchMetrics(set: MetricSet): Pick<RequestMetrics, 'watchEvents' | 'watchEventSizes'> {
   const watchEvents = set.counter({
     name: 'apiserver_watch_events_total',
     stability: 'ALPHA',
@@ -121,17 +131,7 @@ export function declareRequestMetrics(
     labels: watchLabels,
     buckets: exponentialBuckets(1024, 2, 8),
   });
-  return createSeriesTable({
-    total,
-    duration,
-    size,
-    terminations,
-    aborts,
-    deprecated,
-    longRunning,
-    watchEvents,
-    watchEventSizes,
-  });
+  return { watchEvents, watchEventSizes };
 }
 
 function declareLimitMetrics(set: MetricSet, { limits }: InFlight): void {

@@ -45,9 +45,9 @@ export interface RegistryContext {
   readonly tokenKey: string;
   /** For how long after its first page a list can be continued consistently (ms); 0: without limit. */
   readonly historyMs: number;
-  /** How many bytes are buffered for a watch before it is ended. */
+  /** Maximum number of bytes that are buffered for a watch before it ends. */
   readonly watchBufferBytes: number;
-  /** The least timeout of a watch without one, in seconds; up to twice that at random, so that clients do not return at once. */
+  /** Minimum timeout in seconds of a watch without one; up to twice that at random, so that clients do not return together. */
   readonly watchSeconds: number;
   readonly features: Features;
   readonly observer: Observer;
@@ -79,7 +79,7 @@ export async function consistentCache(
   return waitForRevision(resource, await registry.store.revision());
 }
 
-/** What `find` makes of the cache, at once or when the cache is consistent. @throws StatusError 504 */
+/** The result of `find` on the cache, at once or when the cache is consistent. @throws StatusError 504 */
 export const lookUp = <T>(
   registry: Pick<RegistryContext, 'store'>,
   resource: Resource,
@@ -146,7 +146,7 @@ export function toStatusError(id: GroupResource, error: unknown): StatusError {
 /** From this size on (bytes) a write or an encoding is long work, which runs in turns. */
 export const largeBytes = 8 * 1024;
 
-/** Who carries out a request, as far as its computing time is concerned. */
+/** Options with the turns of a request. */
 interface Timed {
   readonly turns?: Turns | undefined;
 }

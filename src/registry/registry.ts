@@ -55,17 +55,17 @@ export interface RegistryOptions {
   /** Signs continue tokens: one secret for all servers of a store. Default: a random one. */
   readonly tokenKey?: string;
   /**
-   * For how long the store keeps history (ms), 0: without limit. A list can be continued consistently for as long after
+   * How long the store keeps history (ms); 0: without limit. A list can be continued consistently for as long after
    * its first page. Default: 5 minutes.
    */
   readonly historyMs?: number;
   /** How long events are kept for watches that start in the past (ms). Default: 5 minutes. */
   readonly windowMs?: number;
-  /** The most bytes of events that are kept for each resource. Default: 32 MiB. */
+  /** Maximum size in bytes of the events that are kept for each resource. Default: 32 MiB. */
   readonly windowBytes?: number;
-  /** How many bytes are buffered for a watch before it is ended. Default: 8 MiB. */
+  /** Maximum number of bytes that are buffered for a watch before it ends. Default: 8 MiB. */
   readonly watchBufferBytes?: number;
-  /** The least timeout of a watch without one, in seconds; up to twice that at random. Default: 1800. */
+  /** Minimum timeout in seconds of a watch without one; up to twice that at random. Default: 1800. */
   readonly watchSeconds?: number;
   /** Feature gates that are not at their default. */
   readonly features?: Partial<Features>;

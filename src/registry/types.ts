@@ -19,7 +19,7 @@ import type { Endpoint, ServerObjects } from './resource/definition.ts';
 import type { Resource } from './resource/resource.ts';
 import type { CorruptReport } from './stored/format.ts';
 
-/** What a request is for: a resource in one of its versions, and a namespace, name and subresource. */
+/** The target of a request: a resource in one of its versions, and a namespace, name and subresource. */
 export interface Target {
   readonly resource: Resource;
   /** The version of the request. */
@@ -55,7 +55,7 @@ export interface ObjectList {
   readonly items: Iterable<CachedObject>;
   /** The continue token of the next page; empty on the last one. */
   readonly continue: () => string;
-  /** How many objects follow the page; undefined on the last page, and when they were not counted. */
+  /** The number of objects after the page; undefined on the last page, and when they were not counted. */
   readonly remaining: () => number | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
-  /** What admission shows of the options. Absent: none were sent. */
+  /** The options that admission reviews show. Absent: none were sent. */
   readonly sent?: SentOptions;
   /** Takes over fields of other managers; for apply only. */
   readonly force: boolean;
@@ -231,7 +231,7 @@ export interface FollowOptions {
   readonly late?: boolean;
 }
 
-/** Receives an object as it is now: undefined when it has been deleted or is corrupt. It must not throw. */
+/** Receives the current object: undefined when it is deleted or corrupt. Must not throw. */
 export type ObjectFollower = (namespace: string, name: string, object: ApiObject | undefined) => void;
 
 export interface NewEntry {

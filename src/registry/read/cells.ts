@@ -20,7 +20,7 @@ const mark = '\0';
 /** The size of a row that an object of any size may have (characters). Larger objects may have rows of their own size. */
 const smallRow = 64 * 1024;
 
-/** What a row is made from. */
+/** The source of the rows of a table. */
 interface RowShape {
   readonly columns: readonly Column[];
   /** Read in place of the object itself. */

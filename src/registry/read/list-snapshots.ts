@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../cache/index.ts';
 import type { Clock } from '../../meta/index.ts';
 
-/** How long a snapshot is kept (ms), and how many of them for one resource. */
+/** How long a snapshot is kept (ms), and the maximum number of snapshots of one resource. */
 const keptMs = 75_000;
 const keptAtMost = 8;
 

@@ -36,7 +36,7 @@ export function readInteger(text: string | undefined): number | undefined {
 }
 
 const outOfRange = 'value out of range';
-/** The most digits that an integer of 64 bits has. */
+/** Maximum number of digits of an integer of 64 bits. */
 const maxDigits = 20;
 
 /** The numeric parameters of a list or watch; 0 when absent. @throws StatusError 400 */
@@ -166,9 +166,9 @@ export function readWriteOptions(
 }
 
 const maxManagerBytes = 128;
-/** How many invalid characters of a field manager are reported. */
+/** Maximum number of invalid characters of a field manager that are reported. */
 const maxManagerErrors = 128;
-/** How many characters of the field manager each error shows. */
+/** Maximum number of characters of the field manager in an error. */
 const maxShownManager = 1024;
 
 function managerErrors(fieldManager: string): FieldError[] {

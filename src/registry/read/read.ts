@@ -39,7 +39,7 @@ export const createGet =
     }
   };
 
-/** The least revision of the object that is read. @throws StatusError 400 for the name, 500 for the resourceVersion */
+/** The minimum revision of a read. @throws StatusError 400 for the name, 500 for the resourceVersion */
 function minRevision(target: Target, resourceVersion: string): number {
   checkName(target);
   return readVersion(resourceVersion, 'get') ?? 0;
@@ -100,7 +100,7 @@ interface ListStart {
   readonly began: number;
 }
 
-/** What one request for a list reads. */
+/** The plan of one request for a list. */
 interface ListPlan extends State {
   readonly resource: Resource;
   readonly selection: Selection;

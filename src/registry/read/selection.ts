@@ -21,7 +21,7 @@ export interface Selection {
   readonly matchesConverted: ((object: CachedObject) => boolean) | undefined;
   /** Whether there are selectors: `remainingItemCount` is unknown then. */
   readonly filtered: boolean;
-  /** How many requirements each object is held against. */
+  /** The number of requirements that each object is tested for. */
   readonly cost: number;
 }
 

@@ -37,7 +37,7 @@ export function versionedReads(
     const retained = recent.bySelector.get(id);
     if (retained !== undefined) return retained;
     const all = [...snapshot.range(rangeOf(resource, { namespace }))];
-    // What cannot be read may have any labels.
+    // An object that cannot be read may have any labels.
     const selected = all.filter((cached) => isCorrupt(cached) || selector.matches(cached.labels));
     recent.bySelector.set(id, selected);
     return selected;

@@ -110,7 +110,7 @@ export function createCatalog(definitions: readonly ResourceDefinition[], option
   };
 }
 
-/** How often a custom resource may be replaced before the first of the storages that requests may still use is closed. */
+/** Maximum number of replaced storages of a custom resource that stay open for requests in flight. */
 const maxReplaced = 4;
 
 /** The storages of custom resources that have been removed or replaced, until they are closed. */

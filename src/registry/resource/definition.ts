@@ -79,7 +79,7 @@ export interface ResourceDefinition {
    * in its cache, or after a second, so that the next request of the writer is decided by it.
    */
   readonly followed?: boolean;
-  /** What this server does not implement of the kind: the text of a `Warning` header on each write. */
+  /** The parts of the kind that this server does not implement: the text of a `Warning` header on each write. */
   readonly unimplemented?: string;
 }
 
@@ -126,7 +126,7 @@ interface SubresourceBase {
   readonly schema?: StructSchema;
 }
 
-/** What holds for an update that writes a part of the stored object. */
+/** The rules of an update that writes a part of the stored object. */
 interface PartialWriteRules {
   /** Default: one as a change. */
   readonly metadataChecks?: MetadataChecks;
@@ -310,7 +310,7 @@ export interface WriteContext extends StrategyContext {
 }
 
 /**
- * What is special to a kind. Every function gets objects in the storage version; those that default or prepare change the
+ * The rules of a kind. Every function gets objects in the storage version; those that default or prepare change the
  * first argument in place. All are pure otherwise.
  */
 export interface Strategy<T = ApiObject> {

@@ -14,7 +14,7 @@ const keyNames: ReadonlyMap<string, string> = new Map([
 const keptWithGroup = new Set(['apiservices', 'customresourcedefinitions']);
 
 /**
- * What the keys of all objects of a resource begin with, up to the namespace or the name: as in the storage of the
+ * The prefix of the keys of all objects of a resource, up to the namespace or the name: as in the storage of the
  * reference server, below its `/registry`. The group of a custom resource has a dot, so that it is not a name of a built-in
  * resource.
  */

@@ -9,7 +9,7 @@ export interface StorageOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly features: Features;
-  /** How long changes are kept for watches that start in the past (ms), and how many bytes of them at the most. */
+  /** How long changes are kept for watches that start in the past (ms), and their maximum size in bytes. */
   readonly windowMs: number;
   readonly windowBytes: number;
   /** See `Observer.read`. */

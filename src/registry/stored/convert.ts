@@ -8,7 +8,7 @@ import { isUnconverted, type ObjectFormat } from './format.ts';
 import { isCorrupt, readObjectInSteps } from './read.ts';
 import { isAsStored, storedTextInSteps } from './write.ts';
 
-/** The most objects, and bytes of objects beyond the first, of one call of a webhook. */
+/** Maximum number of objects in one call of a webhook, and maximum size in bytes of those after the first. */
 const maxObjects = 100;
 const maxBytes = 256 * 1024;
 

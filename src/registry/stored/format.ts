@@ -58,7 +58,7 @@ interface PendingCommit {
   readonly fields: CachedObject['fields'];
 }
 
-/** What the formats of one registry share. */
+/** The state that the formats of one registry share. */
 export interface SharedState {
   readonly scratch: Scratch;
   readonly managedFields: ManagedFieldsCache;
@@ -88,7 +88,7 @@ type FormatOptions = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
 
 export const headEnd = '","metadata":{';
 
-/** What the bytes of the objects of a kind and version begin with. */
+/** The first bytes of the objects of a kind and version. */
 export const headOf = (kind: string, apiVersion: string): ByteString =>
   encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion).slice(0, -1)}${headEnd}`);
 

@@ -16,7 +16,7 @@ interface Known {
   readonly entries: Json[];
 }
 
-/** How much text is kept; with the parsed entries it takes some six times as much memory. */
+/** Maximum length of the text that is kept. With the parsed entries it takes about six times as much memory. */
 const maxLength = 1024 * 1024;
 /** Shorter objects are not worth an entry. */
 const largeText = 16 * 1024;

@@ -12,7 +12,7 @@ export const storedText = (format: ObjectFormat, object: ApiObject): string =>
 /** The same in steps, for the sake of large objects. */
 export function* storedTextInSteps(format: ObjectFormat, object: ApiObject): Steps<string> {
   const { custom, storedApiVersion } = format;
-  // What a webhook converts has been converted.
+  // A webhook has converted the object already.
   const converts = custom !== undefined && custom.webhook === undefined;
   return yield* textInSteps(format, storedApiVersion, converts ? yield* custom.toStored(object) : object);
 }

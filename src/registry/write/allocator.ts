@@ -18,7 +18,7 @@ export interface Holder {
   readonly name: string;
 }
 
-/** What one attempt of a write allocates and releases: in effect once compares and writes are part of its commit. */
+/** The values that one attempt of a write allocates and releases, in effect once its commit has these compares and writes. */
 export interface Allocations {
   /** By name, the preferred one first. */
   readonly allocators: ReadonlyMap<string, Allocator>;

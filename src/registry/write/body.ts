@@ -217,7 +217,7 @@ function* decode(
   return { object: yield* toStorageInSteps(target, object), unknown };
 }
 
-/** Whether it is a removed version of the subresource's kind that is still accepted. */
+/** Whether a type is a removed version of the subresource's kind that is still accepted. */
 function isFormer(target: Target, { apiVersion }: ObjectType): boolean {
   const { group } = requestKind(target);
   const former = target.resource.subresources.get(target.subresource)?.formerVersions ?? [];

@@ -105,7 +105,7 @@ async function rejectedOutcome(
   return { kind: 'outdated', candidate };
 }
 
-/** What an attempt has committed. */
+/** The object and the text of a commit. */
 interface Committed {
   readonly key: string;
   /** The revision before. */
@@ -148,7 +148,7 @@ async function storedOutcome(
   return { kind: 'stored', result: resultOf(attempt, written), revision: stored };
 }
 
-/** How much a deletion may add to an object, in bytes: other writes leave room for it. */
+/** Maximum size in bytes that a deletion adds to an object: other writes leave room for it. */
 const deletionRoom = 16 * 1024;
 
 /** @throws StatusError 413 when an object of `size` bytes is too large for the store */

@@ -2,7 +2,7 @@ import { stringifyJson } from '../../codec/index.ts';
 import { type ApiObject, type JsonObject, StatusError, type WaitingSteps } from '../../meta/index.ts';
 import type { ConvertObjects } from '../resource/custom-storage.ts';
 
-/** How many conversions for managed fields one write may need: two for each version that its managers use, and some. */
+/** Maximum number of conversions for managed fields of one write: two for each version that its managers use, and some. */
 const maxConversions = 64;
 
 /** The conversions by a webhook that the managed fields of one write need. An object is converted once for each version. */

@@ -6,7 +6,7 @@ import type { ObjectList, ReadOptions, Target, WriteOptions } from '../types.ts'
 import { readDeleteOptions, refuseUnsafe, warnWithoutPolicy } from './delete-options.ts';
 import { write } from './write.ts';
 
-/** How many deletions run at a time. */
+/** Maximum number of deletions that run at a time. */
 const stride = 32;
 
 /** Deletes the matching objects and returns the list of them before. An object that is already gone is not an error. */

@@ -27,7 +27,7 @@ import { completeObject } from './prepare.ts';
 import { write } from './write.ts';
 import { conversionsOf, readWriteRequest } from './write-request.ts';
 
-/** How often a change is made again after a conflict. */
+/** Maximum number of attempts of a change. */
 const maxAttempts = 200;
 
 /** The options of the server's own writes. */

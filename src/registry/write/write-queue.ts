@@ -1,8 +1,8 @@
 import { type Clock, statusError } from '../../meta/index.ts';
 
-/** How many writes may wait for one key. */
+/** Maximum number of writes that wait for one key. */
 const maxWaiting = 1_000;
-/** How long a write has its key to itself in its first turn (ms); in each further turn for as much longer. */
+/** Duration of the first turn of a write (ms). Each further turn is longer by as much. */
 const turnMs = 1_000;
 /** The longest turn (ms). */
 const maxTurnMs = 10_000;
@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 interface Queue {
-  /** Whose turn it is. */
+  /** The write that has its turn. */
   holder: Place;
   /** Ends the turn in time. */
   cancel: () => void;

@@ -14,9 +14,9 @@ import { attemptWrite } from './stages.ts';
 import type { Place } from './write-queue.ts';
 import { type Candidate, nameOf, type Outcome, readWriteRequest, type WriteRequest } from './write-request.ts';
 
-/** How often a write is attempted again after a conflict. */
+/** Maximum number of attempts of a write. */
 const maxAttempts = 200;
-/** How many names are generated for one object. */
+/** Maximum number of names that are generated for one object. */
 const maxNames = 8;
 /** How long a write waits for the cache of a resource that the server follows (ms). */
 const followMs = 1_000;
@@ -146,7 +146,7 @@ async function removeUnreadable(request: WriteRequest): Promise<Written> {
   return { result: { created: false, object: undefined, deleted: { name, uid: '' } }, revision: answer.revision };
 }
 
-/** The 409 for a name that is taken. Its message says so when the current object of that name is being deleted. */
+/** The 409 for an existing name. Its message says so when the current object of that name is being deleted. */
 function alreadyExists({ resource }: Target, name: string, current: CachedObject | undefined): StatusError {
   const error = statusError.alreadyExists(resource.id, name);
   if (current === undefined || isCorrupt(current)) return error;

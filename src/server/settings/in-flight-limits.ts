@@ -3,7 +3,7 @@ import type { ServerSettings } from './flags.ts';
 
 /** Watches are mostly idle; the limit bounds their memory. */
 const maxWatches = 100_000;
-/** Proxied requests to nodes hold two connections each. */
+/** Proxied requests to nodes use two connections each. */
 const maxProxied = 10_000;
 /** Bytes of request bodies that are received or processed: about 80 of the largest. */
 const maxReceiving = 256 * 1024 * 1024;
@@ -15,7 +15,7 @@ const maxSelectors = 64 * 1024 * 1024;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 
-/** The limits of requests that are processed at a time. */
+/** The limits of concurrent requests. */
 export const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
   readOnly: limitOf(settings.maxRequestsInflight),
   mutating: limitOf(settings.maxMutatingRequestsInflight),

@@ -158,7 +158,7 @@ async function constructParts(composition: Composition, backend: Backend) {
     trusted,
     webhooks,
     address: () => state.address,
-    expiring: metrics.certificateUsed,
+    expiring: (secondsLeft) => metrics.certificateUsed(secondsLeft),
     tokenCounts: counts.tokens,
     reloaded: countReloads(counts.authenticationReloads, clock),
   });

@@ -1,4 +1,4 @@
-/** How a command has ended, as kubelets tell. */
+/** The status of a finished command, as kubelets send it. */
 export function exitStatus(code: number): object {
   if (code === 0) return { metadata: {}, status: 'Success' };
   return {

@@ -16,17 +16,17 @@ import { commandResult, containerLog, httpPage, type PodObject } from './pod-ann
 import { type Channels, spdyAnswer } from './spdy.ts';
 
 export interface FakeKubeletOptions {
-  /** How many fake nodes there are. */
+  /** Number of fake nodes. */
   readonly count: number;
   readonly names: Names;
   readonly clock: Clock;
   readonly backend: Pick<Backend, 'registry'>;
 }
 
-/** How often the end of a container is looked for while its log is followed (ms). */
+/** Interval at which a followed log checks whether its container has ended (ms). */
 const followMs = 1_000;
 
-/** Answers what is asked of fake nodes and their pods, and passes all else on: nobody dials their addresses. */
+/** Handles requests to fake nodes and their pods, and passes others to the proxy. */
 export function withFakeKubelets(proxy: NodeProxy, options: FakeKubeletOptions): NodeProxy {
   const kubelet = new FakeKubelet(options);
   const isFake = ({ host }: Endpoint) => isFakeHost(host, options.count);
@@ -41,7 +41,7 @@ export function withFakeKubelets(proxy: NodeProxy, options: FakeKubeletOptions):
   };
 }
 
-/** What a request to a kubelet is about. */
+/** A parsed request to a kubelet. */
 interface KubeletRequest {
   readonly action: string;
   readonly pod: PodObject;
@@ -87,7 +87,7 @@ class FakeKubelet {
       : spdyAnswer(request, this.#options.names, channels);
   }
 
-  /** @throws StatusError 404 for a path that these kubelets do not know */
+  /** @throws StatusError 404 for an unknown path */
   async #read(path: string): Promise<KubeletRequest> {
     const { pathname, searchParams: query } = new URL(path, 'https://kubelet');
     const [, action = '', namespace = '', name = '', container = ''] = pathname.split('/').map(decodeURIComponent);
@@ -98,7 +98,7 @@ class FakeKubelet {
     return { action, pod, container, query };
   }
 
-  /** The log, and with a signal nothing more until the container has ended. @throws StatusError */
+  /** The log. With a signal it ends with the container. @throws StatusError */
   #logPieces(pod: PodObject, container: string, query: URLSearchParams, signal?: AbortSignal): AsyncIterable<Buffer> {
     const { names } = this.#options;
     const numberOf = (name: string) => (query.has(name) ? Number(query.get(name)) : undefined);
@@ -115,7 +115,7 @@ class FakeKubelet {
     })();
   }
 
-  /** Resolves when the container does not run any more, or the client has gone. */
+  /** Resolves once the container has ended, or the client is gone. */
   async #ended({ metadata: { namespace = '', name = '', uid } }: PodObject, container: string, signal: AbortSignal) {
     const { clock, backend } = this.#options;
     const runs = async () => {
@@ -135,7 +135,7 @@ class FakeKubelet {
     }
   }
 
-  /** A command, or what the container prints. */
+  /** The output of a command, or of the container. */
   #streams({ action, pod, container, query }: KubeletRequest, signal: AbortSignal): Channels {
     if (stateOf(pod, container)?.state?.running === undefined) {
       throw new StatusError(
@@ -171,7 +171,7 @@ function stateOf({ status = {} }: PodObject, container: string): ContainerStatus
   );
 }
 
-/** When the container was started, or with `previous` the run before. @throws StatusError 400 when it was not */
+/** The start time of the container, with `previous` that of its previous run. @throws StatusError 400 when there is none */
 function startOf(pod: PodObject, container: string, previous: boolean): string {
   const { state, lastState } = stateOf(pod, container) ?? {};
   const { name = '' } = pod.metadata;
@@ -186,10 +186,10 @@ function startOf(pod: PodObject, container: string, previous: boolean): string {
   throw statusError.badRequest(`${what} is waiting to start: ${state?.waiting?.reason ?? 'ContainerCreating'}`);
 }
 
-/** The first byte of each message says which channel it is of. */
+/** The first byte of each message is its channel. */
 const webSocketChannels = { output: 1, error: 3 } as const;
 
-/** The channels as messages of a WebSocket. What the client sends is discarded. */
+/** Sends the channels as messages of a WebSocket. Input is discarded. */
 function webSocketAnswer(request: ApiRequest, { domain }: Names, channels: Channels): ApiResponse {
   const protocols = channels.type === 'ports' ? ['v4'] : ['v5', 'v4'];
   const opening = openWebSocket(

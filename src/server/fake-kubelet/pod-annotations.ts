@@ -1,11 +1,11 @@
-/** What pods on fake nodes answer, as their annotations tell. */
+/** The responses of pods on fake nodes, from their annotations. */
 import { canonicalQuantity, type Names } from '../../meta/index.ts';
 import type { ObjectOf } from '../../schema/index.ts';
 import type { Pod } from '../../types/core-v1.ts';
 
 export type PodObject = ObjectOf<typeof Pod>;
 
-/** The value of an annotation of fake nodes: of the container, else of the pod. */
+/** The value of an annotation for fake nodes: of the container, otherwise of the pod. */
 function annotationOf({ metadata }: PodObject, { labels }: Names, name: string, container = ''): string | undefined {
   const { annotations = {} } = metadata;
   const key = `fake-nodes.${labels}/${name}`;
@@ -15,11 +15,11 @@ function annotationOf({ metadata }: PodObject, { labels }: Names, name: string, 
 export interface LogOptions {
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;
-  /** A time before each line. */
+  /** Whether each line begins with a time. */
   readonly timestamps: boolean;
 }
 
-/** The log of a container that was started at the time. */
+/** The log of a container. `started` is its start time. */
 export function containerLog(
   pod: PodObject,
   names: Names,
@@ -35,7 +35,7 @@ export function containerLog(
   return Buffer.from(output).subarray(0, limitBytes);
 }
 
-/** What a command in a container prints, and how it exits. */
+/** The output and the exit code of a command. */
 export interface CommandResult {
   readonly output: string;
   readonly exitCode: number;
@@ -58,7 +58,7 @@ export function commandResult(
 export const httpPage = (pod: PodObject, names: Names): string =>
   annotationOf(pod, names, 'http') ?? `${pod.metadata.namespace}/${pod.metadata.name}\n`;
 
-/** How much a container uses of a resource; undefined without an annotation that is a quantity. */
+/** The usage of a resource by a container; undefined without a valid annotation. */
 export function annotatedUsage(
   pod: PodObject,
   names: Names,

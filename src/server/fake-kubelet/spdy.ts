@@ -1,4 +1,4 @@
-/** The server side of SPDY/3.1, as far as kubectl uses it for commands and forwarded ports. */
+/** The part of a SPDY/3.1 server that kubectl uses for commands and forwarded ports. */
 import { Socket } from 'node:net';
 import { constants, createInflate } from 'node:zlib';
 import { type ApiRequest, type ApiResponse, textAnswer } from '../../http/index.ts';
@@ -6,7 +6,7 @@ import type { Names } from '../../meta/index.ts';
 import { exitStatus } from './exit-status.ts';
 import { headerDictionary } from './header-dictionary.ts';
 
-/** What a client that upgrades its connection is sent: the output of a command, or the response of ports. */
+/** The data for a client that upgrades its connection: the output of a command, or the response of ports. */
 export type Channels =
   | { readonly type: 'streams'; readonly output: AsyncIterable<Uint8Array>; readonly exitCode: number }
   | { readonly type: 'ports'; readonly ports: readonly number[]; readonly response: string };
@@ -17,13 +17,13 @@ const protocols = { streams: ['v4.channel', 'v3.channel', 'v2.channel'], ports: 
 const types = { synStream: 1, synReply: 2, reset: 3, ping: 6, goAway: 7 } as const;
 const fin = 1;
 const headLength = 8;
-/** The longest control frame that a client may send (bytes), and how many streams it may open. */
+/** Maximum size of a control frame of the client in bytes, and maximum number of its streams. */
 const maxControl = 16 * 1024;
 const maxStreams = 256;
-/** How much may wait for the client to read it before its frames are read on (bytes). */
+/** Maximum number of unread bytes before frames of the client are read on. */
 const maxWaiting = 64 * 1024;
 
-/** The 101 response with the connection to which that of the client is joined, or the refusal of another protocol. */
+/** The 101 response with a tunnel for the client, or an error for another protocol. */
 export function spdyAnswer({ headers }: ApiRequest, { domain }: Names, channels: Channels): ApiResponse {
   const supported = protocols[channels.type].map((protocol) => `${protocol}.${domain}`);
   const offered = (headers['x-stream-protocol-version'] ?? '').split(',').map((name) => name.trim());
@@ -39,14 +39,14 @@ export function spdyAnswer({ headers }: ApiRequest, { domain }: Names, channels:
   };
 }
 
-/** A connection in memory: what is written to it are the frames of the client. */
+/** An in-memory connection: the client writes its frames to it. */
 class SpdyPeer extends Socket {
   readonly #channels: Channels;
   readonly #inflate = createInflate({ dictionary: headerDictionary, flush: constants.Z_SYNC_FLUSH });
   /** The types of the open streams, by their ids. */
   readonly #streams = new Map<number, string>();
   #remainder: Buffer = Buffer.alloc(0);
-  /** Bytes of a data frame that are still to be discarded. */
+  /** Remaining bytes of a data frame to discard. */
   #bytesToSkip = 0;
   #hasReplied = false;
   #hasStarted = false;
@@ -55,7 +55,7 @@ class SpdyPeer extends Socket {
   constructor(channels: Channels) {
     super();
     this.#channels = channels;
-    // Whoever waits for headers is told too.
+    // Also rejects pending reads of headers.
     this.#inflate.on('error', () => this.destroy());
     this.once('close', () => {
       this.#inflate.close();
@@ -108,7 +108,7 @@ class SpdyPeer extends Socket {
     this.#remainder = Buffer.from(rest);
   }
 
-  /** Resolves when the client has read what it was sent, but for a little. */
+  /** Resolves once the client has read most of the data. */
   async #drained(): Promise<void> {
     while (!this.destroyed && this.readableLength > maxWaiting) {
       await new Promise<void>((resolve) => {
@@ -132,7 +132,7 @@ class SpdyPeer extends Socket {
     this.#streams.set(id, streamType);
     this.#reply(id);
     if (this.#channels.type === 'streams') this.#start(this.#channels);
-    // Nothing goes wrong with a port.
+    // Ports never fail.
     else if (streamType === 'error') this.#end(id);
   }
 
@@ -143,14 +143,14 @@ class SpdyPeer extends Socket {
     return pairsOf((this.#inflate.read() as Buffer | null) ?? Buffer.alloc(0));
   }
 
-  /** The answer to data of a forwarded port; input of commands is discarded. */
+  /** Responds to data of a forwarded port; input of commands is discarded. */
   #data(id: number): void {
     if (this.#channels.type !== 'ports' || this.#streams.get(id) !== 'data') return;
     this.#send(data(id, Buffer.from(this.#channels.response)));
     this.#end(id);
   }
 
-  /** Runs the command when the client has opened what it is told by. */
+  /** Runs the command once the client has opened its streams. */
   #start({ output, exitCode }: Extract<Channels, { type: 'streams' }>): void {
     const find = (streamType: string) => [...this.#streams].find(([, type]) => type === streamType)?.[0];
     const [out, error] = [find('stdout'), find('error')];
@@ -175,7 +175,7 @@ class SpdyPeer extends Socket {
     run().catch(() => this.destroy());
   }
 
-  /** Accepts a stream, with no headers. They are not compressed: a block of zlib that is stored as it is, and an empty one. */
+  /** Accepts a stream without headers, as uncompressed blocks of zlib. */
   #reply(id: number): void {
     const stored = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
     const header = this.#hasReplied ? [] : [Buffer.from([0x78, 0x01])];

@@ -1,4 +1,4 @@
-/** What fake nodes and their pods use, as metrics: by annotations of the pods, else by their requests. */
+/** Resource metrics of fake nodes and their pods: from annotations of the pods, otherwise from their requests. */
 import { fakeNodeIndex } from '../../controllers/index.ts';
 import { type ApiObject, type Clock, formatTime, type JsonObject, type Names } from '../../meta/index.ts';
 import type { VirtualList } from '../../registry/index.ts';
@@ -8,16 +8,16 @@ import type { Backend } from '../backend.ts';
 import { annotatedUsage, type PodObject } from './pod-annotations.ts';
 
 export interface UsageOptions {
-  /** How many fake nodes there are. */
+  /** Number of fake nodes. */
   readonly count: number;
   readonly names: Names;
   readonly clock: Clock;
   readonly backend: Pick<Backend, 'registry'>;
 }
 
-/** How long usage is said to be measured. */
+/** The reported window of measurement. */
 const window = '15s';
-/** What a container without requests uses, and a node beside its pods. */
+/** The usage of a container without requests, and of a node without its pods. */
 const idleContainer = { cpu: '1m', memory: '16Mi' };
 const idleNode = { cpu: '100m', memory: '512Mi' };
 
@@ -61,7 +61,7 @@ async function nodeUsages(options: UsageOptions): Promise<ApiObject[]> {
 
 const isFake = ({ count }: UsageOptions, node = ''): boolean => fakeNodeIndex(node, count) !== undefined;
 
-/** The pods on fake nodes of which a container runs. */
+/** The pods on fake nodes with a running container. */
 async function fakePods(options: UsageOptions): Promise<PodObject[]> {
   const pods = await options.backend.registry.objects.list(Pod, '');
   return pods.filter((pod) => isFake(options, pod.spec?.nodeName) && runningContainers(pod).length > 0);
@@ -74,7 +74,7 @@ function runningContainers({ status = {} }: PodObject): string[] {
     .map(({ name = '' }) => name);
 }
 
-/** What a container uses: by annotation, by its requests, or little. */
+/** The usage of a container: from annotations, its requests, or a default. */
 function usageOf(pod: PodObject, names: Names, container: string): ResourceList {
   const { initContainers = [], containers = [] } = pod.spec ?? {};
   const { requests } = [...initContainers, ...containers].find(({ name }) => name === container)?.resources ?? {};

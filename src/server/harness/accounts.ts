@@ -2,13 +2,13 @@ import type { Client } from '../../client/index.ts';
 import { type Clock, VirtualClock } from '../../meta/index.ts';
 import type { OrchServer } from '../server.ts';
 
-/** Resolves when the controllers of the server have made the service account `default` of each of the namespaces. */
+/** Resolves once controllers have created the service account `default` in each of the namespaces. */
 export async function waitForAccounts(
   { client, settled }: Pick<OrchServer, 'client' | 'settled'>,
   clock: Clock,
   namespaces: Iterable<string>,
 ): Promise<void> {
-  // Nothing begins by itself on a clock that stands still.
+  // On a virtual clock nothing starts before `settled` is called.
   if (clock instanceof VirtualClock) return settled();
   await watchAccounts(client, new Set(namespaces));
 }

@@ -1,6 +1,6 @@
 import { duration } from '../settings/flag-types.ts';
 
-/** Milliseconds of a number of them, or of a text such as `30s`. @throws Error that names `what` */
+/** Parses a number of milliseconds or a text such as `30s`. @throws Error that names `what` */
 export function readDuration(what: string, value: number | string): number {
   const parsed = duration.parse(typeof value === 'number' ? `${value}ms` : String(value));
   if ('value' in parsed) return parsed.value;

@@ -1,23 +1,23 @@
 import { readDuration } from './duration.ts';
 
-/** What moves time on: `clock` of a test server. */
+/** A clock that can be advanced, such as `clock` of a test server. */
 export interface AdvancingClock {
   now(): number;
   advance(duration: number | string): Promise<void>;
 }
 
 export interface EventuallyOptions {
-  /** How long is tried at most: milliseconds, or a text such as `30s`. Default: 5s. */
+  /** Maximum duration: milliseconds, or a text such as `30s`. Default: 5s. */
   readonly timeout?: number | string;
-  /** How long is waited between two attempts. Default: 20ms; with a `clock` 1s. */
+  /** Delay between attempts. Default: 20ms; 1s with a `clock`. */
   readonly interval?: number | string;
-  /** The clock that is moved on between attempts, such as that of a test server. Default: real time passes. */
+  /** The clock that is advanced between attempts, such as that of a test server. Default: real time. */
   readonly clock?: AdvancingClock;
 }
 
 /**
- * Calls `attempt` until it neither throws nor results in `false`, and resolves with its result.
- * @throws Error after the timeout: it tells why the last attempt failed, whose error is its `cause`
+ * Calls `attempt` until it neither throws nor returns `false`, and resolves with its result.
+ * @throws Error after the timeout, with the reason of the last failure; its error is the `cause`
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
@@ -30,7 +30,7 @@ export async function eventually<T>(
   let last: Outcome<T> = pending;
   for (;;) {
     const remainingMs = end - time.now();
-    // An attempt that takes longer than the time that is left has not succeeded in time.
+    // An attempt that exceeds the remaining time fails.
     last = await (clock === undefined ? within(outcomeOf(attempt), remainingMs, last) : outcomeOf(attempt));
     if (last.done) return last.value;
     if (time.now() + 1 > end) throw failure(timeoutMs, last);
@@ -72,7 +72,7 @@ function failure<T>(timeoutMs: number, last: Outcome<T> & { readonly done: false
   return new Error(`not within ${timeoutMs} ms: ${last.why}`, 'cause' in last ? { cause: last.cause } : {});
 }
 
-// An error of another realm, as under some test runners, is no instance of this one's `Error`.
+// An error of another realm, as under some test runners, is not an instance of this realm's `Error`.
 function messageOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);
 }

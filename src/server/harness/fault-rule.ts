@@ -10,27 +10,27 @@ const verbs: readonly FaultVerb[] = ['get', 'list', 'watch', 'create', 'update',
 /** The status codes of faults. */
 export type FaultStatus = 403 | 404 | 409 | 410 | 429 | 500 | 503 | 504;
 
-/** What happens to a request in place of its answer. */
+/** What a request meets instead of its response. */
 export type Fault =
   /** The connection fails before the request is served. */
   | 'refuse'
-  /** The request is served, its write committed, and the connection lost before the answer. */
+  /** The request is served and its write committed, but the connection is lost before the response. */
   | 'drop-after-write'
   /** The request is served later, by the clock of the server: milliseconds, or a text such as `2s`. */
   | { readonly delay: number | string }
-  /** The request is answered with this error and not served. */
+  /** The response is this error; the request is not served. */
   | { readonly status: FaultStatus; readonly message?: string; readonly retryAfterSeconds?: number };
 
-/** Which requests meet a fault; what is absent matches all. */
+/** Selects the requests that meet a fault; an absent field matches all. */
 export interface FaultRule {
   readonly verb?: FaultVerb | readonly FaultVerb[];
-  /** The plural name, with its group or without, and with a subresource or without: `pods`, `deployments.apps/status`. */
+  /** The plural name, optionally with group and subresource: `pods`, `deployments.apps/status`. */
   readonly resource?: string;
   readonly namespace?: string;
   readonly name?: string;
   /** The user of the request, as named in `server.as` or in the client certificate. */
   readonly user?: string;
-  /** How many requests meet it. Default: all until it is removed. */
+  /** Number of requests that meet the fault. Default: all, until it is removed. */
   readonly times?: number;
   readonly fault: Fault;
 }
@@ -42,11 +42,11 @@ export interface FaultRequest {
   readonly user: string | undefined;
 }
 
-/** A rule that was checked. */
+/** A validated rule. */
 export interface CheckedRule {
   readonly times: number;
   matches(request: FaultRequest): boolean;
-  /** What the request meets. */
+  /** The fault. */
   readonly fault:
     | 'refuse'
     | 'drop-after-write'
@@ -56,7 +56,7 @@ export interface CheckedRule {
 
 type Answer = (of: { group: string; resource: string }, name: string, message: string, seconds: number) => StatusError;
 
-/** The errors that a request can be answered with, as a server makes them. */
+/** The errors of a server by status code. */
 const answers: { readonly [status in FaultStatus]: Answer } = {
   403: (of, name, message) => statusError.forbidden(of, name, message || 'a fault'),
   404: (of, name) => statusError.notFound(of, name),
@@ -76,7 +76,7 @@ const answers: { readonly [status in FaultStatus]: Answer } = {
 const ruleKeys = ['verb', 'resource', 'namespace', 'name', 'user', 'times', 'fault'];
 const faultForms = "'refuse', 'drop-after-write', { delay: '2s' } or { status: 409 }";
 
-/** @throws Error that names the part of the rule which makes no sense */
+/** Validates a rule. @throws Error that names the invalid field */
 export function checkRule(rule: FaultRule): CheckedRule {
   const problem = problemOf(rule);
   if (problem !== undefined) throw new Error(`a fault cannot be added: ${problem}`);

@@ -4,22 +4,22 @@ import { type CheckedRule, checkRule, type FaultRequest, type FaultRule } from '
 
 /** A fault that was added. */
 export interface FaultHandle {
-  /** How many requests have met it. */
+  /** Number of requests that have met the fault. */
   readonly hits: number;
-  /** No more requests meet it. Idempotent. */
+  /** Removes the fault. Idempotent. */
   remove(): void;
 }
 
-/** Faults of the server, for requests in process and over sockets; its own controllers meet none. */
+/** Injects faults into requests, in process and over sockets. The server's own controllers meet none. */
 export interface Faults {
   /**
-   * From now on the requests that match the rule meet its fault. Of several that match, a request meets the one that was
-   * added first. @throws Error when the rule makes no sense
+   * Adds a fault for the requests that match the rule. Of several matching rules the first one added applies.
+   * @throws Error for an invalid rule
    */
   add(rule: FaultRule): FaultHandle;
-  /** Removes all. */
+  /** Removes all faults. */
   clear(): void;
-  /** Cuts the connections of all watches that are open. The result is how many there were. */
+  /** Cuts the connections of all open watches and returns their number. */
   dropWatches(): number;
 }
 
@@ -28,12 +28,12 @@ interface ActiveFault {
   hits: number;
 }
 
-/** The faults of one server: `intercept` makes its handler. */
+/** The faults of one server. `intercept` wraps its handler. */
 export class FaultInjector implements Faults {
   readonly #clock: Clock;
   readonly #active = new Set<ActiveFault>();
   readonly #watches = new Set<CutBody>();
-  /** Ends the delays under way. */
+  /** Ends pending delays. */
   readonly #delays = new Set<() => void>();
   #closed = false;
 
@@ -62,7 +62,7 @@ export class FaultInjector implements Faults {
     return open.length;
   }
 
-  /** Requests that are delayed fail, and no request is delayed any more. */
+  /** Fails delayed requests, and ends all delays. */
   close(): void {
     this.#closed = true;
     this.clear();
@@ -95,7 +95,7 @@ export class FaultInjector implements Faults {
     return undefined;
   }
 
-  /** Waits, and keeps the process alive meanwhile, as a socket does. @throws Error when the server is closed before */
+  /** Waits, and keeps the process alive like a socket. @throws Error when the server is closed first */
   async #delay(ms: number, signal: AbortSignal): Promise<void> {
     const alive = setInterval(() => {}, longestMs);
     await new Promise<void>((resolve) => {
@@ -133,7 +133,7 @@ function requestOf({ method, url, peer }: ApiRequest): FaultRequest | undefined 
   }
 }
 
-/** An error as those of sockets. */
+/** An error like those of sockets. */
 const connectionError = (syscall: string, code: string): Error =>
   Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
 
@@ -149,14 +149,14 @@ function refusal(error: StatusError): ApiResponse {
   };
 }
 
-/** Ends a response that nobody will read. */
+/** Discards a response. */
 async function discard({ body, tunnel }: ApiResponse): Promise<void> {
   tunnel?.destroy();
   if (typeof body === 'string' || body instanceof Uint8Array) return;
   await body[Symbol.asyncIterator]().return?.();
 }
 
-/** A body that can be cut: the reader then sees a lost connection. */
+/** A body that can be cut, like a lost connection. */
 class CutBody implements AsyncIterableIterator<Chunk> {
   readonly #chunks: AsyncIterator<Chunk>;
   readonly #ended: () => void;

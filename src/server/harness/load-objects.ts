@@ -25,7 +25,7 @@ export async function loadDefinitions(client: Client, names: Names, source: Sour
   allOf(await Promise.allSettled(loaded));
 }
 
-/** Waits for the condition of a definition. @throws StartError when its names are taken */
+/** Waits until a definition is established. @throws StartError when its names conflict */
 async function waitForEstablished(client: Client, place: Place, created: ApiObject, where: string): Promise<void> {
   const { name = '' } = created.metadata;
   const watch = await client.watch<ApiObject>(place, { fieldSelector: `metadata.name=${name}` });
@@ -73,8 +73,8 @@ interface Served {
 }
 
 /**
- * Creates objects in their order, namespaces and service accounts first, in the namespace `default` unless they name
- * another one. A status is written too where the kind has one. `prepared` resolves when the namespaces can take what is left.
+ * Creates objects in order, namespaces and service accounts first, in the namespace `default` unless they name another one.
+ * Writes their status where the kind has one. `prepared` resolves once the namespaces accept the remaining objects.
  * @throws StartError that names the file or the object
  */
 export async function loadObjects(
@@ -123,7 +123,7 @@ async function discover(client: Client, apiVersion: string): Promise<readonly Se
   return (resources ?? []) as unknown as readonly Served[];
 }
 
-/** The result. @throws StartError that says where the refused object comes from */
+/** Adds the source of the object to a rejection. @throws StartError */
 async function withSource<T>(where: string, result: Promise<T>): Promise<T> {
   try {
     return await result;

@@ -8,23 +8,23 @@ import type { Source } from './sources.ts';
 import type { WebhookOptions } from './webhooks.ts';
 
 /**
- * The settings of a server in a test: those of `createServer`, with other defaults. The API domain is that of
- * kubectl, no controllers run, none is elected, the port is a free one, containers may be privileged; the admission plugin
- * `ServiceAccount` is off unless the controller runs that makes the accounts it asks for.
+ * The settings of a test server: those of `createServer`, with other defaults. The API domain is that of kubectl, no
+ * controllers run, there is no leader election, the port is free, containers may be privileged; the admission plugin
+ * `ServiceAccount` is off unless the controller that creates accounts runs.
  */
 export interface TestServerOptions extends ServerOptions {
   /** Default: the system clock. A `VirtualClock` stands still until `server.clock.advance` moves it. */
   readonly clock?: Clock | undefined;
   /**
    * Custom resource definitions: objects, files, and folders, of which only the definitions are read. They are established
-   * when the server is ready.
+   * once the server is ready.
    */
   readonly definitions?: Source | readonly Source[] | undefined;
-  /** Objects that are there when the server is ready: as they are, of files and of folders. Namespaces come first. */
+  /** Initial objects: objects, files, and folders. Namespaces are created first. */
   readonly objects?: Source | readonly Source[] | undefined;
   /**
-   * Where webhooks are that `clientConfig.service` of a webhook configuration, or of the conversion of a definition, names.
-   * Configurations are created after the objects, for which they are not called.
+   * The webhooks behind `clientConfig.service` of webhook configurations and of conversions. Configurations are created after
+   * the initial objects, which do not call them.
    */
   readonly webhooks?: WebhookOptions | undefined;
 }
@@ -41,7 +41,7 @@ const defaults: ServerOptions = {
 
 const accounts = { plugin: 'ServiceAccount', controller: 'serviceaccount-controller' };
 
-/** @throws StartError that names every option that is unknown or makes no sense */
+/** Parses the options. @throws StartError that names every unknown or invalid option */
 export async function readTestOptions(options: TestServerOptions): Promise<ServerSettings> {
   const definedOptions = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const settings = await readOptions({ ...defaults, ...definedOptions }, readConfig, harnessOptions);
@@ -54,7 +54,7 @@ export async function readTestOptions(options: TestServerOptions): Promise<Serve
   return { ...settings, disableAdmissionPlugins: [...off, accounts.plugin] };
 }
 
-/** Whether the accounts are made by the controllers of the server that pods ask for. */
+/** Whether a controller of the server creates the default service accounts. */
 export const makesAccounts = ({ controllers }: ServerSettings): boolean => controllers.has(accounts.controller);
 
 const isClock = (value: Clock): boolean =>

@@ -7,7 +7,7 @@ import { StartError, systemReason } from '../start-error.ts';
 /** Objects: one, or the path of a file of YAML or JSON documents, or of a folder with such files. */
 export type Source = string | ApiObject;
 
-/** An object, and where it comes from, for messages. */
+/** An object, and its source for messages. */
 export interface SourcedObject {
   readonly object: ApiObject;
   readonly where: string;
@@ -16,7 +16,7 @@ export interface SourcedObject {
 const suffixes = new Set(['.yaml', '.yml', '.json']);
 
 /**
- * The objects of sources in their order: files of a folder by name, lists as their items. `isSelected` selects those of a
+ * Reads the objects of sources in order: files of a folder by name, lists as their items. `isSelected` selects those of a
  * folder, which may hold other files too; subfolders are not read. @throws StartError that names every bad file
  */
 export async function readSources(
@@ -29,11 +29,11 @@ export async function readSources(
   return allOf(read).flat();
 }
 
-/** The results of all. @throws StartError with the messages of those that failed */
+/** The results of all. @throws StartError with the messages of all failures */
 export function allOf<T>(settled: readonly PromiseSettledResult<T>[]): T[] {
   const failed = settled.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown);
   const texts = failed.flatMap((error) => (error instanceof StartError ? [error.message] : []));
-  // Anything else is a fault of this program.
+  // Any other error is a bug.
   if (texts.length < failed.length) throw failed.find((error) => !(error instanceof StartError));
   if (texts.length > 0) throw new StartError(texts.join('\n'));
   return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -75,7 +75,7 @@ function documentsOf(
   });
 }
 
-/** The documents of a YAML file, each behind as many line feeds as lines are before it, so that errors name its lines. */
+/** The documents of a YAML file, each after line feeds for the lines before it, so that errors have the right line. */
 function* documents(text: string): Generator<{ readonly document: string; readonly line: number }> {
   let line = 1;
   for (const document of text.split(/^---(?=\s|$)/m)) {
@@ -99,7 +99,7 @@ function parse(path: string, text: string): Json {
 
 const isList = (value: JsonObject): boolean => value['kind'] === 'List' && Array.isArray(value['items']);
 
-/** @throws StartError that names the field which is not as in an object */
+/** @throws StartError that names the invalid field */
 function objectsOf(value: Json, where: string): SourcedObject[] {
   if (!isJsonObject(value)) throw new StartError(`${where} must be an object with apiVersion, kind and metadata`);
   if (isList(value)) return (value['items'] as Json[]).flatMap((item, i) => objectsOf(item, `${where}, items[${i}]`));

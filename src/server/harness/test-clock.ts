@@ -5,14 +5,13 @@ import type { AdvancingClock } from './eventually.ts';
 /** The clock of a test server, for controllers and clients under test as well. */
 export interface TestClock extends Clock, AdvancingClock {
   /**
-   * Moves the time on from timer to timer: milliseconds, or a text such as `30s`. After each timer it waits until the
-   * server, its controllers and what was added by `settlesWith` have nothing to do.
-   * @throws Error on the system clock, which nobody moves
+   * Advances the time from timer to timer by milliseconds, or a text such as `30s`. After each timer it waits until the
+   * server, its controllers and everything added by `settlesWith` are idle. @throws Error on the system clock
    */
   advance(duration: number | string): Promise<void>;
 }
 
-/** The clock of a test server, which settles by `settled`. */
+/** Creates the clock of a test server. */
 export function testClock(clock: Clock, settled: () => Promise<void>): TestClock {
   return {
     now: () => clock.now(),

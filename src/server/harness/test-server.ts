@@ -13,36 +13,36 @@ import { type TestClock, testClock } from './test-clock.ts';
 import { createUsers, type TestUser } from './users.ts';
 import { localWebhooks, type WebhookPlace } from './webhooks.ts';
 
-/** A server in a test. `await using` closes it. */
+/** A test server. `await using` closes it. */
 export interface TestServer extends OrchServer, AsyncClosing {
   readonly clock: TestClock;
   readonly faults: Faults;
-  /** Where the webhooks of the option `webhooks` are to be served over TLS. Undefined: nowhere, or a handler answers. */
+  /** Where to serve the webhooks of the option `webhooks` over TLS. Undefined without the option, or with a handler. */
   readonly webhooks: WebhookPlace | undefined;
   /**
-   * Resolves when the controllers of the server and whatever was added by `settlesWith` have nothing to do before the
-   * clock moves on. @throws Error when they do not settle
+   * Resolves once the controllers of the server and everything added by `settlesWith` are idle until the clock moves.
+   * @throws Error when they do not settle
    */
   settled(): Promise<void>;
   /**
-   * `idle` resolves when something under test, such as a controller, has nothing to do; it is given some turns of the event
-   * loop to take in what was written, and asked again as long as anything is. The result removes it.
+   * Adds something under test, such as a controller, to what `settled` waits for. `idle` resolves once it is idle; it is
+   * called after some turns of the event loop, and again while anything is written. Returns a function that removes it.
    */
   settlesWith(idle: () => Promise<unknown>): () => void;
-  /** A user by name and groups, to whom roles grant what they may do. */
+  /** A client of a user by name and groups, with the permissions that roles grant. */
   as(name: string, groups?: readonly string[]): TestUser;
   /**
-   * Ends watches, waits for the requests in flight and closes the store; afterwards no timer, socket or handle is left. A
-   * virtual clock moves on where requests would wait for it. Idempotent.
+   * Ends watches, waits for requests in flight and closes the store. Afterwards no timer, socket or handle is open. A virtual
+   * clock advances while requests wait for it. Idempotent.
    */
   close(): Promise<void>;
-  /** Compacts the store now: watches and lists from earlier resourceVersions fail with 410. */
+  /** Compacts the store: watches and lists from earlier resourceVersions fail with 410. */
   compact(): Promise<void>;
 }
 
 /**
- * A server for one test: in memory, without a socket before `listen`, and with what is needed to bring about what is rare
- * elsewhere. Any number of them may run in one process.
+ * Creates a server for one test: in memory, without a socket before `listen`, with a virtual clock, faults and users. Any
+ * number of servers may run in one process.
  * @throws StartError that names every invalid option, and every file with an invalid definition or object
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -102,7 +102,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   };
 }
 
-/** How long the requests in flight may take to finish before time passes on a clock that nobody moves (ms of real time). */
+/** Real time after which a virtual clock advances while requests in flight finish (ms). */
 const closingMs = 1_000;
 
 async function closeOn(
@@ -117,7 +117,7 @@ async function closeOn(
   await server.close().finally(() => clearInterval(passing));
 }
 
-/** Rounds before what runs counts as restless, and the turns of the event loop in each, in which watches deliver. */
+/** Maximum number of rounds before settling fails, and turns of the event loop per round, in which watches deliver. */
 const maxRounds = 1_000;
 const turnsPerRound = 10;
 

@@ -11,10 +11,10 @@ import type { Tls } from '../certificates/tls.ts';
 import { kubeconfig } from '../commands/kubeconfig.ts';
 import type { Address } from '../listener.ts';
 
-/** The credentials of a user over sockets: those that `httpsTransport` takes. */
+/** The credentials of a user, as options of `httpsTransport`. */
 export type UserCredentials = Required<Pick<HttpsOptions, 'server' | 'ca' | 'certificate'>>;
 
-/** A client that acts as a user, in process, with the rights that roles grant. */
+/** An in-process client of a user, with the permissions that roles grant. */
 export interface TestUser extends Client {
   /** A client certificate of this user, valid for a day. @throws Error while the server does not listen */
   credentials(): UserCredentials;
@@ -30,7 +30,7 @@ export interface UsersOptions {
   readonly listening: () => { readonly tls: Tls; readonly url: Address['url'] } | undefined;
 }
 
-/** Makes users by name. */
+/** Returns a function that creates users by name. */
 export const createUsers =
   ({ handler, names, clock, listening }: UsersOptions) =>
   (name: string, groups: readonly string[] = []): TestUser => {

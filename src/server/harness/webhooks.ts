@@ -10,7 +10,7 @@ import { StartError } from '../start-error.ts';
 import type { RegisteredWebhooks } from '../webhooks/registered-webhooks.ts';
 import type { Source } from './sources.ts';
 
-/** What a webhook is sent: an AdmissionReview or a ConversionReview, and the path of its configuration. */
+/** A request to a webhook: an AdmissionReview or a ConversionReview, and the path of its configuration. */
 export interface WebhookRequest {
   /** The `path` of `clientConfig.service`; `/` without one. */
   readonly path: string;
@@ -18,26 +18,26 @@ export interface WebhookRequest {
 }
 
 /**
- * Answers a webhook in process: the result is the `response` of the review without its `uid`, such as
- * `{ allowed: false, status: { message: 'no' } }`. A `patch` may be a list of operations. When it throws, the call has failed.
+ * Handles calls of webhooks in process: returns the `response` of the review without its `uid`, such as
+ * `{ allowed: false, status: { message: 'no' } }`. A `patch` may be a list of operations. When it throws, the call fails.
  */
 export type WebhookHandler = (request: WebhookRequest) => object | Promise<object>;
 
-/** The webhooks of a test: those whose configuration, or conversion, names a service. */
+/** The webhooks of a test whose configuration, or conversion, refers to a service. */
 export interface WebhookOptions {
   /** Webhook configurations: objects, files, and folders, of which only the configurations are read. */
   readonly configurations?: Source | readonly Source[] | undefined;
-  /** Answers them in process. Without one they are called over TLS at `host` and `port`. */
+  /** Handles their calls in process. Default: they are called over TLS at `host` and `port`. */
   readonly handler?: WebhookHandler | undefined;
   /** Default: `127.0.0.1`. */
   readonly host?: string | undefined;
-  /** Default: a port that is free. */
+  /** Default: a free port. */
   readonly port?: number | undefined;
-  /** A folder into which `tls.crt` and `tls.key` are written, for a server that reads them there. */
+  /** Folder for `tls.crt` and `tls.key`, for a server that reads them. */
   readonly certDir?: string | undefined;
 }
 
-/** Where webhooks are called over TLS, and what serves them there. */
+/** The address of webhooks over TLS, and the serving certificate. */
 export interface WebhookPlace {
   readonly host: string;
   readonly port: number;
@@ -48,7 +48,7 @@ export interface WebhookPlace {
 
 /** The webhooks of a test server. */
 export interface LocalWebhooks {
-  /** Undefined: a handler answers. */
+  /** Undefined with a handler. */
   readonly place: WebhookPlace | undefined;
   /** Calls the webhooks of services at their local place. */
   readonly intercept: (webhooks: RegisteredWebhooks) => RegisteredWebhooks;
@@ -56,7 +56,7 @@ export interface LocalWebhooks {
 
 const parts: readonly (keyof WebhookOptions)[] = ['configurations', 'handler', 'host', 'port', 'certDir'];
 
-/** @throws StartError when the options make no sense */
+/** Prepares the webhooks of a test. @throws StartError for invalid options */
 export async function localWebhooks(options: WebhookOptions): Promise<LocalWebhooks> {
   const { handler, host = '127.0.0.1', port, certDir } = options;
   checkOptions(options);
@@ -102,7 +102,7 @@ const interceptWith =
     },
   });
 
-/** Has the handler answer, within the timeout of the webhook. */
+/** Calls the handler, within the timeout of the webhook. */
 function answerWith(handler: WebhookHandler) {
   return (path: string): CallWebhook =>
     async (body, timeoutMs) => {
@@ -111,7 +111,7 @@ function answerWith(handler: WebhookHandler) {
       const late = pause(timeoutMs, undefined, { signal: over.signal, ref: false }).then(() => {
         throw new Error(`${path}: context deadline exceeded`);
       });
-      // It is aborted when the handler has answered.
+      // Aborted once the handler has responded.
       late.catch(() => {});
       try {
         const response = await Promise.race([handler({ path, review }), late]);
@@ -134,7 +134,7 @@ function reviewOf({ apiVersion, kind, request }: WebhookRequest['review'], respo
 
 const day = 86_400_000;
 
-/** A serving certificate for the host, and the authority that has signed it. Connections are judged by the time of the system. */
+/** Issues a serving certificate for the host, and its authority, valid by the system time. */
 function certificatesFor(host: string): { readonly authority: string; readonly serving: CertKeyPair } {
   const times = { notBefore: Date.now() - day, notAfter: Date.now() + 30 * day };
   const name = 'webhooks-ca';
@@ -144,7 +144,7 @@ function certificatesFor(host: string): { readonly authority: string; readonly s
   return { authority: authority.cert, serving: issueCertificate(request, { ...authority, name }) };
 }
 
-/** @throws StartError when the host has none */
+/** Finds a free port. @throws StartError when the host has none */
 function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

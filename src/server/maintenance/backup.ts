@@ -19,7 +19,7 @@ import { onlyDataDir } from '../storage/data-folder.ts';
 
 const table = mergeTables(serveFlags('dataDir'), reportTable);
 
-/** The largest file beside the store that a backup has: keys and certificates are small, logs are not. */
+/** Maximum size in bytes of a file in a backup, besides the store: excludes logs. */
 const largestFile = 1024 * 1024;
 
 /** What `orch backup --help` prints. */
@@ -70,7 +70,7 @@ restore: orch restore --data-dir=${shellWord(dataDir)} ${shellWord(path)}
   }
 }
 
-/** The files beside the store, without those that are being written. @throws StartError */
+/** Reads the files besides the store, without temporary ones. @throws StartError */
 async function filesOf(dataDir: string): Promise<{ files: BackupFile[]; tooLarge: string[] }> {
   const [files, tooLarge]: [BackupFile[], string[]] = [[], []];
   try {

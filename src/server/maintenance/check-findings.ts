@@ -1,34 +1,34 @@
 import type { JsonObject } from '../../meta/index.ts';
 
-/** What is checked, and how bad it is when it does not hold. */
+/** The checks, and the severity of their findings. */
 export const checks = {
   /** The store or the backup can be read to its end. */
   store: 'error',
   /** Keys are in order, each once; revisions are between 1 and that of the store. */
   revision: 'error',
-  /** A key is that of an object, or of something that servers keep. */
+  /** A key belongs to an object, or to other data of servers. */
   key: 'warning',
-  /** A value can be decrypted with the keys of the given configuration. */
+  /** A value can be decrypted with the keys of the configuration. */
   decryption: 'error',
-  /** Encrypted values have not been looked into, because no configuration was given. */
+  /** Encrypted values were not checked, because no configuration is set. */
   encrypted: 'warning',
   /** A value is an object of the kind of its key, and decodes against its type. */
   object: 'error',
   /** An object has no field that its type does not declare. */
   fields: 'warning',
-  /** A custom object is valid by the schema that its definition has now. */
+  /** A custom object is valid against the current schema of its definition. */
   schema: 'warning',
-  /** Namespace and name of an object are those of its key. */
+  /** Namespace and name of an object match its key. */
   name: 'error',
-  /** An object has a uid that no other one has. */
+  /** The uid of an object is unique. */
   uid: 'error',
-  /** The namespace of an object is there. */
+  /** The namespace of an object exists. */
   namespace: 'warning',
-  /** The definition of a custom object is there. */
+  /** The definition of a custom object exists. */
   definition: 'warning',
-  /** Owners are there, under the name and in the namespace of the reference. */
+  /** Owners exist, with the name and in the namespace of the reference. */
   owner: 'warning',
-  /** Cluster IPs and node ports are allocated as the services have them. */
+  /** Cluster IPs and node ports are allocated as services use them. */
   allocation: 'error',
 } as const;
 
@@ -36,25 +36,25 @@ export type Check = keyof typeof checks;
 
 export interface Finding {
   readonly check: Check;
-  /** Undefined: it is about no single key. */
+  /** Undefined when the finding concerns no single key. */
   readonly key: string | undefined;
   readonly message: string;
 }
 
-/** So many findings of each check are kept; all are counted. */
+/** Maximum number of findings per check that are listed; all are counted. */
 const maxRetained = 100;
 
-/** The longest text of a finding (characters). */
+/** Maximum length of the text of a finding. */
 const maxTextLength = 2_000;
 
-/** What is stored may be anything: no control character of it reaches a terminal, and only its beginning is shown. */
+/** Escapes control characters of stored data for the terminal, and truncates it. */
 const printable = (text: string): string =>
   (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text).replaceAll(
     /[\p{Cc}\p{Cf}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** What a check has found. */
+/** The findings of all checks. */
 export class Findings {
   readonly retained: Finding[] = [];
   readonly #counts = new Map<Check, number>();
@@ -72,7 +72,7 @@ export class Findings {
     return sum;
   }
 
-  /** A line for each finding that is kept, errors first. */
+  /** A line for each listed finding, errors first. */
   lines(): string[] {
     const lines = this.#sorted().map(
       ({ check, key, message }) => `${checks[check]} (${check}): ${key === undefined ? '' : `${key}: `}${message}`,

@@ -16,20 +16,20 @@ import { systemClock } from '../clock.ts';
 
 /** The objects below a prefix of keys. */
 export interface StoredKind {
-  /** Such as `deployments.apps`. */
+  /** The group resource, such as `deployments.apps`. */
   readonly id: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  /** The types in which they may be stored, by `apiVersion`. */
+  /** The types of stored objects, by `apiVersion`. */
   readonly types: ReadonlyMap<string, CompiledType>;
-  /** What is wrong with a decoded object by the schema of its definition; of custom objects. */
+  /** Validates a decoded custom object against the schema of its definition. */
   readonly validate?: (object: ApiObject) => readonly FieldError[];
 }
 
 /** By prefix of their keys. */
 export type StoredKinds = ReadonlyMap<string, StoredKind>;
 
-/** The kinds of a registry that serves everything. Resources that share their objects are one kind. */
+/** The kinds of a registry that serves all resources. Resources that share their objects are one kind. */
 export function builtinKinds({ resources }: Registry): Map<string, StoredKind> {
   const kinds = new Map<string, StoredKind>();
   for (const { definition, keyPrefix, id, storageVersion, versions } of resources) {
@@ -46,7 +46,7 @@ export function builtinKinds({ resources }: Registry): Map<string, StoredKind> {
   return kinds;
 }
 
-/** The kind of a decoded definition, and the prefix of its keys. @throws StatusError when its schema cannot be used */
+/** The kind of a decoded definition, and the prefix of its keys. @throws StatusError for an unusable schema */
 export function customKind(definition: ApiObject, names: Names, registry: Registry): [string, StoredKind] | undefined {
   const versions = customResources(definition, { names, features: registry.features });
   const [any] = versions.values();
@@ -76,5 +76,5 @@ function validate(versions: ReadonlyMap<string, ResourceDefinition>, object: Api
   return lengthy === undefined ? errors : [...errors, ...errorsNow(atOnce(lengthy))];
 }
 
-/** Stored objects are nobody's request. */
+/** Stored objects have no requester. */
 const nobody: User = { name: '', groups: [] };

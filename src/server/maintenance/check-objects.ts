@@ -10,7 +10,7 @@ interface Ownership {
   readonly owner: { readonly uid: string; readonly kind: string; readonly name: string };
 }
 
-/** An object whose owner others may name. */
+/** An object that may be an owner. */
 interface Owner {
   readonly key: string;
   readonly kind: string;
@@ -18,20 +18,20 @@ interface Owner {
   readonly namespace: string | undefined;
 }
 
-/** Checks objects one by one, and at the end what they say of each other. */
+/** Checks objects one by one, and their references at the end. */
 export class ObjectCheck {
   readonly #findings: Findings;
   readonly #namespaces: ReadonlySet<string>;
   readonly #byUid = new Map<string, Owner>();
   readonly #ownerships: Ownership[] = [];
 
-  /** `namespaces`: the names of those that are there. */
+  /** `namespaces`: the names of existing namespaces. */
   constructor(findings: Findings, namespaces: ReadonlySet<string>) {
     this.#findings = findings;
     this.#namespaces = namespaces;
   }
 
-  /** Whether it is an object of the kind. `place` is the key behind the prefix of the kind. */
+  /** Returns whether the value is an object of the kind. `place` is the key without the prefix of the kind. */
   check(kind: StoredKind, key: string, place: string, value: Uint8Array): boolean {
     const decoded = decode(kind, value);
     if ('problem' in decoded) {
@@ -82,7 +82,7 @@ function ownerProblem(existing: Owner | undefined, owner: Ownership['owner'], na
   return `is in the namespace ${quote(existing.namespace)}`;
 }
 
-/** The stored object of a kind with the paths of undeclared fields, or why it is none. */
+/** Decodes the object of a kind with the paths of undeclared fields, or returns the problem. */
 export function decode(
   kind: StoredKind,
   value: Uint8Array,

@@ -22,10 +22,10 @@ import { builtinKinds, customKind, type StoredKind } from './check-kinds.ts';
 import { decode, ObjectCheck } from './check-objects.ts';
 import { openValues, type ReadValue } from './check-values.ts';
 
-/** What has been checked. */
+/** The result of a check. */
 export interface CheckedStore {
   readonly entries: number;
-  /** In hexadecimal: see `EntryDigest`. A backup, and what is restored from it, have the same. */
+  /** In hexadecimal, see `EntryDigest`. A backup and its restored store have the same digest. */
   readonly digest: string;
   /** The number of objects by resource, such as `deployments.apps`. */
   readonly resources: ReadonlyMap<string, number>;
@@ -33,17 +33,17 @@ export interface CheckedStore {
 
 export interface CheckOptions {
   readonly snapshot: StoreSnapshot;
-  /** The file of the encryption configuration; undefined: encrypted values are not looked into. */
+  /** The file of the encryption configuration. Undefined: encrypted values are not checked. */
   readonly encryption: string | undefined;
-  /** What precedes the keys in the authenticated paths of encrypted values. */
+  /** The prefix of keys in the authenticated paths of encrypted values. */
   readonly pathPrefix: string;
   readonly findings: Findings;
   readonly progress: Progress;
 }
 
 /**
- * Checks all entries of a snapshot in two passes: the first one reads them all and looks for what tells how to read
- * objects, the second one decrypts and decodes. @throws StartError, StoreError when it cannot be checked
+ * Checks all entries of a snapshot in two passes: the first one reads them and collects the domain, namespaces and definitions,
+ * the second one decrypts and decodes. @throws StartError, StoreError when it cannot be checked
  */
 export async function checkStore(options: CheckOptions): Promise<CheckedStore> {
   const survey = await surveyOf(options);
@@ -118,7 +118,7 @@ function note(survey: Survey, entry: Entry, findings: Findings): void {
   }
 }
 
-/** A registry that knows every built-in resource, in every version and whatever its feature gate, over an empty store. */
+/** A registry with every built-in resource in every version, independent of feature gates, over an empty store. */
 function emptyRegistry(store: Store, names: Names): Registry {
   const features = Object.fromEntries(Object.keys(featureGates).map((name) => [name, true])) as unknown as Features;
   return createRegistry({
@@ -137,7 +137,7 @@ function emptyRegistry(store: Store, names: Names): Registry {
 interface Reading {
   readonly names: Names;
   readonly registry: Registry;
-  /** Receives what is needed to check the allocations. */
+  /** Receives the objects for the check of allocations. */
   readonly store: Store;
   readonly read: ReadValue;
 }
@@ -177,7 +177,7 @@ async function checkEntries(
   return new Map([...resources].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The kinds of the definitions that can be read. What is wrong with the others is found as with any object. */
+/** The kinds of the valid definitions. Invalid ones are reported like any object. */
 async function customKinds(
   { definitions }: Survey,
   { names, registry, read }: Reading,
@@ -196,7 +196,7 @@ async function customKinds(
   return kinds;
 }
 
-/** The first two parts of a key, with slashes, or the first one: what the keys of a kind begin with. */
+/** The key prefix of a kind: the first one or two segments of a key, with slashes. */
 function prefixOf(key: string, kinds: ReadonlyMap<string, unknown>): string {
   const first = key.indexOf('/', 1) + 1;
   const one = key.slice(0, first);
@@ -205,7 +205,7 @@ function prefixOf(key: string, kinds: ReadonlyMap<string, unknown>): string {
 
 const ownPrefixes = [secretsPrefix, leasePrefix, blockPrefix];
 
-/** Tells of a key that is not that of an object of a known kind. */
+/** Reports a key that belongs to no known kind. */
 function reportKey(key: string, names: Names, findings: Findings): void {
   if (key === identityKey || ownPrefixes.some((prefix) => key.startsWith(prefix))) return;
   const resource = resourceFinder(builtinResources, names)(key);
@@ -213,13 +213,13 @@ function reportKey(key: string, names: Names, findings: Findings): void {
   else findings.add('definition', key, `there is no definition of ${formatGroupResource(resource)}`);
 }
 
-/** What the keys begin with that say which addresses and ports are allocated, and to whom. */
+/** The key prefixes of allocated addresses and ports, and of their users. */
 const allocationPrefixes = (registry: Registry, { domain }: Names): string[] => [
   ...['services', `ipaddresses.networking.${domain}`].flatMap((id) => registry.resourceOf(id)?.keyPrefix ?? []),
   blockPrefix,
 ];
 
-/** What the repair loop of a server would find. */
+/** Reports what the repair loop of a server would repair. */
 async function checkAllocations(findings: Findings, store: Store, registry: Registry, { domain }: Names) {
   const services = registry.resourceOf('services');
   const addresses = registry.resourceOf(`ipaddresses.networking.${domain}`);

@@ -4,7 +4,7 @@ import type { Entry } from '../../store/index.ts';
 import type { Finding } from './check-findings.ts';
 import { openOfflineEncryption } from './offline-encryption.ts';
 
-/** Resolves with the value as it was before its encryption, or with the reason why it cannot be had. */
+/** Resolves with the decrypted value, or with a finding. */
 export type ReadValue = (entry: Entry) => Promise<Uint8Array | Pick<Finding, 'check' | 'message'>>;
 
 export interface Values {
@@ -13,13 +13,13 @@ export interface Values {
 }
 
 export interface ValueOptions {
-  /** The file of the encryption configuration; undefined: encrypted values are not looked into. */
+  /** The file of the encryption configuration. Undefined: encrypted values are not checked. */
   readonly encryption: string | undefined;
-  /** What precedes the keys in the authenticated paths of encrypted values. */
+  /** The prefix of keys in the authenticated paths of encrypted values. */
   readonly pathPrefix: string;
 }
 
-/** How the values of a store are read. @throws StartError */
+/** Opens the reader of stored values. @throws StartError */
 export async function openValues({ encryption, pathPrefix }: ValueOptions, names: Names): Promise<Values> {
   if (encryption === undefined) return plainValues;
   const opened = await openOfflineEncryption(encryption, pathPrefix, names);

@@ -32,7 +32,7 @@ const table = mergeTables(
 );
 type CheckSettings = typeof table.defaults;
 
-/** The exit status when something is wrong with what has been checked. */
+/** The exit status when there are errors. */
 const errorStatus = 3;
 
 /** What `orch check --help` prints. */

@@ -84,7 +84,7 @@ async function migrateStore(settings: MigrateSettings, progress: Progress): Prom
   const dataDir = settings.dataDir ?? (await (settings.from === 'lmdb' ? onlyDataDir() : dataDirFor(etcd)));
   const places = { lmdb: lmdbPlace(dataDir), etcd };
   const [from, to] = [places[settings.from], places[settings.to]];
-  // Before the target is made: the source may not exist.
+  // Fails before the target is created when the source does not exist.
   await (await from.open(undefined)).close();
   const target = await to.fill();
   try {

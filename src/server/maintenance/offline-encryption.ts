@@ -1,4 +1,4 @@
-/** The encryption of a configuration file, for commands that read or write a store without a server. */
+/** Encryption for commands that read or write a store without a server. */
 import { randomBytes } from 'node:crypto';
 import { emptyEncryptionCounts, openEncryption } from '../../encryption/index.ts';
 import type { Names } from '../../meta/index.ts';
@@ -8,7 +8,7 @@ import { encryptedResource, loadEncryption, startPlugins } from '../storage/encr
 
 export interface Decrypted {
   readonly value: Uint8Array;
-  /** Whether it would be stored in another way now. */
+  /** Whether the value is not encrypted with the first provider and its current key. */
   readonly stale: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface OfflineEncryption {
 }
 
 /**
- * The encryption of the file. `pathPrefix` precedes the keys in the authenticated paths of encrypted values.
+ * Opens the encryption of a configuration file. `pathPrefix` precedes keys in the authenticated paths of encrypted values.
  * @throws StartError, also when a KMS plugin does not become healthy
  */
 export async function openOfflineEncryption(

@@ -86,11 +86,11 @@ serve: orch serve --data-dir=${shellWord(dataDir)}
   };
 }
 
-/** What a restore itself makes in a data directory, and what is no name of a file. */
+/** Names that a restore uses itself, and invalid file names. */
 const reservedNames = ['store', 'store.new', '', '.', '..'];
 const maxNameBytes = 200;
 
-/** Whether a file beside a store can have the name: a path cannot. */
+/** Whether a file of a backup may have the name: a path may not. */
 const isFileName = (name: string): boolean =>
   name === basename(name) &&
   !name.includes('\0') &&

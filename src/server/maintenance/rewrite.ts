@@ -92,7 +92,7 @@ async function encryptionOfLmdb(settings: RewriteSettings, path: string): Promis
   }
 }
 
-/** The value as it is to be stored; undefined when it is stored so. @throws StoreError */
+/** Encrypts a stale value again; resolves with undefined for a current one. @throws StoreError */
 async function reencrypt(encryption: OfflineEncryption, { key, value }: Entry): Promise<Uint8Array | undefined> {
   const decrypted = await encryption.decrypt(key, value);
   if (decrypted !== undefined) return decrypted.stale ? encryption.encrypt(key, decrypted.value) : undefined;
@@ -134,7 +134,7 @@ backups of before have the values of before: replace them with a new one (orch b
   };
 }
 
-/** A snapshot with other values. */
+/** A snapshot whose entries are replaced. */
 function rewrittenSnapshot(
   snapshot: StoreSnapshot,
   renew: (entry: LeasedEntry) => Promise<LeasedEntry>,
@@ -144,7 +144,7 @@ function rewrittenSnapshot(
     async *pages() {
       for await (const page of snapshot.pages()) {
         const renewed: LeasedEntry[] = [];
-        // One after the other: a KMS plugin decrypts a limited number of keys at a time.
+        // Sequential: a KMS plugin limits concurrent decryptions.
         for (const entry of page) renewed.push(await renew(entry));
         yield renewed;
       }
@@ -186,7 +186,7 @@ ${cleanup.map((command) => `  ${command}\n`).join('')}and in write-ahead logs, s
   }
 }
 
-/** Writes an entry again, unless it is gone or is stored as it is to be. Resolves with whether it was written. */
+/** Encrypts a stale entry again. Resolves with whether it was written. */
 async function rewriteEntry(store: Store, encryption: OfflineEncryption, first: LeasedEntry): Promise<boolean> {
   const { key, expires } = first;
   for (let entry: Entry | undefined = first; entry !== undefined; ) {
@@ -196,7 +196,7 @@ async function rewriteEntry(store: Store, encryption: OfflineEncryption, first: 
     const ttl = expires === undefined ? {} : { ttl: Math.max(1, Math.ceil((expires - systemClock.now()) / 1000)) };
     const result = await store.commit([{ key, revision: entry.revision }], [{ key, value, ...ttl }]);
     if (result.ok) return true;
-    // Somebody else was first. It may still be encrypted otherwise.
+    // A concurrent write may still be stale.
     entry = result.found[0];
   }
   return false;

@@ -29,11 +29,11 @@ type PluginSettings = Pick<
 const flagName = '--admission-control-config-file';
 const formats = new Map<string, PluginFormat>(Object.entries<PluginFormat>(configurationFormats));
 
-/** What the files say that configure admission. */
+/** The parsed files of the admission configuration. */
 export interface AdmissionFiles {
   readonly configurations: PluginConfigurations;
   readonly credentials: { readonly [plugin in CallingPlugin]: WebhookCredentials | undefined };
-  /** The webhook of ImagePolicyWebhook, and the pause before it is called again (ms). */
+  /** The webhook of ImagePolicyWebhook, and the delay before the first retry (ms). */
   readonly imagePolicy: { readonly webhook: WebhookConfig; readonly backoffMs: number } | undefined;
 }
 
@@ -60,8 +60,7 @@ async function readImagePolicy({ ImagePolicyWebhook }: PluginConfigurations): Pr
 }
 
 /**
- * The configurations of the enabled plugins, those of the file of `--admission-control-config-file`. Warns of those of
- * other plugins.
+ * Reads the configurations of the enabled plugins. Warns of configurations of other plugins.
  * @throws StartError
  */
 async function readPluginConfigurations(
@@ -89,7 +88,7 @@ async function readPluginConfigurations(
   return out;
 }
 
-/** How the configuration of each plugin that the file names is read. @throws StartError */
+/** Returns a reader for the configuration of each plugin in the file. @throws StartError */
 async function readFile(path: string, names: Names): Promise<Map<string, () => Promise<ConfigurationDocument>>> {
   const file = await readYaml(flagName, path);
   const unversioned = unversionedPlugins(file.value);
@@ -115,7 +114,7 @@ async function readFile(path: string, names: Names): Promise<Map<string, () => P
   return out;
 }
 
-/** The plugins whose configuration the file itself is, as in old releases. */
+/** The plugins that the file configures itself, as in old releases. */
 const unversionedPlugins = (value: Json): string[] =>
   isJsonObject(value) && !Object.hasOwn(value, 'kind')
     ? [
@@ -124,7 +123,7 @@ const unversionedPlugins = (value: Json): string[] =>
       ]
     : [];
 
-/** The credentials for the webhooks of each plugin that calls those of the API; undefined: none. @throws StartError */
+/** Reads the webhook credentials of each plugin that calls registered webhooks. @throws StartError */
 async function readCredentials(configurations: PluginConfigurations): Promise<AdmissionFiles['credentials']> {
   const read = (plugin: CallingPlugin) => {
     const path = configurations[plugin]?.kubeConfigFile;

@@ -63,7 +63,7 @@ export interface AuthorizationSettings {
   readonly authorizationWebhookCacheUnauthorizedTtl: number | undefined;
 }
 
-/** What prevents the start; undefined: the settings of authorization are valid. */
+/** The problem of the authorization settings; undefined when they are valid. */
 export function authorizationProblem(settings: AuthorizationSettings): string | undefined {
   const { authorizationConfig, authorizationPolicyFile: policies, authorizationMode } = settings;
   const { authorizationWebhookConfigFile: webhook, authorizationWebhookVersion: version = 'v1beta1' } = settings;

@@ -6,7 +6,7 @@ export type AuthorizationMode = (typeof authorizationModes)[number];
 
 const valid = authorizationModes.join(', ');
 
-/** Names of modes in their order; undefined when not set, or empty. Whether they are valid is found at the start. */
+/** Ordered names of modes; undefined when not set or empty. They are validated at the start. */
 export const modesType: FlagType<readonly string[] | undefined> = {
   placeholder: 'mode,…',
   optionType: 'string | readonly string[]',
@@ -19,7 +19,7 @@ export const modesType: FlagType<readonly string[] | undefined> = {
 export const isMode = (mode: string): mode is AuthorizationMode =>
   (authorizationModes as readonly string[]).includes(mode);
 
-/** What is wrong with names of modes; undefined: each is one, and none is there twice. */
+/** The problem of a list of modes: unknown or duplicate names; undefined when it is valid. */
 export function modesProblem(modes: readonly string[]): string | undefined {
   const wrong = modes.find((mode) => !isMode(mode));
   if (wrong !== undefined) {
@@ -30,7 +30,7 @@ export function modesProblem(modes: readonly string[]): string | undefined {
 }
 
 interface AccessSettings {
-  /** Undefined: they are served. */
+  /** Undefined: anonymous requests are served. */
   readonly anonymousAuth: boolean | undefined;
   readonly authorizationMode: readonly string[] | undefined;
 }
@@ -41,11 +41,11 @@ const byDefault: readonly string[] = ['RBAC'];
 export const modesOf = ({ authorizationMode }: Pick<AccessSettings, 'authorizationMode'>): readonly string[] =>
   authorizationMode ?? byDefault;
 
-/** Whether requests without credentials are served: never where everything is allowed. */
+/** Whether requests without credentials are served: never with AlwaysAllow. */
 export const allowsAnonymous = (settings: AccessSettings): boolean =>
   settings.anonymousAuth !== false && !modesOf(settings).includes('AlwaysAllow');
 
-/** What is logged at the start. */
+/** The warnings that are logged at the start. */
 export function modeWarnings(settings: AccessSettings): string[] {
   const warnings: string[] = [];
   if (settings.anonymousAuth !== false && !allowsAnonymous(settings)) {

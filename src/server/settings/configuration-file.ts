@@ -1,4 +1,4 @@
-/** Files that hold a configuration of a kind and a version of its own. */
+/** Configuration files with apiVersion and kind. */
 import { parseYaml } from '../../codec/index.ts';
 import {
   aggregateMessages,
@@ -12,7 +12,7 @@ import { type ConfigurationFormat, decodeConfiguration } from '../../schema/inde
 import { StartError } from '../start-error.ts';
 import { readFileOf } from './read-file.ts';
 
-/** A configuration that has been read, and where it is, for messages. */
+/** A parsed configuration file, and its location for messages. */
 export interface ConfigurationDocument {
   readonly value: Json;
   readonly where: string;
@@ -29,11 +29,11 @@ export function decodeDocument<T>(
   throw new StartError(`${where}: ${decoded.problems.join('; ')}`);
 }
 
-/** The YAML or JSON of the file of a setting. @throws StartError */
+/** Reads the YAML or JSON file of a setting. @throws StartError */
 export const readYaml = async (setting: string, path: string): Promise<ConfigurationDocument> =>
   parseDocument(setting, path, await readFileOf(setting, path));
 
-/** The YAML or JSON of the text of a file. @throws StartError */
+/** Parses the YAML or JSON text of a file. @throws StartError */
 export function parseDocument(setting: string, path: string, text: string): ConfigurationDocument {
   const where = `${setting}=${JSON.stringify(path)}`;
   try {
@@ -46,15 +46,14 @@ export function parseDocument(setting: string, path: string, text: string): Conf
   }
 }
 
-/** The longest text that is repeated in a message (characters). */
+/** Maximum length of a text that messages quote. */
 const maxQuotedLength = 1_000;
 /** The kinds of the files of `--authentication-config` and `--authorization-config`. */
 const accessKinds: readonly string[] = ['AuthenticationConfiguration', 'AuthorizationConfiguration'];
 
 /**
- * What is wrong with the type of a configuration of access, in the words of the reference server; undefined when it has a
- * kind and a version that are not those of the other one. The text is repeated only when it is short and has no fields
- * other than those of the configuration: another file may hold secrets.
+ * The problem of the kind and apiVersion of an access configuration, in the words of the reference server; undefined when
+ * there is none. Quotes the text only when it is short and has no foreign fields: another file may contain secrets.
  */
 export function accessTypeProblem(
   kind: string,
@@ -74,7 +73,7 @@ export function accessTypeProblem(
   return `Object '${actualKind === '' ? 'Kind' : 'apiVersion'}' is missing${isQuotable ? ` in '${text}'` : ''}`;
 }
 
-/** The problems of a configuration that cannot be decoded, as one text. */
+/** Joins the problems of a configuration that cannot be decoded. */
 export function decodingProblem(problems: readonly string[]): string {
   const strict = problems.every((problem) => problem.startsWith('unknown field'));
   return `${strict ? 'strict decoding error: ' : ''}${aggregateMessages(problems)}`;

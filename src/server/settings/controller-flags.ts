@@ -5,7 +5,7 @@ import * as type from './flag-types.ts';
 
 const controllerList = controllerNames.map((name) => `\`${name}\``).join(', ');
 
-/** The flags of whatever runs controllers. */
+/** The flags of processes that run controllers. */
 export const controllerFlags = {
   controllers: flag(
     'Controllers',
@@ -51,13 +51,13 @@ export const controllerFlags = {
   ),
 };
 
-/** The requests that each controller may send; undefined: as many as it likes. */
+/** The rate limit of each controller; undefined means no limit. */
 export const requestRate = (settings: ControllerSettings): RequestRate | undefined =>
   settings.kubeApiQps === 0 ? undefined : { perSecond: settings.kubeApiQps, burst: settings.kubeApiBurst };
 
 type ControllerSettings = { readonly [K in keyof typeof controllerFlags]: (typeof controllerFlags)[K]['default'] };
 
-/** The problems of durations that do not fit together; `nameOf` spells a setting. */
+/** The problems of inconsistent durations; `nameOf` spells a setting. */
 export function leaseProblems(
   settings: ControllerSettings,
   nameOf: (key: keyof typeof controllerFlags) => string,

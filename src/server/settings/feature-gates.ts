@@ -16,7 +16,7 @@ export function checkGate(name: string, on: boolean): string | undefined {
   return `cannot set feature gate ${name} to ${on}, feature is locked to ${gate.default}`;
 }
 
-/** Warnings about the set gates: without effect here, or to be removed in a later release. */
+/** Warnings about set gates without effect, or with removal in a later release. */
 export function gateWarnings(switched: ReadonlyMap<string, boolean>): string[] {
   return [...switched].flatMap(([name, on]) => {
     const { stage, default: byDefault } = gates.get(name) ?? {};

@@ -7,7 +7,7 @@ import { variableOf } from './settings.ts';
 
 const sections = [...new Set(flagList.map(({ section }) => section))];
 
-/** The flags of a command for its help, by sections. */
+/** The help of flags, by section. */
 function flagLines(flags: readonly ListedFlag[]): string[] {
   const lines: string[] = [];
   for (const section of new Set(flags.map((flag) => flag.section))) {
@@ -21,7 +21,7 @@ function flagLines(flags: readonly ListedFlag[]): string[] {
   return lines;
 }
 
-/** The help of a command: how it is called, what it does, its flags. */
+/** The help of a command: usage, description and flags. */
 export const commandHelp = (call: string, text: readonly string[], flags: readonly ListedFlag[]): string =>
   [call, '', ...text, ...flagLines(flags), ''].join('\n');
 

@@ -51,7 +51,7 @@ export const file: FlagType<string | undefined> = {
   format: optional,
 };
 
-/** Texts; `problemOf` returns the problem of one, undefined when it is valid. */
+/** A list of texts; `problemOf` returns the problem of one, undefined when it is valid. */
 export function texts(what: string, problemOf: (text: string) => string | undefined): FlagType<readonly string[]> {
   return {
     placeholder: `${what},…`,
@@ -87,7 +87,7 @@ export const folder: FlagType<string | undefined> = {
   form: 'The path of a folder.',
 };
 
-/** The beginning of keys: segments of a path. */
+/** A key prefix: segments of a path. */
 export const keyPrefix: FlagType<string> = {
   ...text,
   placeholder: 'prefix',
@@ -131,7 +131,7 @@ export const boolean: FlagType<boolean> = {
   bare: true,
 };
 
-/** The same; undefined when not set. */
+/** Like the previous type; undefined when not set. */
 export const optionalBoolean: FlagType<boolean | undefined> = {
   ...boolean,
   format: (value) => (value === undefined ? '' : String(value)),
@@ -182,20 +182,20 @@ export const duration: FlagType<number> = {
   },
 };
 
-/** How long answers are kept, in milliseconds. A negative one keeps none, as 0 does. */
+/** The lifetime of cached responses in milliseconds. A negative value disables the cache, like 0. */
 export const lifetime: FlagType<number> = {
   ...duration,
   parse: (value) =>
     value.startsWith('-') && 'value' in duration.parse(value.slice(1)) ? { value: 0 } : duration.parse(value),
 };
 
-/** The same; undefined when not set. */
+/** Like the previous type; undefined when not set. */
 export const optionalLifetime: FlagType<number | undefined> = {
   ...lifetime,
   format: (value) => (value === undefined ? '' : duration.format(value)),
 };
 
-/** One of a few words. */
+/** One of a set of words. */
 export function oneOf<const T extends string>(...words: readonly T[]): FlagType<T> {
   return {
     placeholder: words.join('|'),
@@ -239,7 +239,7 @@ export const portRange: FlagType<PortRange> = {
   format: formatPortRange,
 };
 
-/** The shortest and the longest prefix of a service CIDR, by IP family. */
+/** The minimum and maximum prefix length of a service CIDR, by IP family. */
 const prefixes = { 4: [1, 29], 6: [64, 125] } as const;
 
 /** CIDRs, at most one of each IP family. */
@@ -283,7 +283,7 @@ export const optionalDomain: FlagType<string | undefined> = {
   format: optional,
 };
 
-/** The texts of a truth value in switches, as in the reference server. */
+/** The texts of booleans in switches, as in the reference server. */
 const truths: ReadonlyMap<string, boolean> = new Map([
   ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
@@ -323,7 +323,7 @@ export function switches(
   };
 }
 
-/** Comma-separated words of a list; `what` they are, for messages. */
+/** Comma-separated words of a list; `what` describes them in messages. */
 export function someOf(what: string, words: readonly string[]): FlagType<readonly string[]> {
   return {
     placeholder: 'name,…',
@@ -343,7 +343,7 @@ export function someOf(what: string, words: readonly string[]): FlagType<readonl
   };
 }
 
-/** The controllers that are on. */
+/** The enabled controllers. */
 export const controllers: FlagType<ReadonlySet<string>> = {
   placeholder: 'name,…',
   optionType: 'string | readonly string[]',

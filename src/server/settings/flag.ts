@@ -44,11 +44,11 @@ export interface FlagTable<S> {
   /** In the order of the documentation. */
   readonly list: readonly ListedFlag<keyof S & string>[];
   readonly defaults: S;
-  /** What is wrong with settings that are valid each by itself; `nameOf` spells one. */
+  /** The problems of settings that are inconsistent with each other; `nameOf` spells one. */
   readonly problemsOf: (settings: S, nameOf: (key: keyof S & string) => string) => string[];
 }
 
-/** A command, with its modules loaded. */
+/** A loaded command. */
 export interface LoadedCommand {
   readonly run: (args: readonly string[]) => Promise<void>;
   readonly help: () => string;

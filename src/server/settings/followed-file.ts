@@ -5,22 +5,22 @@ import type { Dependencies } from '../dependencies.ts';
 import { repeat } from '../repeat.ts';
 import { systemReason } from '../start-error.ts';
 
-/** How often the file is read again, besides when its folder changes (ms). */
+/** Interval at which the file is read, in addition to changes of its folder (ms). */
 const rereadMs = 60_000;
-/** How long after a change of the folder the file is read: whoever writes it may not be done (ms). */
+/** Delay between a change of the folder and the read, in which the writer may finish (ms). */
 const writtenMs = 100;
 
 export interface FollowOptions extends Pick<Dependencies, 'clock' | 'log'> {
   readonly path: string;
-  /** What the file holds, for the log: `authentication configuration`. */
+  /** Describes the content of the file in the log: `authentication configuration`. */
   readonly what: string;
-  /** The text of the file. Rejects where it cannot be read. */
+  /** Reads the text of the file. Rejects when it cannot be read. */
   readonly read: () => Promise<string>;
-  /** The text in use. */
+  /** The current text. */
   readonly text: string;
-  /** Uses another text. Rejects where it is not valid: the text before stays in use. */
+  /** Uses a new text. Rejects when it is invalid: the previous text stays in use. */
   readonly use: (text: string, hash: string) => Promise<void>;
-  /** Is told of every attempt to use another text. */
+  /** Called after every attempt to use a new text. */
   readonly observe: (status: 'success' | 'failure') => void;
 }
 
@@ -28,8 +28,8 @@ export interface FollowOptions extends Pick<Dependencies, 'clock' | 'log'> {
 export const fileHash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 /**
- * Follows a configuration file: reads it when its folder changes, and every 60 seconds. A text that cannot be used is tried
- * again each time, and logged once. The result stops it.
+ * Follows a configuration file: reads it when its folder changes, and every 60 seconds. An invalid text is retried each time
+ * and logged once. Returns a function that stops it.
  */
 export function followFile({ path, what, read, text, use, observe, clock, log }: FollowOptions): () => Promise<void> {
   let currentText = text;
@@ -53,7 +53,7 @@ export function followFile({ path, what, read, text, use, observe, clock, log }:
       failure = message;
     }
   };
-  /** One after another: a text that takes long does not replace a later one. */
+  /** Sequential, so that a slow reload does not replace a later one. */
   const readAgain = () => {
     reading = reading.then(reload);
     return reading;
@@ -72,7 +72,7 @@ export function followFile({ path, what, read, text, use, observe, clock, log }:
   };
 }
 
-/** Watches the folder, in which the file may be a symbolic link that is replaced. Undefined: it cannot be watched. */
+/** Watches the folder, as the file may be a symbolic link that is replaced. Returns undefined when it cannot be watched. */
 function watchFolder(folder: string, onChange: () => void): FSWatcher | undefined {
   try {
     return watch(folder, { persistent: false }, onChange).on('error', () => {});

@@ -3,7 +3,7 @@ import type { ServerSettings } from './flags.ts';
 
 /** Watches are mostly idle; the limit bounds their memory. */
 const maxWatches = 100_000;
-/** Proxied requests to nodes hold two connections each. Their second ones take a quarter of the file descriptors at most. */
+/** Proxied requests to nodes use two connections each. The second ones use at most a quarter of the file descriptors. */
 const maxProxied = 10_000;
 const proxiedShare = 1 / 4;
 /** Bytes of request bodies that are received or processed: about 80 of the largest. */
@@ -16,7 +16,7 @@ const maxSelectors = 64 * 1024 * 1024;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 
-/** The limits of requests that are processed at a time, in a process with a limit of file descriptors. */
+/** The limits of concurrent requests, in a process with a limit of file descriptors. */
 export const inFlightLimits = (settings: ServerSettings, maxFiles = Number.POSITIVE_INFINITY): InFlightLimits => ({
   readOnly: limitOf(settings.maxRequestsInflight),
   mutating: limitOf(settings.maxMutatingRequestsInflight),

@@ -3,7 +3,7 @@ import { didYouMean } from './suggest.ts';
 const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** The parts of the server whose lines have a level of their own: most of them are rooms. */
+/** The parts of the server with their own log level; most are rooms. */
 export const logParts = [
   'server',
   'http',
@@ -18,19 +18,19 @@ export const logParts = [
 ] as const;
 export type LogPart = (typeof logParts)[number];
 
-/** The least level that is logged. */
+/** The minimum levels that are logged. */
 export interface LogLevels {
   readonly level: LogLevel;
-  /** Of parts for which it is another one. */
+  /** The levels of parts that differ. */
   readonly parts: ReadonlyMap<LogPart, LogLevel>;
 }
 
 export const defaultLevels: LogLevels = { level: 'info', parts: new Map() };
 
-/** The verbosity of the reference server from which on it logs what is `debug` here. */
+/** The verbosity of the reference server that corresponds to `debug`. */
 const debugVerbosity = 4;
 
-/** Reads `info,store=debug`, or a number: the verbosity of the reference server. What is named last counts. */
+/** Parses `info,store=debug`, or the verbosity of the reference server. The last item of a part counts. */
 export function parseLevels(text: string): { readonly value: LogLevels } | { readonly problem: string } {
   if (/^\d{1,9}$/.test(text)) {
     return { value: { ...defaultLevels, level: Number(text) < debugVerbosity ? 'info' : 'debug' } };

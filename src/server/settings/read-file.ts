@@ -4,15 +4,15 @@ import type { Json } from '../../meta/index.ts';
 import { permissionProblem } from '../private-files.ts';
 import { StartError, systemReason } from '../start-error.ts';
 
-/** The longest file of a setting (bytes). */
+/** Maximum size of the file of a setting in bytes. */
 const maxFileBytes = 8 * 1024 * 1024;
 
-/** The text of a file that a setting names, such as `--config`. @throws StartError, also when it is over 8 MiB */
+/** Reads the file of a setting, such as `--config`. @throws StartError, also when it is larger than 8 MiB */
 export async function readFileOf(setting: string, path: string): Promise<string> {
   const where = `${setting}=${JSON.stringify(path)}`;
   const chunks: Buffer[] = [];
   try {
-    // Not all of it: a device has no end.
+    // Limited, because a device has no end.
     for await (const chunk of createReadStream(path, { end: maxFileBytes })) chunks.push(chunk as Buffer);
   } catch (error) {
     throw new StartError(`${where} cannot be read: ${systemReason(error)}`, error);
@@ -22,13 +22,13 @@ export async function readFileOf(setting: string, path: string): Promise<string>
   return bytes.toString();
 }
 
-/** The text of the file of a flag. @throws StartError */
+/** Reads the file of a flag. @throws StartError */
 export const readSettingFile = (flag: string, path: string): Promise<string> => readFileOf(`--${flag}`, path);
 
-/** Permissions of those who are neither the owner of a file nor in its group. */
+/** The permission bits of others: neither owner nor group. */
 export const othersPermissions = 0o007;
 
-/** The text of the file of a flag that holds a private key, which others may not read. @throws StartError */
+/** Reads the private key file of a flag, which others must not be able to read. @throws StartError */
 export async function readPrivateKey(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
   const problem = await permissionProblem(path, othersPermissions);
@@ -36,13 +36,13 @@ export async function readPrivateKey(flag: string, path: string): Promise<string
   return text;
 }
 
-/** The same of a file that may hold public keys only, which anybody may read. @throws StartError */
+/** Like `readPrivateKey`; a file with only public keys may be readable. @throws StartError */
 export async function readKeys(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
   return text.includes('PRIVATE KEY-----') ? readPrivateKey(flag, path) : text;
 }
 
-/** The parsed YAML of the file of `--config`. @throws StartError */
+/** Reads and parses the file of `--config`. @throws StartError */
 export async function readConfig(path: string): Promise<Json> {
   const text = await readSettingFile('config', path);
   try {

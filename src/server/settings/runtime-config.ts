@@ -15,7 +15,7 @@ export function checkRuntimeKey(key: string, _on: boolean, text: string): string
   return wellFormed ? undefined : `names ${JSON.stringify(key)}, which is no part of an API${didYouMean(key, stages)}`;
 }
 
-/** The names of a resource that keys match. */
+/** The names of a resource. */
 interface Served {
   readonly group: string;
   readonly plural: string;
@@ -23,8 +23,8 @@ interface Served {
 }
 
 /**
- * Whether a resource is served in a version: the most specific key decides. By default stable versions are served, alpha
- * and beta versions are not; none of the beta versions that were once on by default is left.
+ * Whether a resource is served in a version: the most specific key decides. By default stable versions are served, alpha and
+ * beta versions are not.
  */
 export function isServed(
   config: ReadonlyMap<string, boolean>,

@@ -10,13 +10,13 @@ export interface SettingSources {
   /** The arguments after the command. */
   readonly argv: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
-  /** Reads the YAML file of `--config`. Its errors are passed on. */
+  /** Reads the YAML file of `--config`; its errors propagate. */
   readonly readConfig: (path: string) => Promise<Json>;
 }
 
 type SettingsResult<S> =
   | { readonly settings: S }
-  /** One sentence for each invalid setting, with its source. */
+  /** A message for each invalid setting, with its source. */
   | { readonly problems: readonly string[] };
 
 /** The text of a setting, and its source for messages. */
@@ -115,7 +115,7 @@ function readLine(flags: Flags, argv: readonly string[], problems: string[]): La
     const takesNext = equals === '' && flag?.type.bare !== true && next !== undefined && !next.startsWith('--');
     if (flag === undefined || !argument.startsWith('--')) {
       problems.push(`unknown flag ${JSON.stringify(argument.split('=')[0])}${didYouMean(name, namesOf(flags))}`);
-      // Probably the value of the unknown flag: no error of its own.
+      // Probably the value of the unknown flag, which needs no second error.
       if (equals === '' && next !== undefined && !next.startsWith('-')) i++;
       continue;
     }

@@ -1,7 +1,7 @@
 import { flag, type SettingsOf } from './flag.ts';
 import * as type from './flag-types.ts';
 
-/** The problem of the URL of a member of etcd. Credentials in it would reach logs. */
+/** The problem of the URL of an etcd member. Credentials are rejected, because they would reach logs. */
 function serverProblem(server: string): string | undefined {
   const valid = URL.canParse(server) && /^https?:\/\/[^/@?#]+\/?$/.test(server);
   return valid ? undefined : `must be URLs such as https://10.0.0.1:2379; ${JSON.stringify(server)} is not`;
@@ -61,7 +61,7 @@ export const storeFlags = {
 
 type StoreSettings = Omit<SettingsOf<typeof storeFlags>, 'dataDir'>;
 
-/** The problems of store settings that do not fit together; `nameOf` spells a setting. */
+/** The problems of inconsistent store settings; `nameOf` spells a setting. */
 export function storeProblems(settings: StoreSettings, nameOf: (key: keyof StoreSettings) => string): string[] {
   const { store, etcdServers: servers, etcdCafile, etcdCertfile } = settings;
   const files = [etcdCafile && nameOf('etcdCafile'), etcdCertfile && nameOf('etcdCertfile')].filter(Boolean);

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { openIdAuthenticator, ProviderKeys } from '../../src/access/index.ts';
+import { DistributedClaims, type GetDocument, openIdAuthenticator, ProviderKeys } from '../../src/access/index.ts';
 import {
   emptyTokenCounts,
   requestHeaderAuthenticator,
@@ -29,12 +29,10 @@ const documents: { readonly [url: string]: object } = {
 };
 
 async function tokenAuthenticators(): Promise<readonly TokenAuthenticator[]> {
-  const keys = new ProviderKeys({
-    issuer: provider,
-    get: async (url) => ({ status: 200, statusText: 'OK', text: JSON.stringify(documents[url]) }),
-    clock: { monotonic: () => 0, after: () => () => {} },
-    failed: () => {},
-  });
+  const get: GetDocument = async (url) => ({ status: 200, statusText: 'OK', text: JSON.stringify(documents[url]) });
+  const timers = { monotonic: () => 0, after: () => () => {} };
+  const keys = new ProviderKeys({ issuer: provider, get, clock: timers, failed: () => {} });
+  const distributedClaims = new DistributedClaims(get, { ...clock, ...timers });
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 's', namespace: 'n', uid: 'u' } };
   const [key] = verificationKeys(accountsPem);
   if (key === undefined) throw new Error('there is no key of accounts');
@@ -55,7 +53,11 @@ async function tokenAuthenticators(): Promise<readonly TokenAuthenticator[]> {
           userRules: [],
         },
       },
-      ...{ keys, names, clock, audiences },
+      keys,
+      distributedClaims,
+      names,
+      clock,
+      audiences,
     }),
     serviceAccountAuthenticator({
       ...{ names, clock, audiences, issuers: audiences, lookup: true },

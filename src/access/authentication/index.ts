@@ -5,6 +5,7 @@ export {
   authenticationFormat,
 } from './configuration-kind.ts';
 export { type ConfiguredProvider, configuredProviders } from './configured-providers.ts';
+export { DistributedClaims } from './distributed-claims.ts';
 export { openIdAuthenticator, signingAlgorithms } from './openid.ts';
 export { type GetDocument, ProviderKeys } from './provider-keys.ts';
 export {

@@ -1,8 +1,9 @@
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, namesFor } from '../../meta/index.ts';
+import { DistributedClaims } from './distributed-claims.ts';
 import { type OpenIdProvider, openIdAuthenticator } from './openid.ts';
-import { ProviderKeys } from './provider-keys.ts';
+import { type GetDocument, ProviderKeys } from './provider-keys.ts';
 import type { UserMapping } from './user-mapping.ts';
 
 const issuer = 'https://a.example.com';
@@ -22,12 +23,10 @@ const documents: { readonly [url: string]: object } = {
   [`${issuer}/.well-known/openid-configuration`]: { issuer, jwks_uri: `${issuer}/keys` },
   [`${issuer}/keys`]: { keys: published },
 };
-const keys = new ProviderKeys({
-  issuer,
-  get: async (url) => ({ status: 200, statusText: 'OK', text: JSON.stringify(documents[url]) }),
-  clock: { monotonic: () => 0, after: () => () => {} },
-  failed: () => {},
-});
+const get: GetDocument = async (url) => ({ status: 200, statusText: 'OK', text: JSON.stringify(documents[url]) });
+const clock = { now: () => now * 1_000, monotonic: () => 0, after: () => () => {} };
+const keys = new ProviderKeys({ issuer, get, clock, failed: () => {} });
+const distributedClaims = new DistributedClaims(get, clock);
 
 const mapping: UserMapping = {
   username: { claim: 'sub', prefix: 'oidc:' },
@@ -46,8 +45,9 @@ const authenticatorOf = (changes: Partial<UserMapping> = {}) =>
   openIdAuthenticator({
     provider: { ...provider, mapping: { ...mapping, ...changes } },
     keys,
+    distributedClaims,
     names: namesFor('k8s.io'),
-    clock: { now: () => now * 1_000 },
+    clock,
     audiences: server,
   });
 
@@ -205,8 +205,9 @@ describe('a token that stands for nobody', () => {
     const authenticate = openIdAuthenticator({
       provider,
       keys: { ready: false, known: [], fetch: () => Promise.resolve([]) },
+      distributedClaims,
       names: namesFor('k8s.io'),
-      clock: { now: () => now * 1_000 },
+      clock,
       audiences: server,
     });
     await expect(authenticate(await sign(), server)).rejects.toThrow('oidc: authenticator not initialized');
@@ -222,8 +223,9 @@ describe('a token that stands for nobody', () => {
     const authenticate = openIdAuthenticator({
       provider,
       keys: { ready: true, known, fetch: async () => known },
+      distributedClaims,
       names: namesFor('k8s.io'),
-      clock: { now: () => now * 1_000 },
+      clock,
       audiences: server,
     });
     await expect(authenticate(await sign(claims, { header: { kid: '' } }), server)).rejects.toThrow(

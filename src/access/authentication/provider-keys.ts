@@ -9,8 +9,11 @@ export interface ProviderResponse {
   readonly text: string;
 }
 
-/** Gets a document of an identity provider. Rejects with an Error whose message says why there is no response. */
-export type GetDocument = (url: string) => Promise<ProviderResponse>;
+/**
+ * Gets a document of an identity provider, with a bearer token when `accessToken` is not empty. Rejects with an Error whose
+ * message says why there is no response.
+ */
+export type GetDocument = (url: string, accessToken?: string) => Promise<ProviderResponse>;
 
 export interface ProviderKeysOptions {
   readonly issuer: string;
@@ -18,7 +21,7 @@ export interface ProviderKeysOptions {
   readonly discoveryUrl?: string | undefined;
   readonly get: GetDocument;
   readonly clock: Pick<Clock, 'after' | 'monotonic'>;
-  /** Is told why the provider could not be discovered. */
+  /** Is told why the provider could not be discovered. It may close the keys, which ends the attempts. */
   readonly failed: (why: string) => void;
 }
 
@@ -116,6 +119,7 @@ export class ProviderKeys {
     } catch (error) {
       if (this.#closed) return;
       failed(error instanceof Error ? error.message : String(error));
+      if (this.#closed) return;
       this.#cancel = clock.after(retryMs, () => void this.#discover(discovered));
     }
   }
@@ -130,7 +134,8 @@ export class ProviderKeys {
   }
 }
 
-const isSecure = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:';
+/** Whether a text is a URL with https. */
+export const isSecure = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:';
 
 function objectIn(text: string): JsonObject {
   const value = readJsonText(text) ?? null;

@@ -40,13 +40,19 @@ export const refused = (why: string) => invalidToken(`oidc: ${why}`);
 
 /**
  * The user of verified claims: maps the username, the groups, the uid and the extra data, in this order, and then checks
- * the claims and the user. @throws StatusError 401 that says what is wrong
+ * the claims and the user. `groupClaims` has the claim of the groups where a source other than the token has it; expressions
+ * do not see it. @throws StatusError 401 that says what is wrong
  */
-export function* userInSteps(claims: JsonObject, mapping: UserMapping, names: Names): Steps<User> {
+export function* userInSteps(
+  claims: JsonObject,
+  mapping: UserMapping,
+  names: Names,
+  groupClaims: JsonObject = claims,
+): Steps<User> {
   const total = new Budget(maxTotalCost);
   const evaluate = evaluation(claimsValue(claims), total);
   const name = yield* usernameOf(claims, mapping.username, evaluate);
-  const groups = yield* groupsOf(claims, mapping.groups, evaluate);
+  const groups = yield* groupsOf(groupClaims, mapping.groups, evaluate);
   const uid = yield* uidOf(claims, mapping.uid, evaluate);
   const extra = yield* extraOf(claims, mapping.extra, names, evaluate);
   const user: User = {

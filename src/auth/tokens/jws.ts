@@ -14,8 +14,8 @@ export interface ParsedToken {
   readonly signature: Buffer;
 }
 
-/** The maximum length of a token in characters, and the maximum nesting of its header and claims. */
-const maxLength = 16 * 1024;
+/** The maximum length of the token of a request in characters, and the maximum nesting of its header and claims. */
+const maxTokenLength = 16 * 1024;
 const maxDepth = 16;
 
 /** That of a token whose signature is no base64url: no key verifies it. */
@@ -23,9 +23,9 @@ const noSignature = Buffer.alloc(0);
 
 /**
  * Undefined for what is no compact JWS: three parts, of which the first two are JSON objects without duplicate names in
- * canonical base64url. A header with critical extensions (`crit`) is refused, because none is implemented.
+ * canonical base64url, and at most `maxLength` characters together. A header with critical extensions (`crit`) is refused, because none is implemented.
  */
-export function parseToken(token: string): ParsedToken | undefined {
+export function parseToken(token: string, maxLength = maxTokenLength): ParsedToken | undefined {
   if (token.length > maxLength) return undefined;
   const parts = token.split('.', 4);
   const [header, payload, signature = noSignature] = parts.map(decode);

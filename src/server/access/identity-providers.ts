@@ -2,6 +2,7 @@
 import {
   type AuthenticationRules,
   type ConfiguredProvider,
+  DistributedClaims,
   openIdAuthenticator,
   ProviderKeys,
 } from '../../access/index.ts';
@@ -155,6 +156,7 @@ async function waitForDiscovery(
 /** The connection to a provider; it stays open while the provider is configured. */
 interface Connection {
   readonly keys: ProviderKeys;
+  readonly distributedClaims: DistributedClaims;
   readonly close: () => void;
 }
 
@@ -197,10 +199,11 @@ class Connections {
     const before = this.#used;
     this.#used = new Map(opened.map(({ id, connection }) => [id, connection]));
     for (const [id, connection] of before) if (!this.#used.has(id)) this.#retire(connection);
-    return opened.map(({ provider, connection: { keys } }) =>
+    return opened.map(({ provider, connection: { keys, distributedClaims } }) =>
       openIdAuthenticator({
         provider,
         keys,
+        distributedClaims,
         names: this.#names,
         clock: this.#clock,
         audiences: this.#audiences,
@@ -216,10 +219,13 @@ class Connections {
     const documents = providerDocuments(certificateAuthority);
     const failed = (why: string) => this.#warn('failed to discover the identity provider', { issuer, why });
     const keys = new ProviderKeys({ issuer, discoveryUrl, get: documents.get, clock: this.#clock, failed });
+    const distributedClaims = new DistributedClaims(documents.get, this.#clock);
     return {
       keys,
+      distributedClaims,
       close: () => {
         keys.close();
+        distributedClaims.close();
         documents.close();
       },
     };

@@ -23,11 +23,12 @@ export function providerDocuments(ca: string | undefined): ProviderDocuments {
   });
   const closing = new AbortController();
   return {
-    get: async (url) => {
+    get: async (url, accessToken = '') => {
       const ends = AbortSignal.timeout(timeoutMs);
       const signal = AbortSignal.any([closing.signal, ends]);
       try {
-        const outgoing = get(url, { agent, signal, headers: { accept: 'application/json' } });
+        const authorization = accessToken === '' ? {} : { authorization: `Bearer ${accessToken}` };
+        const outgoing = get(url, { agent, signal, headers: { accept: 'application/json', ...authorization } });
         const { incoming, body } = await readResponse(outgoing, maxDocument);
         const { statusCode: status = 0, statusMessage: statusText = '' } = incoming;
         return { status, statusText, text: body.toString() };

@@ -402,4 +402,18 @@ describe('the charge of an object that is not stored', () => {
     await again();
     expect(broken.used()).toEqual({ pods: '2' });
   });
+
+  it('is taken back from the first quota when the second has been used up meanwhile', async () => {
+    const full = quota({ 'count/pods': '1' }, { 'count/pods': '1' }, {}, 'r');
+    let attempts = 0;
+    const store = quotaStore(
+      [quota({ pods: '3' }, { pods: '1' }), quota({ 'count/pods': '1' }, { 'count/pods': '0' }, {}, 'r')],
+      async () => {
+        attempts++;
+        if (attempts === 2) store.put(full);
+      },
+    );
+    await expect(create(store)).rejects.toThrow('exceeded quota: r');
+    expect([store.used(), store.used('r')]).toEqual([{ pods: '1' }, { 'count/pods': '1' }]);
+  });
 });

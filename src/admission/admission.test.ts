@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor, statusError } from '../meta/index.ts';
+import { whenConfigured } from './chain.ts';
 import { admissionPlugins, createChain, makePlugins, namespaceLifecycle, runMutating, runValidating } from './index.ts';
 import { fakeInitializer, requestFor } from './testing/initializer.ts';
 import type { AdmissionPlugin, AdmissionRequest, StepTimer } from './types.ts';
@@ -44,6 +45,27 @@ describe('admission chain', () => {
     };
     await runMutating(createChain([first, second]), request());
     expect(calls).toEqual(['a undefined', 'b false', 'a true', 'b true']);
+  });
+});
+
+describe('a handler of what is configured', () => {
+  const handled: (readonly string[])[] = [];
+  const handlerOf = (configured: readonly string[] | Promise<readonly string[]>) =>
+    whenConfigured(
+      () => configured,
+      async (values) => void handled.push(values),
+    );
+
+  it('passes a request without a promise while nothing is configured', () => {
+    expect(handlerOf([])(request())).toBeUndefined();
+    expect(handled).toEqual([]);
+  });
+
+  it('handles a request with what is configured, also when that is still being read', async () => {
+    await handlerOf(Promise.resolve([]))(request());
+    await handlerOf(Promise.resolve(['a']))(request());
+    await handlerOf(['b'])(request());
+    expect(handled).toEqual([['a'], ['b']]);
   });
 });
 

@@ -1,5 +1,12 @@
 import { type Clock, formatGroupResource } from '../meta/index.ts';
-import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, StepLabels, StepTimer } from './types.ts';
+import type {
+  AdmissionOperation,
+  AdmissionPlugin,
+  AdmissionRequest,
+  Awaitable,
+  StepLabels,
+  StepTimer,
+} from './types.ts';
 
 /** One plugin's handler of a phase, with the observers of its latency. */
 interface TimedPlugin extends Timed {
@@ -62,6 +69,31 @@ export async function runMutating(chain: AdmissionChain, request: AdmissionReque
 /** Runs the validating phase on the object to be stored. @throws StatusError of the first plugin that rejects */
 export function runValidating(chain: AdmissionChain, request: AdmissionRequest): Promise<void> {
   return runPhase(pluginsFor(chain, request).validate, request, chain.timing.clock);
+}
+
+/**
+ * Handles a request by a value that a plugin looks up: at once where the value is known, so that the usual request costs no
+ * promise.
+ */
+export function whenKnown<T>(
+  value: Awaitable<T>,
+  request: AdmissionRequest,
+  handle: (value: T, request: AdmissionRequest) => void | Promise<void>,
+): void | Promise<void> {
+  return value instanceof Promise ? value.then((known) => handle(known, request)) : handle(value, request);
+}
+
+/**
+ * A handler of requests by what is configured in the cluster, such as webhooks. `configured` derives it from stored objects;
+ * while it is empty, requests pass without a promise.
+ */
+export function whenConfigured<T>(
+  configured: () => Awaitable<readonly T[]>,
+  handle: (configured: readonly T[], request: AdmissionRequest) => Promise<void>,
+): (request: AdmissionRequest) => void | Promise<void> {
+  const handleUnlessEmpty = (found: readonly T[], request: AdmissionRequest) =>
+    found.length === 0 ? undefined : handle(found, request);
+  return (request) => whenKnown(configured(), request, handleUnlessEmpty);
 }
 
 async function runPhase(phase: Phase, request: AdmissionRequest, clock: Timing['clock']): Promise<void> {

@@ -17,8 +17,8 @@ const criteria = (part: MatchCriteria = {}): MatchCriteria => ({
   matchPolicy: 'Equivalent',
   ...part,
 });
-const matches = (part: MatchCriteria, request: AdmissionRequest) =>
-  matchRequest(compileMatch(criteria(part)), request, objects) !== undefined;
+const matches = async (part: MatchCriteria, request: AdmissionRequest) =>
+  (await matchRequest(compileMatch(criteria(part)), request, objects)) !== undefined;
 const pod = (part: Partial<AdmissionRequest> = {}, labels = {}) => requestFor('pods', { metadata: { labels } }, part);
 
 describe('rules', () => {
@@ -35,11 +35,11 @@ describe('rules', () => {
     ['*/status', '', false],
     ['*/*', 'status', true],
     ['nodes/*', 'status', false],
-  ])('%s with subresource "%s": %s', (resource, subresource, expected) => {
-    expect(matches({ rules: [rule({ resources: [resource] })] }, pod({ subresource }))).toBe(expected);
+  ])('%s with subresource "%s": %s', async (resource, subresource, expected) => {
+    expect(await matches({ rules: [rule({ resources: [resource] })] }, pod({ subresource }))).toBe(expected);
   });
 
-  it('name operations, groups, versions, scopes and objects', () => {
+  it('name operations, groups, versions, scopes and objects', async () => {
     const request = pod();
     for (const [part, expected] of [
       [{ operations: ['UPDATE'] }, false],
@@ -53,18 +53,18 @@ describe('rules', () => {
       [{ resourceNames: ['y'] }, false],
       [{ resourceNames: ['y', 'x'] }, true],
     ] as const) {
-      expect([part, matches({ rules: [rule(part)] }, request)]).toEqual([part, expected]);
+      expect([part, await matches({ rules: [rule(part)] }, request)]).toEqual([part, expected]);
     }
-    expect(matches({ rules: [] }, request)).toBe(false);
-    expect(matches({ rules: undefined }, request)).toBe(true);
-    expect(matches({ excludeResourceRules: [rule({ resources: ['pods'] })] }, request)).toBe(false);
+    expect(await matches({ rules: [] }, request)).toBe(false);
+    expect(await matches({ rules: undefined }, request)).toBe(true);
+    expect(await matches({ excludeResourceRules: [rule({ resources: ['pods'] })] }, request)).toBe(false);
   });
 
-  it('take a namespace for cluster-scoped', () => {
+  it('take a namespace for cluster-scoped', async () => {
     const request = requestFor('namespaces', {}, { name: 'n', namespace: '' });
     expect(namespaceOf(request)).toBe('n');
-    expect(matches({ rules: [rule({ scope: 'Cluster' })] }, request)).toBe(true);
-    expect(matches({ rules: [rule({ scope: 'Namespaced' })] }, request)).toBe(false);
+    expect(await matches({ rules: [rule({ scope: 'Cluster' })] }, request)).toBe(true);
+    expect(await matches({ rules: [rule({ scope: 'Namespaced' })] }, request)).toBe(false);
   });
 });
 
@@ -95,48 +95,47 @@ describe('matchPolicy', () => {
 describe('selectors', () => {
   const labelled = (env: string) => ({ matchLabels: { env } });
 
-  it('select by the labels of the object or those that it had', () => {
+  it('select by the labels of the object or those that it had', async () => {
     const updated = pod({ oldObject: old({ metadata: { labels: { env: 'test' } } }) }, { env: 'prod' });
-    expect(['prod', 'test', 'dev'].map((env) => matches({ objectSelector: labelled(env) }, updated))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const selected = ['prod', 'test', 'dev'].map((env) => matches({ objectSelector: labelled(env) }, updated));
+    expect(await Promise.all(selected)).toEqual([true, true, false]);
     const without = { matchExpressions: [{ key: 'env', operator: 'DoesNotExist' }] };
-    expect(matches({ objectSelector: without }, pod())).toBe(true);
-    expect(matches({ objectSelector: without }, pod({ object: undefined }))).toBe(false);
+    expect(await matches({ objectSelector: without }, pod())).toBe(true);
+    expect(await matches({ objectSelector: without }, pod({ object: undefined }))).toBe(false);
     const options = { kind: 'PodExecOptions' } as unknown as ApiObject;
-    expect(matches({ objectSelector: without }, pod({ operation: 'CONNECT', object: options }))).toBe(false);
+    expect(await matches({ objectSelector: without }, pod({ operation: 'CONNECT', object: options }))).toBe(false);
   });
 
-  it('select by the labels of the namespace, or of the namespace that is written', () => {
-    expect(matches({ namespaceSelector: labelled('test') }, pod())).toBe(true);
-    expect(matches({ namespaceSelector: labelled('test') }, pod({ namespace: 'm' }))).toBe(false);
+  it('select by the labels of the namespace, or of the namespace that is written', async () => {
+    expect(await matches({ namespaceSelector: labelled('test') }, pod())).toBe(true);
+    expect(await matches({ namespaceSelector: labelled('test') }, pod({ namespace: 'm' }))).toBe(false);
     const namespace = (part: Partial<AdmissionRequest>, env: string) =>
       requestFor('namespaces', { metadata: { name: 'm', labels: { env } } }, { name: 'm', namespace: '', ...part });
-    expect(matches({ namespaceSelector: labelled('test') }, namespace({}, 'test'))).toBe(true);
+    expect(await matches({ namespaceSelector: labelled('test') }, namespace({}, 'test'))).toBe(true);
     expect(
-      matches({ namespaceSelector: labelled('test') }, namespace({ operation: 'DELETE', object: undefined }, '')),
+      await matches({ namespaceSelector: labelled('test') }, namespace({ operation: 'DELETE', object: undefined }, '')),
     ).toBe(false);
     expect(
-      matches({ namespaceSelector: labelled('prod') }, namespace({ operation: 'DELETE', object: undefined }, '')),
+      await matches({ namespaceSelector: labelled('prod') }, namespace({ operation: 'DELETE', object: undefined }, '')),
     ).toBe(true);
   });
 
-  it('do not exempt cluster-scoped objects by namespace', () => {
-    expect(matches({ namespaceSelector: labelled('test') }, requestFor('nodes', {}, { namespace: '' }))).toBe(true);
+  it('do not exempt cluster-scoped objects by namespace', async () => {
+    expect(await matches({ namespaceSelector: labelled('test') }, requestFor('nodes', {}, { namespace: '' }))).toBe(
+      true,
+    );
   });
 
-  it('fail for a namespace that does not exist, of a request that would match', () => {
+  it('fail for a namespace that does not exist, of a request that would match', async () => {
     const lost = pod({ namespace: 'lost' });
-    expect(() => matches({ namespaceSelector: labelled('test') }, lost)).toThrow('namespaces "lost" not found');
-    expect(matches({ namespaceSelector: labelled('test'), rules: [] }, lost)).toBe(false);
-    expect(matches({ namespaceSelector: labelled('test'), objectSelector: labelled('x') }, lost)).toBe(false);
-    expect(matches({}, lost)).toBe(true);
+    await expect(matches({ namespaceSelector: labelled('test') }, lost)).rejects.toThrow('namespaces "lost" not found');
+    expect(await matches({ namespaceSelector: labelled('test'), rules: [] }, lost)).toBe(false);
+    expect(await matches({ namespaceSelector: labelled('test'), objectSelector: labelled('x') }, lost)).toBe(false);
+    expect(await matches({}, lost)).toBe(true);
   });
 
-  it('select nothing when they are absent', () => {
-    expect(matches(jsonCopy({}) as MatchCriteria, pod())).toBe(true);
+  it('select nothing when they are absent', async () => {
+    expect(await matches(jsonCopy({}) as MatchCriteria, pod())).toBe(true);
     expect(matchRequest(compileMatch({ rules: [rule()] }), pod(), objects)).toBeUndefined();
   });
 });

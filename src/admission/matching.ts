@@ -108,10 +108,16 @@ export function matchRequest(
   const served = match.rules === undefined ? request : findMatch(match.rules, match.equivalent, request);
   if (served === undefined) return undefined;
   if (match.objects !== undefined && !selectsObject(match.objects, request)) return undefined;
-  if (match.namespaces === undefined) return served;
-  const selected = selectsNamespace(match.namespaces, request, objects);
-  if (selected instanceof Promise) return selected.then((matches) => (matches ? served : undefined));
-  return selected ? served : undefined;
+  return match.namespaces === undefined ? served : servedIn(match.namespaces, served, request, objects);
+}
+
+async function servedIn(
+  namespaces: LabelSelector,
+  served: ServedKind,
+  request: AdmissionRequest,
+  objects: Pick<ObjectLookup, 'get'>,
+): Promise<ServedKind | undefined> {
+  return (await selectsNamespace(namespaces, request, objects)) ? served : undefined;
 }
 
 function findMatch(rules: readonly CompiledRule[], equivalent: boolean, request: AdmissionRequest) {
@@ -162,21 +168,18 @@ function selectsObject(selector: LabelSelector, { object, oldObject }: Admission
 const writes: readonly AdmissionOperation[] = ['CREATE', 'UPDATE'];
 
 /** Cluster-scoped objects are always selected, but for namespaces: a written one by the labels that it will have. */
-function selectsNamespace(
+async function selectsNamespace(
   selector: LabelSelector,
   request: AdmissionRequest,
   objects: Pick<ObjectLookup, 'get'>,
-): Awaitable<boolean> {
+): Promise<boolean> {
   const { operation, subresource, object } = request;
   if (isNamespace(request) && subresource === '' && writes.includes(operation) && object !== undefined) {
     return selector.matches(labelsOf(object.metadata));
   }
   const name = namespaceOf(request);
   if (name === '') return !isNamespace(request);
-  const check = (namespace: { readonly metadata: ObjectMeta } | undefined): boolean => {
-    if (namespace === undefined) throw statusError.notFound({ group: '', resource: 'namespaces' }, name);
-    return selector.matches(labelsOf(namespace.metadata));
-  };
-  const found = objects.get(Namespace, '', name);
-  return found instanceof Promise ? found.then(check) : check(found);
+  const namespace = await objects.get(Namespace, '', name);
+  if (namespace === undefined) throw statusError.notFound({ group: '', resource: 'namespaces' }, name);
+  return selector.matches(labelsOf(namespace.metadata));
 }

@@ -31,19 +31,29 @@ export type Evaluation =
 
 /**
  * Evaluates an expression, and takes its cost from the budget. The result is a promise only if the expression may ask the
- * authorizer, or takes more than a step.
+ * authorizer, or takes more than a step, which few do.
  * @throws OutOfBudget
  */
 export function evaluate(compiled: Compilation, activation: Activation, budget: Budget): Awaitable<Evaluation> {
   if (compiled instanceof ExpressionFault) return { failure: `compilation error: ${compiled.message}` };
   if (compiled.asksAuthorizer) return evaluateWithAuthorizer(compiled, activation, budget);
   const own = new Budget(maxCallCost);
-  const evaluating = run(compiled, activation, own);
-  const charged = (evaluation: Evaluation): Evaluation => {
-    charge(budget, own, activation);
-    return evaluation;
-  };
-  return evaluating instanceof Promise ? evaluating.then(charged) : charged(evaluating);
+  const steps = evaluation(compiled, activation, own);
+  const { done, value } = steps.next();
+  if (done !== true) return evaluateInTurns(steps, activation, own, budget);
+  charge(budget, own, activation);
+  return value;
+}
+
+async function evaluateInTurns(
+  steps: Steps<Evaluation>,
+  activation: Activation,
+  own: Budget,
+  budget: Budget,
+): Promise<Evaluation> {
+  const result = await inTurns(steps, activation.request.turns);
+  charge(budget, own, activation);
+  return result;
 }
 
 async function evaluateWithAuthorizer(
@@ -55,29 +65,22 @@ async function evaluateWithAuthorizer(
   const own = new Budget(maxCallCost);
   const attempt = (decide: Decide) => {
     request.decide = decide;
-    return run(compiled, activation, own);
+    return inTurns(evaluation(compiled, activation, own), request.turns);
   };
-  let evaluation: Evaluation;
+  let result: Evaluation;
   try {
-    evaluation = await evaluateWithDecisions(attempt, request.authorize, { budget: own, known: request.known });
+    result = await evaluateWithDecisions(attempt, request.authorize, { budget: own, known: request.known });
   } catch (thrown) {
-    evaluation = failureOf(compiled, thrown);
+    result = failureOf(compiled, thrown);
   }
   charge(budget, own, activation);
-  return evaluation;
+  return result;
 }
 
 /** Takes the cost of an evaluation and of the variables that it read first. */
 function charge(budget: Budget, own: Budget, activation: Activation): void {
   budget.remaining -= activation.takeCost() + maxCallCost - own.remaining;
   if (budget.remaining < 0) throw new OutOfBudget();
-}
-
-/** Most evaluations end with their first step. */
-function run(compiled: CompiledExpression, activation: Activation, budget: Budget): Awaitable<Evaluation> {
-  const steps = evaluation(compiled, activation, budget);
-  const { done, value } = steps.next();
-  return done === true ? value : inTurns(steps, activation.request.turns);
 }
 
 function* evaluation(compiled: CompiledExpression, activation: Activation, budget: Budget): Steps<Evaluation> {

@@ -54,8 +54,7 @@ export async function matchesConditions(
   for (const { name, compiled } of conditions) {
     if (turns.over) await turns.next();
     try {
-      const outcome = evaluate(compiled, activation, budget);
-      const { value, failure } = outcome instanceof Promise ? await outcome : outcome;
+      const { value, failure } = await evaluate(compiled, activation, budget);
       if (failure !== undefined) failures.push(failure);
       else if (value === false) return { result: 'no match', condition: name };
     } catch (thrown) {

@@ -1,4 +1,5 @@
 import { type Names, StatusError, statusError } from '../../meta/index.ts';
+import { whenKnown } from '../chain.ts';
 import { forbidden } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup, NamespaceState } from '../types.ts';
 
@@ -12,6 +13,12 @@ const namespaces = { group: '', resource: 'namespaces' };
 export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): AdmissionPlugin {
   const immortalNamespaces = new Set(['default', names.systemNamespace, names.publicNamespace]);
   const reviews = `authorization.${names.domain}`;
+  const checkLatest = async (request: AdmissionRequest) => check(await lookup(request.namespace, true), request);
+  const checkOrReadAgain = (cached: NamespaceState | undefined, request: AdmissionRequest) => {
+    // A namespace that is terminating in the cache may be deleted, and created again, in the store.
+    if (request.operation === 'CREATE' && cached?.terminating === true) return checkLatest(request);
+    return check(cached, request);
+  };
   return {
     name: 'NamespaceLifecycle',
     handles: ({ operation }) => operation !== 'CONNECT',
@@ -24,28 +31,19 @@ export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): Admis
         return undefined;
       }
       if (namespace === '' || operation === 'DELETE' || resource.group === reviews) return undefined;
-      const decide = (found: NamespaceState | undefined): Promise<void> | undefined => {
-        // One that is terminating may be gone, and created again, by now.
-        if (operation === 'CREATE' && found?.terminating === true) return checkLatest(request, lookup);
-        return check(request, found);
-      };
-      const found = lookup(namespace);
-      return found instanceof Promise ? found.then(decide) : decide(found);
+      return whenKnown(lookup(namespace), request, checkOrReadAgain);
     },
   };
 }
 
-async function checkLatest(request: AdmissionRequest, lookup: NamespaceLookup): Promise<void> {
-  check(request, await lookup(request.namespace, true));
-}
-
-function check(request: AdmissionRequest, found: NamespaceState | undefined): undefined {
+/** @throws StatusError 404 for a namespace that does not exist, 403 for a creation in one that is terminating */
+function check(state: NamespaceState | undefined, request: AdmissionRequest): void {
   const { namespace, operation } = request;
-  if (found === undefined) throw statusError.notFound(namespaces, namespace);
-  if (operation !== 'CREATE') return undefined;
-  if (!found.terminating) {
-    request.guardNamespace?.(found.revision);
-    return undefined;
+  if (state === undefined) throw statusError.notFound(namespaces, namespace);
+  if (operation !== 'CREATE') return;
+  if (!state.terminating) {
+    request.guardNamespace?.(state.revision);
+    return;
   }
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const { code, reason, message, details } = forbidden(request, why);

@@ -3,7 +3,7 @@ import { type JsonObject, StatusError, serverTurns, statusError } from '../../me
 import { matchRequest, namespaceOf } from '../matching.ts';
 import type { AdmissionRequest, Awaitable, KindPlace, PluginInitializer, ServedKind } from '../types.ts';
 import type { BoundPolicy, CompiledBinding, CompiledPolicy } from './bound-policies.ts';
-import { ConfigurationError, collectParameters } from './parameters.ts';
+import { ConfigurationError, collectParameters, noParameters } from './parameters.ts';
 
 /** A policy to be evaluated with a binding, once for each parameter; or why it cannot be. */
 export type Application<Program> = {
@@ -50,16 +50,14 @@ export async function applicationsOf<Program>(
   for (const { policy, bindings } of bound) {
     if (turns.over) await turns.next();
     try {
-      const matching = matchRequest(policy.match, request, lookups.objects);
-      const matched = matching instanceof Promise ? await matching : matching;
+      const matched = await matchRequest(policy.match, request, lookups.objects);
       if (matched === undefined) continue;
       const place = parameterPlace(policy, lookups);
       for (const binding of bindings) {
         if (turns.over) await turns.next();
-        const collecting = applyBinding(binding, place, request, lookups);
-        const applied = collecting instanceof Promise ? await collecting : collecting;
-        if (typeof applied === 'string') add({ policy, binding, failure: applied });
-        else if (applied.length > 0) add({ policy, binding, matched, parameters: applied });
+        const parameters = await parametersOf(binding, place, request, lookups);
+        if (typeof parameters === 'string') add({ policy, binding, failure: parameters });
+        else if (parameters.length > 0) add({ policy, binding, matched, parameters });
       }
     } catch (thrown) {
       if (count > maxApplications) throw thrown;
@@ -69,23 +67,31 @@ export async function applicationsOf<Program>(
   return found;
 }
 
-/** The parameters with which a binding applies, none if it does not match; or why that cannot be said. */
-function applyBinding(
-  { match, parameters }: CompiledBinding,
+/**
+ * Returns the parameters with which a binding applies, none when it does not match; or why it cannot be applied. A promise
+ * only when the binding has criteria or parameters of its own.
+ */
+function parametersOf(
+  binding: CompiledBinding,
   place: KindPlace | undefined,
   request: AdmissionRequest,
   lookups: Lookups,
 ): Awaitable<readonly (JsonObject | undefined)[] | string> {
+  const { match, parameters } = binding;
+  if (match === undefined && (place === undefined || parameters === undefined)) return noParameters;
+  return findParameters(binding, place, request, lookups);
+}
+
+async function findParameters(
+  { match, parameters }: CompiledBinding,
+  place: KindPlace | undefined,
+  request: AdmissionRequest,
+  lookups: Lookups,
+): Promise<readonly (JsonObject | undefined)[] | string> {
   try {
-    const collect = () => collectParameters(lookups, place, parameters, namespaceOf(request));
-    const matching = match === undefined ? request : matchRequest(match, request, lookups.objects);
-    const applied =
-      matching instanceof Promise
-        ? matching.then((matched) => (matched === undefined ? [] : collect()))
-        : matching === undefined
-          ? []
-          : collect();
-    return applied instanceof Promise ? applied.catch(failureOf) : applied;
+    if (match !== undefined && (await matchRequest(match, request, lookups.objects)) === undefined) return [];
+    if (place === undefined || parameters === undefined) return noParameters;
+    return await collectParameters(lookups, place, parameters, namespaceOf(request));
   } catch (thrown) {
     return failureOf(thrown);
   }

@@ -115,31 +115,20 @@ function referenceOf(ref: Infer<typeof ParamRef>): ParameterReference {
 
 const selectorOf = (selector: object | undefined): LabelSelector => selectorFromObject((selector ?? {}) as JsonObject);
 
-/** The policies that have bindings, in the order of their names. */
-export function boundPolicies<Program>(
-  policies: () => Awaitable<readonly CompiledPolicy<Program>[]>,
-  bindings: () => Awaitable<ReadonlyMap<string, readonly CompiledBinding[]>>,
-): () => Awaitable<readonly BoundPolicy<Program>[]> {
-  let known: readonly BoundPolicy<Program>[] = [];
-  let from: readonly unknown[] = [];
-  const join = (
-    all: readonly CompiledPolicy<Program>[],
-    byPolicy: ReadonlyMap<string, readonly CompiledBinding[]>,
-  ): readonly BoundPolicy<Program>[] => {
-    if (from[0] === all && from[1] === byPolicy) return known;
-    from = [all, byPolicy];
-    known = all.flatMap((policy) => {
-      const bound = byPolicy.get(policy.name);
-      return bound === undefined ? [] : [{ policy, bindings: bound }];
+/** Returns a function that joins policies with their bindings, in the order of policies; those without bindings are left out. */
+export function bindingsJoiner<Program>(): (
+  policies: readonly CompiledPolicy<Program>[],
+  bindings: ReadonlyMap<string, readonly CompiledBinding[]>,
+) => readonly BoundPolicy<Program>[] {
+  let joined: readonly BoundPolicy<Program>[] = [];
+  let joinedFrom: readonly unknown[] = [];
+  return (policies, bindings) => {
+    if (joinedFrom[0] === policies && joinedFrom[1] === bindings) return joined;
+    joinedFrom = [policies, bindings];
+    joined = policies.flatMap((policy) => {
+      const own = bindings.get(policy.name);
+      return own === undefined ? [] : [{ policy, bindings: own }];
     });
-    return known;
-  };
-  return () => {
-    const all = policies();
-    const byPolicy = bindings();
-    if (all instanceof Promise || byPolicy instanceof Promise) {
-      return Promise.all([all, byPolicy]).then(([one, other]) => join(one, other));
-    }
-    return join(all, byPolicy);
+    return joined;
   };
 }

@@ -119,8 +119,7 @@ export async function evaluatePolicy(inputs: PolicyInputs): Promise<PolicyResult
       const validation = program.validations[index] as CompiledValidation;
       if (request.turns.over) await request.turns.next();
       const began = clock.monotonic();
-      const pending = evaluate(validation.compiled, activation, budget);
-      const { value, failure } = pending instanceof Promise ? await pending : pending;
+      const { value, failure } = await evaluate(validation.compiled, activation, budget);
       if (value !== true) failures.push({ index, validation, failure, seconds: (clock.monotonic() - began) / 1000 });
     }
     const decisions = failures.length === 0 ? [] : await decisionsOf(failures, activation, budget, denies);

@@ -1,6 +1,7 @@
 /** The plugin MutatingAdmissionPolicy. */
 import { type JsonObject, jsonEqual, type ObjectMeta, StatusError, serverTurns } from '../../meta/index.ts';
 import { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1alpha1.ts';
+import { whenConfigured } from '../chain.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { Activation, type RequestInputs, RequestValues } from '../expressions/activation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
@@ -8,7 +9,7 @@ import { Invocations } from '../reinvocations.ts';
 import { forbidden } from '../request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from '../types.ts';
 import { type Application, applicationsOf, failureOf } from './applications.ts';
-import { type BoundPolicy, bindingsByPolicy, boundPolicies, policyCompiler } from './bound-policies.ts';
+import { bindingsByPolicy, bindingsJoiner, type CompiledPolicy, policyCompiler } from './bound-policies.ts';
 import { applyMutation, compileMutatingPolicy, type MutatingProgram, MutationFailure } from './mutations.ts';
 import { PolicyRequest } from './policy-request.ts';
 
@@ -16,13 +17,12 @@ import { PolicyRequest } from './policy-request.ts';
 export function mutatingPolicies(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, features } = initializer;
   const exempt = exemptFromPolicies(names);
-  const bound = boundPolicies(
-    objects.derived(MutatingAdmissionPolicy, policyCompiler(compileMutatingPolicy)),
-    objects.derived(MutatingAdmissionPolicyBinding, bindingsByPolicy),
-  );
+  const policies = objects.derived(MutatingAdmissionPolicy, policyCompiler(compileMutatingPolicy));
+  const bindings = objects.derived(MutatingAdmissionPolicyBinding, bindingsByPolicy);
+  const join = bindingsJoiner<MutatingProgram>();
   const runs = new WeakMap<AdmissionRequest, Invocations>();
-  const run = async (policies: readonly Bound[], request: AdmissionRequest): Promise<void> => {
-    const applications = await applicationsOf(policies, request, initializer);
+  const mutate = async (stored: readonly CompiledPolicy<MutatingProgram>[], request: AdmissionRequest) => {
+    const applications = await applicationsOf(join(stored, await bindings()), request, initializer);
     if (applications.length === 0) return;
     const invocations = runs.get(request) ?? new Invocations(request);
     runs.set(request, invocations);
@@ -33,15 +33,10 @@ export function mutatingPolicies(initializer: PluginInitializer): AdmissionPlugi
     replaces: true,
     handles: ({ operation, resource }) =>
       features.MutatingAdmissionPolicy && operation !== 'DELETE' && !exempt.has(resource),
-    mutate: (request) => {
-      const policies = bound();
-      if (policies instanceof Promise) return policies.then((known) => run(known, request));
-      return policies.length === 0 ? undefined : run(policies, request);
-    },
+    mutate: whenConfigured(policies, mutate),
   };
 }
 
-type Bound = BoundPolicy<MutatingProgram>;
 type Evaluated = Extract<Application<MutatingProgram>, { readonly failure?: never }>;
 /** A policy with a binding and one parameter. */
 type Applied = Omit<Evaluated, 'parameters'> & { readonly params: JsonObject | undefined };
@@ -95,8 +90,7 @@ class Run {
   /** Whether a mutation was applied. */
   async #applyPolicy(application: Applied): Promise<boolean> {
     const { policy, binding, matched, params } = application;
-    const compiling = policy.program();
-    const program = compiling instanceof Promise ? await compiling : compiling;
+    const program = await policy.program();
     const inputs = await this.#read(application);
     if (inputs === undefined) return false;
     if (program.conditions.conditions.length > 0) {

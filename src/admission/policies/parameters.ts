@@ -1,6 +1,6 @@
 /** The parameters of policies. */
 import type { JsonObject, LabelSelector } from '../../meta/index.ts';
-import type { Awaitable, KindPlace, PluginInitializer } from '../types.ts';
+import type { KindPlace, PluginInitializer } from '../types.ts';
 
 /** Why a policy or a binding cannot be applied to a request; its failure policy decides what follows. */
 export class ConfigurationError extends Error {}
@@ -16,29 +16,24 @@ export interface ParameterReference {
   readonly ifNone: string | undefined;
 }
 
-const without: readonly undefined[] = [undefined];
+/** A policy without a kind of parameters, or with a binding without a reference to them, is evaluated once. */
+export const noParameters: readonly undefined[] = [undefined];
 
 /**
- * The parameters with each of which a policy is evaluated, in the version of its kind of parameters; one that is undefined if the policy has no kind of parameters
- * (`place`) or the binding no reference. `namespace`: that of the request.
- * @throws ConfigurationError
+ * Returns the parameters with each of which a policy is evaluated, in the version of their kind (`place`). `namespace`: that
+ * of the request. @throws ConfigurationError
  */
-export function collectParameters(
+export async function collectParameters(
   { objects }: Pick<PluginInitializer, 'objects'>,
-  place: KindPlace | undefined,
-  reference: ParameterReference | undefined,
+  place: KindPlace,
+  reference: ParameterReference,
   namespace: string,
-): Awaitable<readonly (JsonObject | undefined)[]> {
-  if (place === undefined || reference === undefined) return without;
+): Promise<readonly JsonObject[]> {
   const { name, selector } = reference;
   const within = parameterNamespace(place, reference, namespace);
-  if (selector === undefined) {
-    const found = objects.getAs(place, within, name);
-    const asList = (object: JsonObject | undefined) => orNone(object === undefined ? [] : [object], reference);
-    return found instanceof Promise ? found.then(asList) : asList(found);
-  }
-  const selected = objects.selectAs(place, within, selector);
-  return selected instanceof Promise ? selected.then((found) => orNone(found, reference)) : orNone(selected, reference);
+  if (selector !== undefined) return requireParameters(await objects.selectAs(place, within, selector), reference);
+  const named = await objects.getAs(place, within, name);
+  return requireParameters(named === undefined ? [] : [named], reference);
 }
 
 function parameterNamespace({ namespaced }: KindPlace, reference: ParameterReference, namespace: string): string {
@@ -53,7 +48,8 @@ function parameterNamespace({ namespaced }: KindPlace, reference: ParameterRefer
   );
 }
 
-function orNone(found: readonly JsonObject[], { ifNone }: ParameterReference): readonly JsonObject[] {
-  if (found.length > 0 || ifNone !== 'Deny') return found;
+/** @throws ConfigurationError when there are no parameters, and the binding does not allow that */
+function requireParameters(parameters: readonly JsonObject[], { ifNone }: ParameterReference): readonly JsonObject[] {
+  if (parameters.length > 0 || ifNone !== 'Deny') return parameters;
   throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
 }

@@ -1,12 +1,13 @@
 /** The plugin ValidatingAdmissionPolicy: what follows from the decisions of policies. */
-import { type JsonObject, serverTurns } from '../../meta/index.ts';
+import { serverTurns } from '../../meta/index.ts';
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1.ts';
+import { whenConfigured } from '../chain.ts';
 import { exemptFromPolicies } from '../exemptions.ts';
 import { RequestValues } from '../expressions/activation.ts';
-import type { AdmissionPlugin, AdmissionRequest, Awaitable, PluginInitializer, ServedKind } from '../types.ts';
-import { type Application, applicationsOf, failureOf } from './applications.ts';
-import { type BoundPolicy, bindingsByPolicy, boundPolicies, policyCompiler } from './bound-policies.ts';
-import { compilePolicy, evaluatePolicy, type PolicyInputs, type PolicyProgram } from './evaluate.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ServedKind } from '../types.ts';
+import { applicationsOf, failureOf } from './applications.ts';
+import { type BoundPolicy, bindingsByPolicy, bindingsJoiner, policyCompiler } from './bound-policies.ts';
+import { compilePolicy, evaluatePolicy, type PolicyProgram } from './evaluate.ts';
 import { Outcome } from './outcome.ts';
 import { PolicyRequest } from './policy-request.ts';
 
@@ -14,18 +15,15 @@ import { PolicyRequest } from './policy-request.ts';
 export function validatingPolicies(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names } = initializer;
   const exempt = exemptFromPolicies(names);
-  const bound = boundPolicies(
-    objects.derived(ValidatingAdmissionPolicy, policyCompiler(compilePolicy)),
-    objects.derived(ValidatingAdmissionPolicyBinding, bindingsByPolicy),
-  );
+  const policies = objects.derived(ValidatingAdmissionPolicy, policyCompiler(compilePolicy));
+  const bindings = objects.derived(ValidatingAdmissionPolicyBinding, bindingsByPolicy);
+  const join = bindingsJoiner<PolicyProgram>();
   return {
     name: 'ValidatingAdmissionPolicy',
     handles: ({ resource }) => !exempt.has(resource),
-    validate: (request) => {
-      const policies = bound();
-      if (policies instanceof Promise) return policies.then((known) => enforce(known, request, initializer));
-      return policies.length === 0 ? undefined : enforce(policies, request, initializer);
-    },
+    validate: whenConfigured(policies, async (stored, request) => {
+      await enforce(join(stored, await bindings()), request, initializer);
+    }),
   };
 }
 
@@ -47,53 +45,28 @@ async function enforce(
       continue;
     }
     const { policy, matched, parameters } = application;
+    const program = await policy.program();
+    const values = known.get(matched) ?? (await readValues(seen, matched));
+    if (typeof values === 'string') {
+      outcome.addFailure(application, values);
+      continue;
+    }
+    known.set(matched, values);
+    const namespaceObject = program.usesNamespace ? await seen.namespace() : undefined;
     for (const params of parameters) {
       if (turns.over) await turns.next();
-      const inputs = inputsOf({ policy, matched, params }, seen, known, initializer.clock);
-      const read = inputs instanceof Promise ? await inputs : inputs;
-      if (typeof read === 'string') outcome.addFailure(application, read);
-      else outcome.add(application, await evaluatePolicy(read));
+      const inputs = { program, request: values, params, namespaceObject, clock: initializer.clock };
+      outcome.add(application, await evaluatePolicy(inputs));
     }
   }
   outcome.finish();
 }
 
-/** A policy, the version in which the request matched it, and one parameter. */
-type Evaluated = Pick<Extract<Application<PolicyProgram>, { readonly failure?: never }>, 'policy' | 'matched'> & {
-  readonly params: JsonObject | undefined;
-};
-
-/** What a policy is evaluated for, or why it cannot be applied. `known`: the request in the versions that were read. */
-function inputsOf(
-  { policy, matched, params }: Evaluated,
-  seen: PolicyRequest,
-  known: Map<ServedKind, RequestValues>,
-  clock: PolicyInputs['clock'],
-): Awaitable<PolicyInputs | string> {
-  const program = policy.program();
-  const request = known.get(matched);
-  if (request === undefined || program instanceof Promise || program.usesNamespace) {
-    return readInputs({ policy, matched, params }, seen, known, clock);
+/** Reads the request in a version; returns why when it cannot be converted. */
+async function readValues(seen: PolicyRequest, matched: ServedKind): Promise<RequestValues | string> {
+  try {
+    return new RequestValues(await seen.read(matched));
+  } catch (thrown) {
+    return `failed to convert object version: ${failureOf(thrown)}`;
   }
-  return { program, request, params, namespaceObject: undefined, clock };
-}
-
-async function readInputs(
-  { policy, matched, params }: Evaluated,
-  seen: PolicyRequest,
-  known: Map<ServedKind, RequestValues>,
-  clock: PolicyInputs['clock'],
-): Promise<PolicyInputs | string> {
-  const program = await policy.program();
-  let request = known.get(matched);
-  if (request === undefined) {
-    try {
-      request = new RequestValues(await seen.read(matched));
-    } catch (thrown) {
-      return `failed to convert object version: ${failureOf(thrown)}`;
-    }
-    known.set(matched, request);
-  }
-  const namespaceObject = program.usesNamespace ? await seen.namespace() : undefined;
-  return { program, request, params, namespaceObject, clock };
 }

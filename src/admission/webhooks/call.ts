@@ -97,8 +97,7 @@ export async function concerning(
   read: (as: ServedKind) => Promise<Reviewed>,
   { objects, observer, clock }: Calling,
 ): Promise<Reviewed | undefined> {
-  const matching = matchRequest(hook.match, request, objects);
-  const as = matching instanceof Promise ? await matching : matching;
+  const as = await matchRequest(hook.match, request, objects);
   if (as === undefined) return undefined;
   const reviewed = await read(as);
   if (hook.conditions === undefined) return reviewed;

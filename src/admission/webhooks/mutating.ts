@@ -14,6 +14,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
+import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
 import { Invocations } from '../reinvocations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
@@ -29,24 +30,20 @@ export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugi
   const configured = objects.derived(MutatingWebhookConfiguration, (all) => hooksOf(all, 'admit', call));
   const invocations = new WeakMap<AdmissionRequest, Invocations>();
   const exempt = exemptFromWebhooks(names);
-  const mutate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined => {
-    if (hooks.length === 0) return undefined;
-    const known = invocations.get(request) ?? new Invocations(request);
-    invocations.set(request, known);
-    return askInOrder(hooks, request, known, calling);
+  const mutate = async (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> => {
+    const ofRequest = invocations.get(request) ?? new Invocations(request);
+    invocations.set(request, ofRequest);
+    await callInOrder(hooks, request, ofRequest, calling);
   };
   return {
     name: 'MutatingAdmissionWebhook',
     handles: ({ resource }) => !exempt.has(resource),
     replaces: true,
-    mutate: (request) => {
-      const hooks = configured();
-      return hooks instanceof Promise ? hooks.then((found) => mutate(found, request)) : mutate(hooks, request);
-    },
+    mutate: whenConfigured(configured, mutate),
   };
 }
 
-async function askInOrder(
+async function callInOrder(
   hooks: readonly Hook[],
   request: AdmissionRequest,
   invocations: Invocations,

@@ -1,4 +1,5 @@
 import { ValidatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
+import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
 import { ask, type Calling, concerning, type Reviewed, review } from './call.ts';
@@ -11,20 +12,15 @@ export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlu
   const call = (registered: RegisteredWebhook) => webhook(registered, 'ValidatingAdmissionWebhook');
   const configured = objects.derived(ValidatingWebhookConfiguration, (all) => hooksOf(all, 'validating', call));
   const exempt = exemptFromWebhooks(names);
-  const validate = (hooks: readonly Hook[], request: AdmissionRequest): Promise<void> | undefined =>
-    hooks.length === 0 ? undefined : askAll(hooks, request, calling);
   return {
     name: 'ValidatingAdmissionWebhook',
     handles: ({ resource }) => !exempt.has(resource),
-    validate: (request) => {
-      const hooks = configured();
-      return hooks instanceof Promise ? hooks.then((found) => validate(found, request)) : validate(hooks, request);
-    },
+    validate: whenConfigured(configured, (hooks, request) => callAll(hooks, request, calling)),
   };
 }
 
 /** @throws StatusError of the first webhook that refuses, once all have answered */
-async function askAll(hooks: readonly Hook[], request: AdmissionRequest, calling: Calling): Promise<void> {
+async function callAll(hooks: readonly Hook[], request: AdmissionRequest, calling: Calling): Promise<void> {
   // Nothing changes the object any more: those that get it in the same version share what is written of it.
   const known = new Map<string, Promise<Reviewed>>();
   const read = (as: ServedKind) => {

@@ -1,6 +1,6 @@
-import type { Clock, Names, ResourcePlace } from '../meta/index.ts';
+import { type Clock, type Names, type ResourcePlace, toUserInfo } from '../meta/index.ts';
 import { type AnnotationLog, AuditContext } from './context.ts';
-import { shownUserAgent, sourceIPs, userInfo } from './event.ts';
+import { shownUserAgent, sourceIPs } from './event.ts';
 import { type PolicyRuleEvaluator, policyRuleEvaluator } from './policy.ts';
 import type { AuditAttributes, AuditBackend, AuditCounts, AuditEvent, ObjectReference, Policy } from './types.ts';
 
@@ -64,7 +64,7 @@ export function createAuditor({ policy, backends, counts, clock, names, log }: A
           auditID,
           requestURI: request.url,
           verb,
-          user: user === undefined ? {} : userInfo(user),
+          user: user === undefined ? {} : toUserInfo(user),
           sourceIPs: sourceIPs(request.headers, request.peer.address),
           userAgent: shownUserAgent(request.headers['user-agent']),
           objectRef: resource === undefined ? undefined : referenceOf(resource),

@@ -12,9 +12,9 @@ import {
   shorten,
   statusError,
   type Turns,
+  toUserInfo,
   type User,
 } from '../meta/index.ts';
-import { userInfo } from './event.ts';
 import type { RequestAuditConfig } from './policy.ts';
 import type { AuditEvent, ObjectReference, ResponseStatus, Stage } from './types.ts';
 
@@ -104,7 +104,7 @@ export class AuditContext {
   }
 
   impersonated(user: User): void {
-    this.#set({ impersonatedUser: userInfo(user) });
+    this.#set({ impersonatedUser: toUserInfo(user) });
   }
 
   /**

@@ -1,14 +1,5 @@
 import { isIP } from 'node:net';
-import {
-  type ByteString,
-  canonicalIp,
-  encodeText,
-  formatMicroTime,
-  type JsonObject,
-  type Names,
-  setKey,
-  type User,
-} from '../meta/index.ts';
+import { type ByteString, canonicalIp, encodeText, formatMicroTime, type Names } from '../meta/index.ts';
 import type { AuditEvent } from './types.ts';
 
 /** The fields of an event as JSON members, without its kind and without braces. */
@@ -59,18 +50,6 @@ export function legacyLine(event: AuditEvent): ByteString {
   };
   const shown = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return encodeText(`${new Date(event.received).toISOString()} AUDIT: ${shown.join(' ')}`);
-}
-
-/** A user as UserInfo, without empty fields. */
-export function userInfo({ name, uid = '', groups, extra = {} }: User): JsonObject {
-  const values: JsonObject = {};
-  for (const key of Object.keys(extra)) setKey(values, key, [...(extra[key] ?? [])]);
-  return {
-    ...(name === '' ? {} : { username: name }),
-    ...(uid === '' ? {} : { uid }),
-    ...(groups.length === 0 ? {} : { groups: [...groups] }),
-    ...(Object.keys(values).length === 0 ? {} : { extra: values }),
-  };
 }
 
 type Headers = { readonly [name: string]: string | undefined };

@@ -1,6 +1,14 @@
-import { type ApiObject, type FieldError, fieldError, type JsonObject, statusError, type User } from '../meta/index.ts';
+import {
+  type ApiObject,
+  type FieldError,
+  fieldError,
+  type JsonObject,
+  type ReviewHandler,
+  statusError,
+  type User,
+} from '../meta/index.ts';
 import { type ReviewSelectors, reviewedSelectors, selectorErrors } from './review-selectors.ts';
-import type { Attributes, Authorizer, NonResourceRule, ResourceRule, ReviewHandler } from './types.ts';
+import type { Attributes, Authorizer, NonResourceRule, ResourceRule } from './types.ts';
 
 interface ResourceAttributes extends ReviewSelectors {
   readonly namespace?: string;

@@ -55,9 +55,7 @@ export type {
   CallResult,
   ClientCertificate,
   Decision,
-  ReviewHandler,
   SentHeaders,
   TokenAuthenticator,
-  WriteCheck,
 } from './types.ts';
 export { noOpinion } from './types.ts';

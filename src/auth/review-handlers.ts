@@ -1,8 +1,15 @@
-import { aggregateMessages, formatTime, type Names, StatusError, statusError } from '../meta/index.ts';
+import {
+  aggregateMessages,
+  formatTime,
+  type Names,
+  type ReviewHandler,
+  StatusError,
+  statusError,
+  toUserInfo,
+} from '../meta/index.ts';
 import { localAccessReview, selfAccessReview, selfRulesReview, subjectAccessReview } from './access-reviews.ts';
 import { annotateWith } from './tokens/bearer.ts';
-import type { Authenticated, Authorizer, ReviewHandler, TokenAuthenticator } from './types.ts';
-import { userInfoOf } from './user-info.ts';
+import type { Authenticated, Authorizer, TokenAuthenticator } from './types.ts';
 
 export interface ReviewOptions {
   readonly authenticateToken: TokenAuthenticator;
@@ -33,7 +40,7 @@ export function reviewHandlers(options: ReviewOptions): ReadonlyMap<string, Revi
 const selfSubjectReview: ReviewHandler = (posted, { requester, now }) => ({
   ...posted,
   metadata: { creationTimestamp: formatTime(now) },
-  status: { userInfo: userInfoOf(requester) },
+  status: { userInfo: toUserInfo(requester) },
 });
 
 interface TokenReviewSpec {
@@ -63,7 +70,7 @@ function tokenReview({ authenticateToken, audiences: serverAudiences }: ReviewOp
       ...posted,
       status: {
         authenticated: true,
-        user: userInfoOf(found.user),
+        user: toUserInfo(found.user),
         ...(found.audiences.length === 0 ? {} : { audiences: [...found.audiences] }),
       },
     };

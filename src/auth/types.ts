@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Annotate, ApiObject, FieldTerm, LabelRequirement, ResourcePlace, User } from '../meta/index.ts';
+import type { Annotate, FieldTerm, LabelRequirement, ResourcePlace, User } from '../meta/index.ts';
 
 /** The client certificate of a connection. */
 export interface ClientCertificate {
@@ -164,37 +164,4 @@ export interface ResourceRule {
 export interface NonResourceRule {
   readonly verbs: readonly string[];
   readonly nonResourceURLs: readonly string[];
-}
-
-/** Answers a review, which has been decoded against its schema. Rejects it by throwing a StatusError. */
-export type ReviewHandler = (posted: ApiObject, call: ReviewCall) => ApiObject | Promise<ApiObject>;
-
-/** Refuses a create or update of an object by throwing a StatusError. */
-export type WriteCheck = (write: CheckedWrite) => void | Promise<void>;
-
-export interface CheckedWrite {
-  readonly requester: User;
-  /** Empty at cluster scope. */
-  readonly namespace: string;
-  /** The name in the URL; empty for a create. */
-  readonly requestName: string;
-  /** After mutating admission, before validation. */
-  readonly object: ApiObject;
-  /** The stored object; undefined when there is none. */
-  readonly oldObject: ApiObject | undefined;
-}
-
-export interface ReviewCall {
-  /** The user of the request, after impersonation. */
-  readonly requester: User;
-  /** The namespace of the request; empty at cluster scope. */
-  readonly namespace: string;
-  /** The name of the object whose subresource it is, or else of the posted object. */
-  readonly name: string;
-  /** Texts for `Warning` headers are added here. */
-  readonly warnings: Set<string>;
-  /** Absent: the request is not audited. */
-  readonly annotate?: Annotate | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }

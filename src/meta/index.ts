@@ -80,6 +80,7 @@ export {
   streamProtocols,
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
+export { once } from './once.ts';
 export { duplicateField, formatPath, type Path, unknownField } from './path.ts';
 export {
   addQuantities,
@@ -96,6 +97,7 @@ export type { Random } from './random.ts';
 export { ReceivedBytes } from './received-bytes.ts';
 export { type ReceivedSelector, receiveSelectors, type Selectors, selectorBytes } from './received-selectors.ts';
 export { apiRelease, compatibleRelease } from './release.ts';
+export type { ReviewCall, ReviewHandler } from './review-handler.ts';
 export { inTurns, scheduler, serverTurns, type Turns } from './scheduler.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
@@ -134,6 +136,7 @@ export {
   parseInstant,
   parseTime,
 } from './time.ts';
+export { toUserInfo } from './user-info.ts';
 export {
   immutable,
   type MetaRules,
@@ -174,3 +177,4 @@ export {
   opcodes,
   webSocketAccept,
 } from './web-socket-frames.ts';
+export type { CheckedWrite, WriteCheck } from './write-check.ts';

@@ -6,14 +6,16 @@ import {
   type GroupResource,
   type Names,
   type Random,
+  type ReviewHandler,
   StatusError,
   serverTurns,
   statusError,
   type Turns,
+  type WriteCheck,
 } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import type { Catalog } from './resource/catalog.ts';
-import type { CachedReads, ReferenceCheck, ReviewHandler, VirtualList, WriteCheck } from './resource/definition.ts';
+import type { CachedReads, ReferenceCheck, VirtualList } from './resource/definition.ts';
 import type { Resource } from './resource/resource.ts';
 import type { Observer } from './types.ts';
 import type { OpenAllocations } from './write/allocator.ts';

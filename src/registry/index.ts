@@ -20,7 +20,6 @@ export type { CustomVersions } from './resource/catalog.ts';
 export type { ConvertObjects, CustomStorage } from './resource/custom-storage.ts';
 export {
   allVerbs,
-  type CheckedWrite,
   type ConnectCall,
   type Connection,
   type CreateCall,

@@ -6,7 +6,9 @@ import {
   formatGroupResource,
   type Names,
   type Random,
+  type ReviewHandler,
   statusError,
+  type WriteCheck,
 } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
@@ -17,13 +19,7 @@ import { listVirtual } from './read/virtual-list.ts';
 import { createWatch } from './read/watch.ts';
 import { createCatalog } from './resource/catalog.ts';
 import { connect } from './resource/connect.ts';
-import type {
-  ReferenceCheck,
-  ResourceDefinition,
-  ReviewHandler,
-  VirtualList,
-  WriteCheck,
-} from './resource/definition.ts';
+import type { ReferenceCheck, ResourceDefinition, VirtualList } from './resource/definition.ts';
 import type { Resource } from './resource/resource.ts';
 import type { Change, Observer, Registry, Target, WriteOptions, WriteResult } from './types.ts';
 import type { OpenAllocations } from './write/allocator.ts';

@@ -12,7 +12,7 @@ import {
   readDyn,
   type Value,
 } from '../../cel/index.ts';
-import { type JsonObject, quote, type Steps, serverTurns, type Turns } from '../../meta/index.ts';
+import { type JsonObject, quote, type Steps, serverTurns, type Turns, toUserInfo } from '../../meta/index.ts';
 import { namespaceOf } from '../matching.ts';
 import type { AccessAuthorizer, AdmissionRequest, ServedKind } from '../types.ts';
 import {
@@ -97,7 +97,6 @@ export class RequestValues {
 function requestJson({ request, matched }: RequestInputs): JsonObject {
   const { operation, kind, resource, subresource, name, user, dryRun } = request;
   const namespace = namespaceOf(request);
-  const { uid = '', groups, extra = {} } = user;
   const json: JsonObject = {
     kind: { ...matched.kind },
     resource: { ...matched.resource },
@@ -106,12 +105,7 @@ function requestJson({ request, matched }: RequestInputs): JsonObject {
     operation,
     dryRun,
     options: request.options() ?? null,
-    userInfo: {
-      ...(user.name === '' ? {} : { username: user.name }),
-      ...(uid === '' ? {} : { uid }),
-      ...(groups.length === 0 ? {} : { groups: [...groups] }),
-      ...(Object.keys(extra).length === 0 ? {} : { extra: extra as JsonObject }),
-    },
+    userInfo: toUserInfo(user),
   };
   if (subresource !== '') json['subResource'] = json['requestSubResource'] = subresource;
   if (name !== '') json['name'] = name;

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type LabelSelector,
   type ObjectMeta,
+  once,
   type Steps,
   selectorFromObject,
   serverTurns,
@@ -11,8 +12,6 @@ import {
 import type { Infer } from '../../schema/index.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
-import { onFirstUse } from '../plugins/on-first-use.ts';
-import type { Awaitable } from '../types.ts';
 import type { ParameterReference } from './parameters.ts';
 
 interface PolicySpec {
@@ -37,7 +36,7 @@ export interface CompiledPolicy<Program> {
   readonly failurePolicy: string;
   readonly paramKind: Infer<typeof ParamKind> | undefined;
   /** Its expressions, compiled by the first request that needs them. */
-  readonly program: () => Awaitable<Program>;
+  readonly program: () => Promise<Program>;
 }
 
 /** A stored binding. */
@@ -82,7 +81,7 @@ function compiled<Spec extends PolicySpec, Program>(spec: Spec, compile: (spec: 
     failurePolicy,
     paramKind: paramKind ?? undefined,
     // All requests wait for it.
-    program: onFirstUse(() => inTurns(compile(spec), serverTurns())),
+    program: once(() => inTurns(compile(spec), serverTurns())),
   };
 }
 

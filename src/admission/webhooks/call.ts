@@ -3,6 +3,7 @@ import {
   inTurns,
   type JsonObject,
   type Names,
+  once,
   qualifiedName,
   quote,
   type Random,
@@ -77,14 +78,6 @@ export async function review(request: AdmissionRequest, as: ServedKind, calling:
   } catch (error) {
     throw statusError.internal(error instanceof Error ? error.message : 'the object cannot be converted', error);
   }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /**

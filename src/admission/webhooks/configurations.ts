@@ -1,9 +1,8 @@
-import { inTurns, type ObjectMeta, serverTurns } from '../../meta/index.ts';
+import { inTurns, type ObjectMeta, once, serverTurns } from '../../meta/index.ts';
 import type { MutatingWebhook, ValidatingWebhook } from '../../types/admissionregistration-v1.ts';
 import { type CompiledConditions, compileMatchConditions } from '../expressions/match-conditions.ts';
 import { type CompiledMatch, compileMatch } from '../matching.ts';
-import { onFirstUse } from '../plugins/on-first-use.ts';
-import type { Awaitable, CallWebhook, RegisteredWebhook } from '../types.ts';
+import type { CallWebhook, RegisteredWebhook } from '../types.ts';
 
 /** How metrics name the two kinds of webhooks. */
 export type HookType = 'admit' | 'validating';
@@ -17,7 +16,7 @@ export interface Hook {
   readonly id: string;
   readonly match: CompiledMatch;
   /** Compiled on first use; undefined: it has none. */
-  readonly conditions: (() => Awaitable<CompiledConditions>) | undefined;
+  readonly conditions: (() => Promise<CompiledConditions>) | undefined;
   readonly ignoresFailures: boolean;
   readonly sideEffects: string | undefined;
   /** The version of its reviews; undefined: it accepts none that this server knows. */
@@ -54,7 +53,7 @@ export function hooksOf(
         conditions:
           matchConditions.length === 0
             ? undefined
-            : onFirstUse(() => inTurns(compileMatchConditions(matchConditions), serverTurns())),
+            : once(() => inTurns(compileMatchConditions(matchConditions), serverTurns())),
         ignoresFailures: webhook.failurePolicy === 'Ignore',
         sideEffects: webhook.sideEffects ?? undefined,
         reviewVersion: reviewVersions.find((known) => known === admissionReviewVersions.find(isReviewVersion)),

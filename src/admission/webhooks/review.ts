@@ -13,6 +13,7 @@ import {
   type StatusDetails,
   StatusError,
   type Steps,
+  toUserInfo,
 } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
 import { AdmissionReview } from '../../types/admission-v1.ts';
@@ -36,7 +37,6 @@ export function writeRequest(
 ): string {
   const { kind, resource, subresource, name, operation, user, dryRun } = request;
   const namespace = namespaceOf(request);
-  const extra = user.extra ?? {};
   return stringifyJson({
     kind: { group: as.kind.group, version: as.kind.version, kind: as.kind.kind },
     resource: { group: as.resource.group, version: as.resource.version, resource: as.resource.resource },
@@ -47,12 +47,7 @@ export function writeRequest(
     ...(name === '' ? {} : { name }),
     ...(namespace === '' ? {} : { namespace }),
     operation,
-    userInfo: {
-      ...(user.name === '' ? {} : { username: user.name }),
-      ...(user.uid ? { uid: user.uid } : {}),
-      ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
-      ...(Object.keys(extra).length === 0 ? {} : { extra: extra as JsonObject }),
-    },
+    userInfo: toUserInfo(user),
     object: object ?? null,
     oldObject: oldObject ?? null,
     dryRun,

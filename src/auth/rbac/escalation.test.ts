@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, namesFor, StatusError } from '../../meta/index.ts';
-import type { CheckedWrite } from '../types.ts';
+import { type ApiObject, type CheckedWrite, namesFor, StatusError } from '../../meta/index.ts';
 import { escalationChecks } from './escalation.ts';
 import { RbacIndex } from './rbac-index.ts';
 

@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  type CheckedWrite,
   isJsonObject,
   type JsonObject,
   jsonEqual,
@@ -7,9 +8,10 @@ import {
   quote,
   statusError,
   type User,
+  type WriteCheck,
 } from '../../meta/index.ts';
 import { systemMasters } from '../groups.ts';
-import type { Authorizer, CheckedWrite, WriteCheck } from '../types.ts';
+import type { Authorizer } from '../types.ts';
 import { formatTexts, missingPermissions } from './coverage.ts';
 import { unresolvedRoles } from './rbac-authorizer.ts';
 import { type RbacIndex, refOf } from './rbac-index.ts';

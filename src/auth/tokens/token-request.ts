@@ -8,10 +8,11 @@ import {
   type JsonObject,
   type Names,
   type Random,
+  type ReviewCall,
+  type ReviewHandler,
   StatusError,
   statusError,
 } from '../../meta/index.ts';
-import type { ReviewCall, ReviewHandler } from '../types.ts';
 import { userNameOf } from './claims.ts';
 import { signToken } from './jws.ts';
 import type { KeySet } from './keys.ts';

@@ -2,6 +2,7 @@ import type { NamespaceLookup, ObjectLookup, ResourceKey, Stored } from '../../a
 import type {
   Annotate,
   ApiObject,
+  CheckedWrite,
   FeatureName,
   FieldError,
   JsonObject,
@@ -203,26 +204,8 @@ export interface CreateCall extends WriteContext {
   readonly objects: ServerObjects;
 }
 
-/** Answers a create of a virtual resource or of a subresource with the object to return. @throws StatusError */
-export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject | Promise<ApiObject>;
-
-/** Refuses a create or update of an object by throwing a StatusError. */
-export type WriteCheck = (write: CheckedWrite) => void | Promise<void>;
-
 /** The field errors of references that the requester may not make, in an object that is valid otherwise. */
 export type ReferenceCheck = (write: CheckedWrite) => Promise<readonly FieldError[]>;
-
-export interface CheckedWrite {
-  readonly requester: User;
-  /** Empty at cluster scope. */
-  readonly namespace: string;
-  /** The name in the URL; empty for a create. */
-  readonly requestName: string;
-  /** After mutating admission, before validation. */
-  readonly object: ApiObject;
-  /** The stored object; undefined when there is none. */
-  readonly oldObject: ApiObject | undefined;
-}
 
 /** The state of the validation before a lengthy one. */
 export interface ValidationSoFar {

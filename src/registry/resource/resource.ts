@@ -6,6 +6,7 @@ import {
   formatGroupVersion,
   type GroupResource,
   type Names,
+  once,
 } from '../../meta/index.ts';
 import {
   type CompiledType,
@@ -250,12 +251,3 @@ const verbsByPath = (verbs: readonly Verb[]): VerbsByPath => ({
   acrossNamespaces: verbs.filter((verb) => verb === 'list' || verb === 'watch'),
   object: verbs.filter((verb) => !['create', 'list', 'deletecollection'].includes(verb)),
 });
-
-/** A value that is computed on first use. */
-function once<T>(make: () => T): () => T {
-  let computed: { readonly value: T } | undefined;
-  return () => {
-    computed ??= { value: make() };
-    return computed.value;
-  };
-}

@@ -1,6 +1,7 @@
 import {
   type ApiObject,
   allErrors,
+  type CheckedWrite,
   type FieldError,
   fieldError,
   inTurns,
@@ -15,7 +16,7 @@ import {
   validateObjectMetaUpdate,
 } from '../../meta/index.ts';
 import { type DeclarativeRules, validateInSteps } from '../../schema/index.ts';
-import type { CheckedWrite, MetadataChecks } from '../resource/definition.ts';
+import type { MetadataChecks } from '../resource/definition.ts';
 import { partialWriteOf } from '../resource/target.ts';
 import type { Target, ValidationMismatch } from '../types.ts';
 import { type Attempt, nameOf, type WriteRequest } from './write-request.ts';

@@ -5,6 +5,7 @@ import {
   formatGroupResource,
   inTurns,
   isLarge,
+  type ReviewHandler,
   Stage,
   StatusError,
   serverTurns,
@@ -12,7 +13,7 @@ import {
 } from '../../meta/index.ts';
 import { dropGated } from '../../schema/index.ts';
 import { type RegistryContext, turnsOf } from '../context.ts';
-import type { CreateCall, CreateHandler, ReviewHandler } from '../resource/definition.ts';
+import type { CreateCall, CreateHandler } from '../resource/definition.ts';
 import { requestKind } from '../resource/target.ts';
 import { describeObject } from '../stored/describe.ts';
 import type { Change, Target, WriteOptions, WriteResult } from '../types.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statusError } from '../../meta/index.ts';
-import type { CheckedWrite } from '../resource/definition.ts';
+import { type CheckedWrite, statusError } from '../../meta/index.ts';
 import { apply, bench, failure, how, merge, note, remove, update } from '../testing/fixtures.ts';
 
 /** A registry whose config maps are checked after a plugin that sets the data `plugin`. */

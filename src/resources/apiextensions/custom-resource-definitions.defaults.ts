@@ -1,5 +1,5 @@
+import type { ObjectOf } from '../../schema/index.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../../types/apiextensions-v1.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { defaultPort } from '../shared/webhook-client.ts';
 
 export function defaultDefinition(spec: CustomResourceDefinitionSpec): void {

@@ -1,8 +1,9 @@
 import { beginCleanUp } from '../../extensions/index.ts';
 import { errorsNow, type FieldError, fieldErrorsInSteps, type Names, type Steps } from '../../meta/index.ts';
 import type { StrategyContext, ValidationSoFar } from '../../registry/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { same } from '../shared/field-rules.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
 import {

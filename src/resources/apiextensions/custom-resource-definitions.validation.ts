@@ -15,7 +15,7 @@ import {
   type Names,
   type Steps,
 } from '../../meta/index.ts';
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import {
   type CustomResourceConversion,
   type CustomResourceDefinition,
@@ -23,7 +23,6 @@ import {
   type CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../types/apiextensions-v1.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { byRuleAsOne, eachOf, same, unchanged, validateNamed, validateReviewVersions } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { validateClient } from '../shared/webhook-client.ts';

@@ -1,4 +1,5 @@
 /** Validation of the rules in the schemas of custom resources. */
+
 import { expressionsOf, structuralInSteps, validateRules } from '../../extensions/index.ts';
 import {
   type FieldError,
@@ -10,8 +11,8 @@ import {
   Pace,
   type Steps,
 } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import type { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { placesOf } from './custom-resource-definitions.validation.ts';
 import { extensionsOf, itemsOf, propertiesOf, type Schema, valuesOf } from './json-schema.ts';
 import { isNonStructural, validateStructural } from './structural-schema.validation.ts';

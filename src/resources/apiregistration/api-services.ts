@@ -7,9 +7,10 @@ import {
   pathSegmentName,
   portNumber,
 } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { APIService, type APIServiceSpec } from '../../types/apiregistration-v1.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { byRule, eachOf, oneOf, validateNamed } from '../shared/field-rules.ts';
 import { defaultPort } from '../shared/webhook-client.ts';
 

@@ -15,8 +15,9 @@ export const controllerRevisions = resource({
       ({ metadata }) => {
         const owner = metadata.ownerReferences?.find((reference) => reference['controller'] === true);
         if (owner === undefined) return '<none>';
-        const [group = ''] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : [''];
-        return `${owner.kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${owner.name}`;
+        const { apiVersion = '', kind = '' } = owner;
+        const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+        return `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${owner.name}`;
       },
     ],
     ['Revision', ({ revision = 0 }) => revision],

@@ -8,7 +8,7 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { DaemonSet, DaemonSetUpdateStrategy } from '../../types/apps-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
@@ -21,7 +21,7 @@ import {
   validateWorkloadTemplate,
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatLabels, formatSelector, imageNames, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 

@@ -1,6 +1,6 @@
 import { dns1123Label, errorsNow, type FieldError, fieldError, validateSelectorObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import {
   RollingUpdateStatefulSetStrategy,
   StatefulSet,
@@ -24,7 +24,7 @@ import {
   workloadWarnings,
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, imageNames, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { byRule, eachOf, isNew } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';

@@ -1,8 +1,8 @@
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { HorizontalPodAutoscaler as V1 } from '../../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscaler, type MetricSpec, type MetricStatus } from '../../types/autoscaling-v2.ts';
 import { age, name, orUnset } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
 import { dropV1Annotations, fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
 import { defaultAutoscaler } from './horizontal-pod-autoscalers.defaults.ts';

@@ -11,11 +11,12 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { Job, type JobSpec } from '../../types/batch-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { same, validateAgain, validateSelected } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import type { PodValidationContext } from '../shared/field-rules.ts';
 import { validateJobStatus } from './jobs.status-validation.ts';
 import { validateJobUpdate } from './jobs.update-validation.ts';

@@ -1,7 +1,8 @@
 import { formatAge, pathSegmentName, type User } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../../types/certificates-v1.ts';
 import { age, name, orNone } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import {
   keepApproval,
   setConditionTimes,

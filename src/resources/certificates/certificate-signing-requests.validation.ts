@@ -9,13 +9,12 @@ import {
   type NameRule,
   type Names,
 } from '../../meta/index.ts';
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
   CertificateSigningRequestStatus,
 } from '../../types/certificates-v1.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { eachOf, oneOf, unique } from '../shared/field-rules.ts';
 import { certificateProblem, requestProblem } from './x509.ts';
 

@@ -1,7 +1,8 @@
 import { errorsAfter, type FieldError, fieldError } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { ConfigMap } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { bytesSize, MAX_DATA_BYTES, textSize, validateImmutable, validateKeys } from './config-data.validation.ts';
 
 export const configMaps = resource({

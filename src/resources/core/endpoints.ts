@@ -8,11 +8,11 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../../types/core-v1.ts';
 import { addressWarnings, validateIp, validatePublicIp } from '../shared/addresses.ts';
 import { age, formatSome, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { byRule, eachOf, isNew, same } from '../shared/field-rules.ts';
 
 const declared = resource({

@@ -1,8 +1,9 @@
 import { pathSegmentName } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { Event } from '../../types/core-v1.ts';
 import { name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { validateEvent } from './events.validation.ts';
 
 type EventObject = ObjectOf<typeof Event>;

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import type { Event } from '../../types/core-v1.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { byRule, unchanged } from '../shared/field-rules.ts';
 
 type EventObject = ObjectOf<typeof Event>;

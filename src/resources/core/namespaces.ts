@@ -1,7 +1,8 @@
 import { dns1123Label, type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { Namespace } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { byRule, eachOf, same } from '../shared/field-rules.ts';
 
 type NamespaceObject = ObjectOf<typeof Namespace>;

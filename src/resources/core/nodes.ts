@@ -1,6 +1,7 @@
+import type { ObjectOf } from '../../schema/index.ts';
 import { Node } from '../../types/core-v1.ts';
 import { age, name, orNone, orUnknown } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { defaultAllocatable, syncPodCidrs } from './nodes.defaults.ts';
 import { nodeWarnings, validateNode, validateNodeAnnotations, validateNodeUpdate } from './nodes.validation.ts';
 import { proxyNode } from './proxy.ts';

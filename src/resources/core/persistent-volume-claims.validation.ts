@@ -1,4 +1,5 @@
 /** Validation of persistent volume claims beyond their spec. */
+
 import {
   type FieldError,
   fieldError,
@@ -9,6 +10,7 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import { classAnnotation, compareQuantityTexts, isNative } from '../../rules/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
@@ -17,7 +19,6 @@ import {
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalDiff } from '../shared/internal-go-form.ts';
 

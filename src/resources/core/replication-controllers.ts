@@ -1,5 +1,6 @@
 import { type FieldError, fieldError, selectorFromObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { ReplicationController } from '../../types/core-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
@@ -11,7 +12,7 @@ import {
   workloadWarnings,
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { nonNegative } from '../shared/field-rules.ts';
 
 export const replicationControllers = resource({

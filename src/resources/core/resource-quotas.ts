@@ -1,8 +1,9 @@
 import { errorsOfEach, type FieldError, fieldError, immutable, type Names } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { ResourceQuota, type ResourceQuotaSpec } from '../../types/core-v1.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { isForQuota, validateQuotaAmount } from './quota-resource-names.ts';
 
 export const resourceQuotas = resource({

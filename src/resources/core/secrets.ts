@@ -11,9 +11,10 @@ import {
   setKey,
   sortedTexts,
 } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { Secret } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { unchanged } from '../shared/field-rules.ts';
 import { bytesSize, MAX_DATA_BYTES, validateImmutable, validateKeys } from './config-data.validation.ts';
 import { jsonProblem, keyPairWarnings } from './secrets.validation.ts';

@@ -1,8 +1,9 @@
 import { getKey } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { TokenRequest } from '../../types/authentication-v1.ts';
 import { ServiceAccount } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 
 export const serviceAccounts = resource({
   group: '',

@@ -1,7 +1,8 @@
 import { dns1035Label } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { Service } from '../../types/core-v1.ts';
 import { age, formatLabels, name, orNone } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { proxyService } from './proxy.ts';
 import { validateAddressUpdate } from './services.address-validation.ts';
 import { allocateForService } from './services.allocation.ts';

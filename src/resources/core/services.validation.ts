@@ -10,9 +10,9 @@ import {
   qualifiedName,
   validateLabels,
 } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import type { Service, ServicePort, ServiceSpec, ServiceStatus } from '../../types/core-v1.ts';
 import { validateCidr, validateIp, validatePublicIp } from '../shared/addresses.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { byRule, eachOf, oneOf, within } from '../shared/field-rules.ts';
 import { validateAddresses } from './services.address-validation.ts';
 import { isExternal, isHeadless, needsHealthPort } from './services.defaults.ts';

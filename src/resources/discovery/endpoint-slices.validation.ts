@@ -8,10 +8,9 @@ import {
   qualifiedName,
   validateLabels,
 } from '../../meta/index.ts';
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../types/discovery-v1.ts';
 import { validatePublicIp } from '../shared/addresses.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { byRule, byRuleAsOne, eachOf, unique } from '../shared/field-rules.ts';
 
 const MAX_ENDPOINTS = 1000;

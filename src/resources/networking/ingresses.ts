@@ -1,9 +1,10 @@
 import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { Ingress } from '../../types/networking-v1.ts';
 import { validateIngressPoint } from '../core/services.validation.ts';
 import { ingressPointWarnings } from '../core/services.warnings.ts';
 import { age, formatSome, name, orNone } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { eachOf, isNew } from '../shared/field-rules.ts';
 import { validateIngress } from './ingresses.validation.ts';
 

@@ -1,11 +1,12 @@
 import { dns1123Label, type FieldError, fieldError, type Names, validateLabels } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { Toleration } from '../../types/core-v1.ts';
 import { RuntimeClass } from '../../types/node-v1.ts';
 import { labelWarnings } from '../pod-template/node-labels.ts';
 import { validateOverhead } from '../pod-template/resources.ts';
 import { validateTolerations } from '../pod-template/scheduling.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { byRule, unchanged } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
 

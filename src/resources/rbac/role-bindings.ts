@@ -1,7 +1,8 @@
 import { pathSegmentName } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { RoleBinding } from '../../types/rbac-v1.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ColumnDeclaration, type ObjectOf, resource } from '../shared/define.ts';
+import { type ColumnDeclaration, resource } from '../shared/define.ts';
 import { defaultBinding, validateBinding, validateRoleRefImmutable } from './role-bindings.validation.ts';
 
 type Binding = ObjectOf<typeof RoleBinding>;

@@ -1,9 +1,10 @@
 import { type ApiObject, type FieldError, validateAnnotations, validateLabels } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { ResourceClaimTemplate as V1alpha3 } from '../../types/resource-v1alpha3.ts';
 import { ResourceClaimTemplate } from '../../types/resource-v1beta1.ts';
 import { ResourceClaimTemplate as V1beta2 } from '../../types/resource-v1beta2.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { isNew, same, unchanged } from '../shared/field-rules.ts';
 import { templateFromV1beta2, templateToV1beta2 } from './conversion.ts';
 import { defaultRequests, validateClaimSpec } from './resource-claims.validation.ts';

@@ -1,9 +1,10 @@
 import type { ApiObject } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { ResourceClaim as V1alpha3 } from '../../types/resource-v1alpha3.ts';
 import { ResourceClaim } from '../../types/resource-v1beta1.ts';
 import { ResourceClaim as V1beta2 } from '../../types/resource-v1beta2.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { isNew, same, unchanged } from '../shared/field-rules.ts';
 import { claimFromV1beta2, claimToV1beta2 } from './conversion.ts';
 import { validateClaimStatus } from './resource-claims.status-validation.ts';

@@ -1,9 +1,10 @@
 import { type ApiObject, formatTime } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { ResourceSlice as V1alpha3 } from '../../types/resource-v1alpha3.ts';
 import { ResourceSlice } from '../../types/resource-v1beta1.ts';
 import { ResourceSlice as V1beta2 } from '../../types/resource-v1beta2.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { sliceFromV1alpha3, sliceFromV1beta2, sliceToV1alpha3, sliceToV1beta2 } from './conversion.ts';
 import { validateSlice, validateSliceUpdate } from './resource-slices.validation.ts';
 

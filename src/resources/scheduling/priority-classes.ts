@@ -1,7 +1,8 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { PriorityClass } from '../../types/scheduling-v1.ts';
 import { age, name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
 
 export const priorityClasses = resource({

@@ -1,4 +1,4 @@
-import type { ApiObject, FeatureName, ObjectMeta } from '../../meta/index.ts';
+import type { ApiObject, FeatureName } from '../../meta/index.ts';
 import {
   allVerbs,
   type Column,
@@ -12,12 +12,9 @@ import {
   type Subresource,
   type Verb,
 } from '../../registry/index.ts';
-import type { Infer, StructSchema } from '../../schema/index.ts';
+import type { ObjectOf, StructSchema } from '../../schema/index.ts';
 import { describeColumn } from '../../types/descriptions.ts';
 import { scale } from './scale.ts';
-
-/** An object of a kind, typed by its schema and with metadata. */
-export type ObjectOf<S extends StructSchema> = Omit<Infer<S>, 'metadata'> & { metadata: ObjectMeta };
 
 /** A column, or its title, cell and format (plain text by default). */
 export type ColumnDeclaration<T> =

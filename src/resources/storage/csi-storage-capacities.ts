@@ -1,8 +1,9 @@
 import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
+import type { ObjectOf } from '../../schema/index.ts';
 import { CSIStorageCapacity } from '../../types/storage-v1.ts';
 import { labelWarnings, nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
 import { name } from '../shared/columns.ts';
-import { type ObjectOf, resource } from '../shared/define.ts';
+import { resource } from '../shared/define.ts';
 import { byRule, selector, unchanged } from '../shared/field-rules.ts';
 
 export const csiStorageCapacities = resource({

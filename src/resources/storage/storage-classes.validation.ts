@@ -1,8 +1,7 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
-import type { Infer } from '../../schema/index.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
 import type { TopologySelectorTerm } from '../../types/core-v1.ts';
 import type { StorageClass } from '../../types/storage-v1.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import { byRule, eachOf, oneOf, unique } from '../shared/field-rules.ts';
 
 type Term = Infer<typeof TopologySelectorTerm>;

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, type JsonObject, namesFor, statusError, type User } from '../../meta/index.ts';
-import type { CheckedWrite, Registry } from '../../registry/index.ts';
+import {
+  type ApiObject,
+  type CheckedWrite,
+  type JsonObject,
+  namesFor,
+  statusError,
+  type User,
+} from '../../meta/index.ts';
+import type { Registry } from '../../registry/index.ts';
 import { createServer } from '../server.ts';
 import { parameterChecks } from './parameter-checks.ts';
 

@@ -1,8 +1,16 @@
 /** Only users who may read the parameters of a policy or binding may write it. */
 import type { PluginInitializer } from '../../admission/index.ts';
 import { type Authorizer, systemMasters } from '../../auth/index.ts';
-import { type ApiObject, fieldError, jsonEqual, type Names, parseGroupVersion, type User } from '../../meta/index.ts';
-import type { CheckedWrite, ReferenceCheck, Registry } from '../../registry/index.ts';
+import {
+  type ApiObject,
+  type CheckedWrite,
+  fieldError,
+  jsonEqual,
+  type Names,
+  parseGroupVersion,
+  type User,
+} from '../../meta/index.ts';
+import type { ReferenceCheck, Registry } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 

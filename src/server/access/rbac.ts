@@ -1,5 +1,5 @@
-import { type Authorizer, escalationChecks, type RbacIndex, type WriteCheck } from '../../auth/index.ts';
-import { formatGroupResource, type Names } from '../../meta/index.ts';
+import { type Authorizer, escalationChecks, type RbacIndex } from '../../auth/index.ts';
+import { formatGroupResource, type Names, type WriteCheck } from '../../meta/index.ts';
 import { consistentCache, type ObjectFollower, type Registry } from '../../registry/index.ts';
 import type { Backend } from '../backend.ts';
 

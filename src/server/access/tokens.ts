@@ -4,7 +4,6 @@ import {
   type OpenIdDocument,
   openIdDocuments,
   openIdKeysPath,
-  type ReviewHandler,
   serviceAccountAuthenticator,
   signSecretToken,
   staticTokenAuthenticator,
@@ -16,7 +15,7 @@ import {
   unionTokenAuthenticator,
 } from '../../auth/index.ts';
 import type { SecretToken } from '../../controllers/index.ts';
-import type { Names } from '../../meta/index.ts';
+import type { Names, ReviewHandler } from '../../meta/index.ts';
 import type { Backend } from '../backend.ts';
 import type { ServerSettings } from '../settings/flags.ts';
 import { StartError } from '../start-error.ts';

@@ -1,7 +1,7 @@
 import type { PluginInitializer } from '../../admission/index.ts';
 import { type Authorizer, selectorAttributes } from '../../auth/index.ts';
 import type { Metrics } from '../../http/index.ts';
-import { type Clock, type Features, type Names, type Random, StatusError } from '../../meta/index.ts';
+import { type Clock, type Features, type Names, once, type Random, StatusError } from '../../meta/index.ts';
 import { requestedSubject } from '../../pki/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { ResourceList } from '../../rules/index.ts';
@@ -72,7 +72,10 @@ export function pluginInitializer({
       selectAs: (as, namespace, selector) => backend.registry.objects.selectAs(as, namespace, selector),
       list: (resource, namespace, latest) => backend.registry.objects.list(resource, namespace, latest),
       cached: (resource, namespace) => backend.registry.objects.cached(resource, namespace),
-      derived: (resource, compute) => onFirstCall(() => backend.registry.objects.derived(resource, compute)),
+      derived: (resource, compute) => {
+        const read = once(() => backend.registry.objects.derived(resource, compute));
+        return () => read()();
+      },
     },
     namespace: (name, latest) => backend.registry.objects.namespace(name, latest),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
@@ -88,15 +91,6 @@ export function pluginInitializer({
     createNamespace: (name) => createNamespace(backend.registry, name),
     updateQuotaStatus: (quota, used) => writeUsed(backend.registry, quota, used),
     requestedSubject,
-  };
-}
-
-/** Creates the function at its first call. */
-function onFirstCall<T>(make: () => () => T): () => T {
-  let compute: (() => T) | undefined;
-  return () => {
-    compute ??= make();
-    return compute();
   };
 }
 

@@ -1,7 +1,8 @@
-import { type JsonObject, setKey, type User } from '../meta/index.ts';
+import type { User } from './access.ts';
+import { type JsonObject, setKey } from './json.ts';
 
-/** A user as UserInfo, without empty fields. */
-export function userInfoOf({ name, uid = '', groups, extra = {} }: User): JsonObject {
+/** Returns a user as the type UserInfo of the API, without empty fields. */
+export function toUserInfo({ name, uid = '', groups, extra = {} }: User): JsonObject {
   const values: JsonObject = {};
   for (const key of Object.keys(extra)) setKey(values, key, [...(extra[key] ?? [])]);
   return {

@@ -58,16 +58,16 @@ const firstDryRunPort = 32_769;
 
 /** The allocator of dry runs: it returns made-up ports, as recorded from the reference server. */
 export function dryRunNodePortAllocator(blocks: PortBlocks): Allocator {
-  const taken = new Set<number>();
+  const allocatedPorts = new Set<number>();
   let highest: number | undefined;
   const add = (port: number) => {
-    taken.add(port);
+    allocatedPorts.add(port);
     highest = Math.max(highest ?? port, port);
   };
   return {
     allocate: async (value) => {
       const port = Number(value);
-      if (taken.has(port) || (await blocks.isUsed(port))) return allocated;
+      if (allocatedPorts.has(port) || (await blocks.isUsed(port))) return allocated;
       add(port);
       return undefined;
     },

@@ -163,10 +163,10 @@ async function repairPorts(
       else warnDuplicate(context, 'node port', port, [other, service]);
     }
   }
-  const wanted = new Map<string, number>();
+  const expectedBits = new Map<string, number>();
   for (const port of used.keys()) {
     const key = blockKey(blockOf(port));
-    wanted.set(key, ((wanted.get(key) ?? 0) | bitOf(port)) >>> 0);
+    expectedBits.set(key, ((expectedBits.get(key) ?? 0) | bitOf(port)) >>> 0);
   }
   // The ports of an unreadable service are unknown: no port is released then.
   const allReadable = services.every(({ addresses }) => addresses !== undefined);
@@ -180,10 +180,10 @@ async function repairPorts(
     corrections.push({ compare, write: value === undefined ? { key } : { key, value } });
   };
   for await (const entry of entries(context.store, blockPrefix, revision)) {
-    correct(entry.key, entry, wanted.get(entry.key) ?? 0);
-    wanted.delete(entry.key);
+    correct(entry.key, entry, expectedBits.get(entry.key) ?? 0);
+    expectedBits.delete(entry.key);
   }
-  for (const [key, bits] of wanted) correct(key, undefined, bits);
+  for (const [key, bits] of expectedBits) correct(key, undefined, bits);
   let corrected = 0;
   for (const { compare, write } of corrections) {
     if ((await context.store.commit([compare], [write])).ok) corrected++;

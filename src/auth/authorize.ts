@@ -79,15 +79,15 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
   });
 }
 
-/** The same authorizer, whose decisions are told to the observer. */
+/** Wraps an authorizer to report its decisions to the observer. */
 export function observedAuthorizer(authorizer: Authorizer, observer: Pick<AuthorizerObserver, 'decided'>): Authorizer {
-  const told = (decision: Decision): Decision => {
+  const observe = (decision: Decision): Decision => {
     if (decides(decision)) observer.decided(decision.allowed ? 'allowed' : 'denied');
     return decision;
   };
   const authorize = (attributes: Attributes) => {
     const decision = authorizer(attributes);
-    return decision instanceof Promise ? decision.then(told) : told(decision);
+    return decision instanceof Promise ? decision.then(observe) : observe(decision);
   };
   return authorizer.rulesFor === undefined ? authorize : Object.assign(authorize, { rulesFor: authorizer.rulesFor });
 }

@@ -52,13 +52,13 @@ export function requestHeaderAuthenticator({ allowedNames, names, ...options }: 
   const trusted = certificateCheck(options);
   return ({ certificate, sent }) => {
     if (certificate?.own === undefined) return undefined;
-    const named = () => {
+    const userFromHeaders = () => {
       if (allowed.size > 0 && !allowed.has(certificate.commonName)) throw refused;
       return sent === undefined ? undefined : namedUser(sent, names);
     };
     const until = trusted(certificate);
     if (until === undefined) return undefined;
-    return until instanceof Promise ? until.then(named) : named();
+    return until instanceof Promise ? until.then(userFromHeaders) : userFromHeaders();
   };
 }
 

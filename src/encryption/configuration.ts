@@ -130,8 +130,8 @@ function checkProviders(providers: readonly ProviderConfiguration[], at: string)
   if (providers.length === 0) return [fieldError.required(at, 'name at least one provider')];
   return providers.flatMap((provider, i) => {
     const path = `${at}[${i}]`;
-    const given = Object.entries(provider).filter(([, value]) => value !== undefined);
-    if (given.length !== 1) {
+    const configuredKinds = Object.entries(provider).filter(([, value]) => value !== undefined);
+    if (configuredKinds.length !== 1) {
       const why = 'must have exactly one of aescbc, aesgcm, secretbox, kms and identity';
       return [fieldError.invalid(path, omitted, why)];
     }
@@ -158,11 +158,13 @@ function checkName(name: string, at: string): FieldError[] {
 
 /** The message never has the secret. */
 function checkSecret(secret: string, at: string, sizes: readonly number[]): FieldError[] {
-  const wanted = `${sizes.join(', ')} random bytes in base64`;
-  if (secret === '') return [fieldError.required(at, wanted)];
-  if (!isBase64(secret)) return [fieldError.invalid(at, omitted, `must be ${wanted}`)];
+  const expectedSizes = `${sizes.join(', ')} random bytes in base64`;
+  if (secret === '') return [fieldError.required(at, expectedSizes)];
+  if (!isBase64(secret)) return [fieldError.invalid(at, omitted, `must be ${expectedSizes}`)];
   const { length } = Buffer.from(secret, 'base64');
-  return sizes.includes(length) ? [] : [fieldError.invalid(at, omitted, `must be ${wanted}; it is ${length} bytes`)];
+  return sizes.includes(length)
+    ? []
+    : [fieldError.invalid(at, omitted, `must be ${expectedSizes}; it is ${length} bytes`)];
 }
 
 function checkKms({ apiVersion = '', name = '', cachesize, endpoint = '', timeout }: KmsConfiguration, at: string) {

@@ -35,7 +35,9 @@ function over(inner: Store, first: ProviderConfiguration[], pathPrefix = '/regis
   const waiting: { readonly settle: (found: Decrypted | undefined | StoreError) => void; readonly data: string }[] = [];
   const rulesOf = (resources: EncryptionConfiguration['resources']) =>
     new EncryptionRules(resources === undefined ? {} : { resources }, {
-      ...{ randomBytes, secretbox, observer: () => {} },
+      randomBytes,
+      secretbox,
+      observer: () => {},
       kms: () => ({
         encrypt: (value) => value,
         decrypt: (data) =>

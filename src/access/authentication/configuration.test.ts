@@ -38,7 +38,8 @@ const keyed = (key: string) => extra({ key, valueExpression: 'claims.a' });
 describe('an AuthenticationConfiguration', () => {
   it.each(['v1', 'v1beta1', 'v1alpha1'])('of version %s configures providers with all fields', (version) => {
     const decoded = decode({
-      ...{ ...header, apiVersion: `apiserver.config.k8s.io/${version}` },
+      ...header,
+      apiVersion: `apiserver.config.k8s.io/${version}`,
       jwt: [
         {
           issuer: {

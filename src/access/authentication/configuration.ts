@@ -19,14 +19,14 @@ export function checkAuthentication(
   { jwt = [], anonymous }: AuthenticationConfiguration,
   { names, features, serviceAccountIssuers }: AuthenticationRules,
 ): FieldError[] {
-  const seen = { urls: new Set<string>(), discoveryUrls: new Set<string>() };
+  const usedUrls = { urls: new Set<string>(), discoveryUrls: new Set<string>() };
   return [
     ...(jwt.length > maxIssuers ? [fieldError.tooMany('jwt', jwt.length, maxIssuers)] : []),
     ...jwt.slice(0, maxIssuers).flatMap((one, i) => {
       const at = `jwt[${i}]`;
       return [
         ...checkIssuer(one.issuer ?? {}, `${at}.issuer`, serviceAccountIssuers),
-        ...checkUnique(one.issuer ?? {}, `${at}.issuer`, seen),
+        ...checkUnique(one.issuer ?? {}, `${at}.issuer`, usedUrls),
         ...checkMappings(one, at, names),
         ...checkUserRules(one.userValidationRules ?? [], `${at}.userValidationRules`),
       ];
@@ -111,9 +111,9 @@ function checkAnonymous(
     found.push(fieldError.forbidden('anonymous', why));
   }
   if (!enabled && conditions.length > 0) {
-    const shown = conditions.map(({ path = '' }) => ({ Path: path }));
+    const conditionValues = conditions.map(({ path = '' }) => ({ Path: path }));
     const why = 'enabled should be set to true when conditions are defined';
-    found.push(fieldError.invalid('anonymous.conditions', shown, why));
+    found.push(fieldError.invalid('anonymous.conditions', conditionValues, why));
   }
   return found;
 }

@@ -27,7 +27,8 @@ export const configuredProviders = (
     const { url = '', discoveryURL = '', certificateAuthority = '', audiences = [] } = one.issuer ?? {};
     return {
       issuer: url,
-      ...{ audiences, algorithms },
+      audiences,
+      algorithms,
       discoveryUrl: discoveryURL === '' ? undefined : discoveryURL,
       certificateAuthority: certificateAuthority === '' ? undefined : certificateAuthority,
       mapping: mappingOf(one),

@@ -72,11 +72,11 @@ function checkClaims({ algorithm, claims }: ParsedToken, requirements: TokenRequ
   if (typeof sub !== 'string') throw malformed(sub);
   claimSources(claims);
   const audiences = typeof aud === 'string' ? [aud] : aud;
-  const named = Array.isArray(audiences) ? audiences.filter((one) => typeof one === 'string') : [];
-  if (!named.some((audience) => requirements.audiences.includes(audience))) {
+  const tokenAudiences = Array.isArray(audiences) ? audiences.filter((one) => typeof one === 'string') : [];
+  if (!tokenAudiences.some((audience) => requirements.audiences.includes(audience))) {
     const quoted = requirements.audiences.map((audience) => quote(audience)).sort();
     const expected = quoted.length === 1 ? quoted.join() : `in [${quoted.join(' ')}]`;
-    throw unverified(`expected audience ${expected} got [${named.map((one) => quote(one)).join(' ')}]`);
+    throw unverified(`expected audience ${expected} got [${tokenAudiences.map((one) => quote(one)).join(' ')}]`);
   }
   const expires = secondsOf(exp);
   if (expires === undefined || expires <= now) throw unverified(`token is expired (Token Expiry: ${textOf(expires)})`);

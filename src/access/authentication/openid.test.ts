@@ -31,7 +31,11 @@ const distributedClaims = new DistributedClaims(get, clock);
 const mapping: UserMapping = {
   username: { claim: 'sub', prefix: 'oidc:' },
   groups: { claim: 'groups', prefix: '' },
-  ...{ uid: undefined, extra: [], requiredClaims: new Map(), claimRules: [], userRules: [] },
+  uid: undefined,
+  extra: [],
+  requiredClaims: new Map(),
+  claimRules: [],
+  userRules: [],
 };
 const provider: OpenIdProvider = {
   issuer,

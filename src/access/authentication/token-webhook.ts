@@ -37,8 +37,8 @@ export function tokenWebhookAuthenticator(options: TokenWebhookOptions): TokenAu
       failed(why.replaceAll(token, '<token>'));
       throw invalidToken(why);
     }
-    const named = status.audiences?.length ? status.audiences : options.audiences;
-    const valid = [...new Set(audiences)].filter((audience) => named.includes(audience));
+    const tokenAudiences = status.audiences?.length ? status.audiences : options.audiences;
+    const valid = [...new Set(audiences)].filter((audience) => tokenAudiences.includes(audience));
     if (valid.length === 0) return undefined;
     if (status.authenticated === true) return { user: userOf(status.user), audiences: valid };
     if (status.error) throw invalidToken(status.error);

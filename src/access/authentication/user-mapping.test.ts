@@ -19,7 +19,12 @@ const extra = (key: string, source: string) => ({ key, ...by(source) });
 
 const plain: UserMapping = {
   username: { claim: 'sub', prefix: '' },
-  ...{ groups: undefined, uid: undefined, extra: [], requiredClaims: new Map(), claimRules: [], userRules: [] },
+  groups: undefined,
+  uid: undefined,
+  extra: [],
+  requiredClaims: new Map(),
+  claimRules: [],
+  userRules: [],
 };
 const map = (claims: JsonObject | string, changes: Partial<UserMapping> = {}): User =>
   atOnce(

@@ -56,7 +56,8 @@ export function* userInSteps(
   const uid = yield* uidOf(claims, mapping.uid, evaluate);
   const extra = yield* extraOf(claims, mapping.extra, names, evaluate);
   const user: User = {
-    ...{ name, groups },
+    name,
+    groups,
     ...(uid === '' ? {} : { uid }),
     ...(extra === undefined ? {} : { extra }),
   };

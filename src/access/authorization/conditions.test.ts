@@ -15,7 +15,8 @@ const errorOf = (source: string, why: string) =>
 const pod: JsonObject = {
   user: 'jane',
   resourceAttributes: {
-    ...{ verb: 'list', resource: 'pods' },
+    verb: 'list',
+    resource: 'pods',
     fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n'] }] },
   },
 };

@@ -63,8 +63,13 @@ export function compileCondition(source: string): Condition | string {
 const noSubject: JsonObject = { user: '', uid: '', groups: [], extra: {} };
 const noPath: JsonObject = { path: '', verb: '' };
 const noPlace: JsonObject = {
-  ...{ namespace: '', verb: '', group: '', version: '' },
-  ...{ resource: '', subresource: '', name: '' },
+  namespace: '',
+  verb: '',
+  group: '',
+  version: '',
+  resource: '',
+  subresource: '',
+  name: '',
 };
 
 /** The review as conditions see it: texts, groups and extra are never absent, attributes and selectors may be. */
@@ -90,7 +95,7 @@ const exclusion: Match = { outcome: 'exclusion' };
 export function* matchInSteps(conditions: readonly Condition[], spec: JsonObject): Steps<Match> {
   const request = new ObjectValue(specType, completed(spec));
   const failures: string[] = [];
-  let left = maxTotalCost;
+  let remainingCost = maxTotalCost;
   for (const condition of conditions) {
     const budget = new Budget(maxCost);
     try {
@@ -99,8 +104,9 @@ export function* matchInSteps(conditions: readonly Condition[], spec: JsonObject
       if (!(thrown instanceof CelError || thrown instanceof CostLimitExceeded)) throw thrown;
       failures.push(`cel evaluation error: expression '${condition.source}' resulted in error: ${thrown.message}`);
     }
-    left -= maxCost - budget.remaining;
-    if (left < 0) return { outcome: 'error', message: 'the match conditions exceed their cost limit together' };
+    remainingCost -= maxCost - budget.remaining;
+    if (remainingCost < 0)
+      return { outcome: 'error', message: 'the match conditions exceed their cost limit together' };
   }
   return failures.length === 0 ? match : { outcome: 'error', message: aggregateMessages(failures) };
 }

@@ -181,9 +181,9 @@ function checkConditions(conditions: readonly { readonly expression?: string }[]
 /** The first authorizer that has another name than its type in small letters; only webhooks have names of their own. */
 export function misnamed({ authorizers = [] }: AuthorizationConfiguration): string | undefined {
   for (const { type = '', name = '' } of authorizers) {
-    const wanted = type.toLowerCase();
-    if (type !== 'Webhook' && name !== wanted)
-      return `expected name ${wanted} for authorizer ${type} instead of ${name}`;
+    const expectedName = type.toLowerCase();
+    if (type !== 'Webhook' && name !== expectedName)
+      return `expected name ${expectedName} for authorizer ${type} instead of ${name}`;
   }
   return undefined;
 }

@@ -7,14 +7,19 @@ const names = namesFor('k8s.io');
 const place = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: '' };
 const list: Attributes = {
   user: { name: 'jane', uid: 'u-1', groups: ['dev'], extra: { scopes: ['a', 'b'] } },
-  ...{ verb: 'list', resource: place, path: '/api/v1/namespaces/a/pods' },
+  verb: 'list',
+  resource: place,
+  path: '/api/v1/namespaces/a/pods',
 };
 
 describe('the review of a webhook', () => {
   it('has what is not empty of a request for a resource', () => {
     expect(reviewSpec(list)).toEqual({
       resourceAttributes: { verb: 'list', namespace: 'a', version: 'v1', resource: 'pods' },
-      ...{ user: 'jane', uid: 'u-1', groups: ['dev'], extra: { scopes: ['a', 'b'] } },
+      user: 'jane',
+      uid: 'u-1',
+      groups: ['dev'],
+      extra: { scopes: ['a', 'b'] },
     });
   });
 

@@ -21,12 +21,12 @@ export type ReviewVersion = (typeof reviewVersions)[number];
 /** The spec of the review in version v1. Absent: what is empty. */
 export function reviewSpec({ user, verb, resource, path, ...selectors }: Attributes): JsonObject {
   const { name, uid = '', groups, extra = {} } = user;
-  const asked: JsonObject =
+  const target: JsonObject =
     resource === undefined
       ? { nonResourceAttributes: filled({ path, verb }) }
       : { resourceAttributes: { ...filled({ verb, ...placeOf(resource) }), ...selectorsOf(selectors) } };
   return {
-    ...asked,
+    ...target,
     ...filled({ user: name, uid }),
     ...(groups.length === 0 ? {} : { groups: [...groups] }),
     ...(Object.keys(extra).length === 0 ? {} : { extra: extra as JsonObject }),
@@ -44,7 +44,12 @@ const placeOf = ({
   subresource,
   name,
 }: NonNullable<Attributes['resource']>): { readonly [name: string]: string } => ({
-  ...{ namespace, group, version, resource, subresource, name },
+  namespace,
+  group,
+  version,
+  resource,
+  subresource,
+  name,
 });
 
 function selectorsOf({
@@ -69,8 +74,13 @@ const fieldRequirement = ({ field, value, not }: FieldTerm): JsonObject => ({
 
 /** The operators of reviews. Others are left out: the webhook sees a wider selector. */
 const operators: { readonly [operator in LabelOperator]?: string } = {
-  ...{ '=': 'In', '==': 'In', in: 'In', '!=': 'NotIn', notin: 'NotIn' },
-  ...{ exists: 'Exists', '!': 'DoesNotExist' },
+  '=': 'In',
+  '==': 'In',
+  in: 'In',
+  '!=': 'NotIn',
+  notin: 'NotIn',
+  exists: 'Exists',
+  '!': 'DoesNotExist',
 };
 
 function labelRequirement({ key, operator, values }: LabelRequirement): JsonObject[] {

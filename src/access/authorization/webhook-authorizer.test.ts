@@ -18,7 +18,11 @@ function make(answer: (user: string) => Answer, more: Partial<AuthorizationWebho
   const warnings: string[] = [];
   const authorize = webhookAuthorizer(
     {
-      ...{ version: 'v1', authorizedMs: 60_000, unauthorizedMs: 10_000, failurePolicy: 'NoOpinion', conditions: [] },
+      version: 'v1',
+      authorizedMs: 60_000,
+      unauthorizedMs: 10_000,
+      failurePolicy: 'NoOpinion',
+      conditions: [],
       call: async (body) => {
         const { user } = (JSON.parse(body) as { readonly spec: { readonly user: string } }).spec;
         asked.push(user);
@@ -29,7 +33,9 @@ function make(answer: (user: string) => Answer, more: Partial<AuthorizationWebho
       ...more,
     },
     {
-      ...{ names, clock, pauses: () => [500, 750] },
+      names,
+      clock,
+      pauses: () => [500, 750],
       warn: (text, { error }) => void warnings.push(`${text}: ${String(error)}`),
       observer: {
         decided: () => {},

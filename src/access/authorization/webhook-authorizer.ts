@@ -27,10 +27,10 @@ export class CallFailure extends Error {
 /** A webhook that decides about requests. */
 export interface AuthorizationWebhook {
   readonly version: ReviewVersion;
-  /** How long what it allowed, and what it did not allow, is not asked again (ms). */
+  /** How long answers that allow, and those that do not, are cached (ms). */
   readonly authorizedMs: number;
   readonly unauthorizedMs: number;
-  /** What comes of a request when it fails: it is denied, or later authorizers are asked. */
+  /** What happens when the webhook fails: the request is denied, or later authorizers decide. */
   readonly failurePolicy: 'NoOpinion' | 'Deny';
   readonly conditions: readonly Condition[];
   /** One attempt: the body of the response. Rejects with a CallFailure, within a time. */
@@ -49,7 +49,7 @@ export interface WebhookAuthorizerOptions {
 /** How many calls there are at a time, and how many questions wait for one. */
 const maxCalls = 64;
 const maxWaiting = 1_024;
-/** How long one waits at most before it is asked (ms). */
+/** Maximum time that a question waits before its call (ms). */
 const maxWaitMs = 30_000;
 /** A question whose attributes are longer is not kept (characters). */
 const maxKeptQuestion = 10_000;
@@ -57,8 +57,7 @@ const maxKeptQuestion = 10_000;
 const bothAnswers = 'webhook subject access review returned both allow and deny response';
 
 /**
- * The authorizer of a webhook. What it was asked before, and its answer is not too old, is not asked again, and what is
- * asked already is asked once.
+ * The authorizer of a webhook. Answers are cached until they expire, and equal questions at the same time share one call.
  */
 export function webhookAuthorizer(webhook: AuthorizationWebhook, options: WebhookAuthorizerOptions): Authorizer {
   const { clock, observer } = options;
@@ -127,8 +126,8 @@ function asking(webhook: AuthorizationWebhook, options: WebhookAuthorizerOptions
     return verdict;
   };
   return (key, attributes, spec) => {
-    const asked = pending.get(key);
-    if (asked !== undefined) return asked;
+    const pendingAnswer = pending.get(key);
+    if (pendingAnswer !== undefined) return pendingAnswer;
     if (pending.size >= maxCalls + maxWaiting) {
       return Promise.reject(new CallFailure('too many reviews wait for the webhook: try again later'));
     }
@@ -157,16 +156,16 @@ async function attempts(
   const waits = pauses();
   for (let attempt = 0; ; attempt++) {
     const started = clock.monotonic();
-    const told = (result: CallResult) => observer.called(result, (clock.monotonic() - started) / 1_000);
+    const observeCall = (result: CallResult) => observer.called(result, (clock.monotonic() - started) / 1_000);
     try {
       const verdict = verdictOf(await call(body), version, names);
       if (typeof verdict === 'string') throw new CallFailure(verdict);
-      told('success');
+      observeCall('success');
       return verdict;
     } catch (error) {
       const failure = error instanceof CallFailure ? error : new CallFailure(String(error));
       const result = failure.timedOut ? 'timeout' : 'error';
-      told(result);
+      observeCall(result);
       const wait = waits[attempt];
       if (!failure.mayRecover || wait === undefined) {
         if (failurePolicy === 'NoOpinion') observer.failedOpen(result);

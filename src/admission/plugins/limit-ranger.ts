@@ -73,12 +73,12 @@ function applyDefaults({ containers, initContainers }: PodSpec, limit: LimitRang
 /** Returns what was set, such as `cpu, memory request for container c`. */
 function defaultContainerResources(container: Container, limit: LimitRangeItem, what: string): string[] {
   const set = (field: 'requests' | 'limits', defaults: ResourceList, word: string): string[] => {
-    const given = container.resources?.[field] ?? {};
-    const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(given, name));
+    const quantities = container.resources?.[field] ?? {};
+    const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(quantities, name));
     if (missing.length === 0) return [];
     container.resources ??= {};
-    container.resources[field] = given;
-    for (const name of missing) setKey(given, name, defaults[name] ?? '0');
+    container.resources[field] = quantities;
+    for (const name of missing) setKey(quantities, name, defaults[name] ?? '0');
     return [`${missing.sort().join(', ')} ${word} for ${what} ${container.name ?? ''}`];
   };
   return [...set('requests', limit.defaultRequest ?? {}, 'request'), ...set('limits', limit.default ?? {}, 'limit')];

@@ -35,7 +35,7 @@ export async function requireAudience(
 ): Promise<void> {
   if (audiences.length > 1) throw forbidden(request, 'node may only request 0 or 1 audiences');
   const [audience = ''] = audiences;
-  const shown = JSON.stringify(audience);
+  const audienceText = JSON.stringify(audience);
   const faults: string[] = [];
   for (const volume of pod.spec?.volumes ?? []) {
     const tokens = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []);
@@ -45,14 +45,14 @@ export async function requireAudience(
     if (found !== false) faults.push(found);
   }
   if (faults.length > 0) {
-    throw forbidden(request, `error validating audience ${shown}: ${aggregateMessages(faults)}`);
+    throw forbidden(request, `error validating audience ${audienceText}: ${aggregateMessages(faults)}`);
   }
   const { user, namespace, name } = request;
   const verb = 'request-serviceaccounts-token-audience';
   const place = { group: '', version: 'v1', resource: audience, subresource: '', namespace, name };
   if ((await initializer.authorize(user, { verb, ...place })).allowed) return;
   const why = `${user.name} is not authorized to request tokens for this audience`;
-  throw forbidden(request, `audience ${shown} not found in pod spec volume, ${why}`);
+  throw forbidden(request, `audience ${audienceText} not found in pod spec volume, ${why}`);
 }
 
 /** Whether the CSI driver of a volume gets tokens of the audience; a text: why that is not known. */

@@ -20,8 +20,8 @@ export function podNodeSelector({
   const selectorFor = async (request: AdmissionRequest): Promise<LabelPairs> => {
     const namespace = await objects.get(Namespace, '', request.namespace);
     const selector = readSelector((namespace && annotationOf(namespace, key)) ?? clusterDefault);
-    const given = typedRequest(Pod, request).object?.spec?.nodeSelector ?? {};
-    if (selector.some(([name, value]) => Object.hasOwn(given, name) && given[name] !== value)) {
+    const podSelector = typedRequest(Pod, request).object?.spec?.nodeSelector ?? {};
+    if (selector.some(([name, value]) => Object.hasOwn(podSelector, name) && podSelector[name] !== value)) {
       throw forbidden(request, 'pod node label selector conflicts with its namespace node label selector');
     }
     return selector;
@@ -30,8 +30,8 @@ export function podNodeSelector({
     await selectorFor(request);
     const allowed = readSelector(getKey(configured, request.namespace) ?? '');
     if (allowed.length === 0) return;
-    const given = Object.entries(typedRequest(Pod, request).object?.spec?.nodeSelector ?? {});
-    if (given.every(([name, value]) => allowed.some((pair) => pair[0] === name && pair[1] === value))) return;
+    const podSelector = Object.entries(typedRequest(Pod, request).object?.spec?.nodeSelector ?? {});
+    if (podSelector.every(([name, value]) => allowed.some((pair) => pair[0] === name && pair[1] === value))) return;
     throw forbidden(request, 'pod node label selector labels conflict with its namespace whitelist');
   };
   return {

@@ -100,13 +100,13 @@ export function exemptionWarning(
     sameLevel(policy[mode], defaults[mode]) ||
     [policy, defaults].every(({ [mode]: { level } }) => level === 'privileged');
   if (modes.every(isDefault)) return undefined;
-  const given = modes.filter((mode) => {
+  const labelledModes = modes.filter((mode) => {
     const key = labelOf(mode, names);
     const labelled = [key, `${key}-version`].some((one) => getKey(labels ?? {}, one) !== undefined);
     return labelled && policy[mode].level !== 'privileged';
   });
-  const shown = given.map((mode) => `${mode}=${formatLevel(policy[mode])}`).join(', ');
-  return `namespace "${namespace}" is exempt from Pod Security, and the policy (${shown}) will be ignored`;
+  const levels = labelledModes.map((mode) => `${mode}=${formatLevel(policy[mode])}`).join(', ');
+  return `namespace "${namespace}" is exempt from Pod Security, and the policy (${levels}) will be ignored`;
 }
 
 /** Undefined when the version is invalid. */

@@ -23,11 +23,12 @@ export function podTolerations({
     return text === undefined ? undefined : readTolerations(text);
   };
   const check = async (request: AdmissionRequest): Promise<void> => {
-    const given = typedRequest(Pod, request).object?.spec?.tolerations ?? [];
-    if (given.length === 0) return;
+    const requestedTolerations = typedRequest(Pod, request).object?.spec?.tolerations ?? [];
+    if (requestedTolerations.length === 0) return;
     const own = await listIn(request, 'tolerationsWhitelist');
     const allowed = own ?? whitelist;
-    if (allowed.length === 0 || given.every((one) => allowed.some((wide) => isSuperset(wide, one)))) return;
+    if (allowed.length === 0 || requestedTolerations.every((one) => allowed.some((wide) => isSuperset(wide, one))))
+      return;
     const what = 'pod tolerations (possibly merged with namespace default tolerations)';
     throw misconfigured(`${what} conflict with its ${own === undefined ? 'cluster' : 'namespace'} whitelist`);
   };

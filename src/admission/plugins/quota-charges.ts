@@ -215,8 +215,8 @@ function checkHard(
   const exceeded = new Set<string>();
   for (const name of amounts.keys()) {
     const limit = hard.get(name);
-    const wanted = used.get(name);
-    if (limit !== undefined && wanted !== undefined && compareQuantities(wanted, limit) > 0) exceeded.add(name);
+    const nextUsage = used.get(name);
+    if (limit !== undefined && nextUsage !== undefined && compareQuantities(nextUsage, limit) > 0) exceeded.add(name);
   }
   if (exceeded.size === 0) return;
   const format = (list: Quantities) => formatQuantities(masked(list, exceeded));

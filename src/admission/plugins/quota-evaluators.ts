@@ -211,9 +211,12 @@ function claimEvaluator({ domain, labels }: NameSpelling): QuotaEvaluator<Claim>
     usage: (claim) => {
       const { spec, status } = claim;
       const requested = spec?.resources?.requests?.['storage'];
-      const wanted = requested === undefined ? undefined : parseQuantity(requested);
+      const requestedQuantity = requested === undefined ? undefined : parseQuantity(requested);
       const granted = parseQuantity(status?.allocatedResources?.['storage'] ?? '0');
-      const storage = wanted !== undefined && compareQuantities(wanted, granted) < 0 ? granted : wanted;
+      const storage =
+        requestedQuantity !== undefined && compareQuantities(requestedQuantity, granted) < 0
+          ? granted
+          : requestedQuantity;
       const usage: Quantities = new Map(claimNames.slice(0, 2).map((name) => [name, count(1)]));
       if (storage !== undefined) usage.set('requests.storage', wholeBytes(storage));
       const named = storageClassOf(claim, { labels });

@@ -42,8 +42,8 @@ export function resourceQuota(initializer: Initializer): AdmissionPlugin {
       const evaluator = evaluatorOf(request);
       if (oldObject !== undefined && subresource === '' && evaluator.changesScope?.(object, oldObject) === false)
         return;
-      const { objects: held, revision } = await objects.cached(ResourceQuota, namespace);
-      if (held.length === 0 && limits.length === 0) {
+      const { objects: cachedQuotas, revision } = await objects.cached(ResourceQuota, namespace);
+      if (cachedQuotas.length === 0 && limits.length === 0) {
         // A quota that is missing in the cache must not let the write pass uncharged.
         request.guardList?.(ResourceQuota, revision);
         return;
@@ -120,8 +120,8 @@ function requireCoverage(
   // What is wrong with the object in a quota that matches it comes first.
   for (const quota of matching) usageInQuota(request, quota, object, evaluator, deltaFor(quota));
   if (uncovered.length > 0) throw forbidden(request, `insufficient quota to consume: ${uncovered.sort().join(',')}`);
-  const shown = scopes.map(({ name, operator, values }) => `{${name} ${operator} [${values.join(' ')}]}`);
-  throw misconfigured(`insufficient quota to match these scopes: [${shown.join(' ')}]`);
+  const scopeTexts = scopes.map(({ name, operator, values }) => `{${name} ${operator} [${values.join(' ')}]}`);
+  throw misconfigured(`insufficient quota to match these scopes: [${scopeTexts.join(' ')}]`);
 }
 
 /** The usage that a write adds. @throws StatusError 403 when the quota has no status yet or the object lacks fields */

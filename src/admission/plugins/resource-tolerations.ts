@@ -13,7 +13,7 @@ export function resourceTolerations({ names }: Pick<PluginInitializer, 'names'>)
       if (pod === undefined) return;
       pod.spec ??= {};
       const { containers, initContainers, tolerations = [] } = pod.spec;
-      const asked = [...(containers ?? []), ...(initContainers ?? [])].flatMap(({ resources }) =>
+      const requestedNames = [...(containers ?? []), ...(initContainers ?? [])].flatMap(({ resources }) =>
         Object.keys(resources?.requests ?? {}),
       );
       const tolerated = (name: string) =>
@@ -21,7 +21,7 @@ export function resourceTolerations({ names }: Pick<PluginInitializer, 'names'>)
           ({ key, effect, operator, value }) =>
             key === name && effect === 'NoSchedule' && operator === 'Exists' && !value,
         );
-      const missing = [...new Set(asked)]
+      const missing = [...new Set(requestedNames)]
         .filter((name) => isExtendedResource(name, names) && !tolerated(name))
         .sort()
         .map((key) => ({ key, operator: 'Exists', effect: 'NoSchedule' }));

@@ -53,15 +53,15 @@ function setOverhead(request: AdmissionRequest, spec: PodSpec, found: RuntimeCla
 }
 
 function setScheduling(request: AdmissionRequest, spec: PodSpec, { scheduling = {} }: RuntimeClass): void {
-  const wanted = scheduling.nodeSelector ?? {};
-  if (Object.keys(wanted).length > 0) {
+  const classSelector = scheduling.nodeSelector ?? {};
+  if (Object.keys(classSelector).length > 0) {
     spec.nodeSelector ??= {};
     const selector = spec.nodeSelector;
-    for (const [key, value] of Object.entries(wanted)) {
-      const given = getKey(selector, key);
-      if (given !== undefined && given !== value) {
+    for (const [key, value] of Object.entries(classSelector)) {
+      const podValue = getKey(selector, key);
+      if (podValue !== undefined && podValue !== value) {
         const here = `runtimeClass.scheduling.nodeSelector[${key}] = ${value}`;
-        throw forbidden(request, `conflict: ${here}; pod.spec.nodeSelector[${key}] = ${given}`);
+        throw forbidden(request, `conflict: ${here}; pod.spec.nodeSelector[${key}] = ${podValue}`);
       }
       setKey(selector, key, value);
     }

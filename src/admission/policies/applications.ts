@@ -103,8 +103,8 @@ function parameterPlace({ paramKind }: CompiledPolicy<unknown>, { findKind }: Lo
   const { apiVersion = '', kind = '' } = paramKind;
   const place = findKind(apiVersion, kind);
   if (place !== undefined) return place;
-  const named = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
-  throw new ConfigurationError(`failed to find resource referenced by paramKind: '${named}, Kind=${kind}'`);
+  const qualifiedVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  throw new ConfigurationError(`failed to find resource referenced by paramKind: '${qualifiedVersion}, Kind=${kind}'`);
 }
 
 /** Why a policy cannot be applied; anything else is thrown again. */

@@ -59,17 +59,17 @@ export function policyCompiler<Spec extends PolicySpec, Program>(
 ): (
   policies: readonly { readonly metadata: ObjectMeta; readonly spec?: Spec }[],
 ) => readonly CompiledPolicy<Program>[] {
-  let known = new Map<string, CompiledPolicy<Program>>();
+  let compiledByUid = new Map<string, CompiledPolicy<Program>>();
   return (policies) => {
     const next = new Map<string, CompiledPolicy<Program>>();
     for (const { metadata, spec } of policies) {
       const { uid = '', name = '', generation = 0 } = metadata;
-      const kept = known.get(uid);
-      const isSame = kept?.generation === generation;
-      if (isSame) next.set(uid, kept);
+      const compiledBefore = compiledByUid.get(uid);
+      const isSame = compiledBefore?.generation === generation;
+      if (isSame) next.set(uid, compiledBefore);
       else if (spec !== undefined) next.set(uid, { name, uid, generation, ...compiled(spec, compile) });
     }
-    known = next;
+    compiledByUid = next;
     return [...next.values()];
   };
 }

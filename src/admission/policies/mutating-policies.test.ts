@@ -13,7 +13,10 @@ const policy = (name: string, mutations: readonly (string | JsonObject)[], spec:
   stored('mutatingadmissionpolicies', name, {
     metadata: { uid: name, generation: 1 },
     spec: {
-      ...{ matchConstraints, failurePolicy: 'Fail', reinvocationPolicy: 'Never', ...spec },
+      matchConstraints,
+      failurePolicy: 'Fail',
+      reinvocationPolicy: 'Never',
+      ...spec,
       mutations: mutations.map((one) =>
         typeof one === 'string' ? { patchType: 'ApplyConfiguration', applyConfiguration: { expression: one } } : one,
       ),

@@ -32,8 +32,8 @@ export async function collectParameters(
   const { name, selector } = reference;
   const within = parameterNamespace(place, reference, namespace);
   if (selector !== undefined) return requireParameters(await objects.selectAs(place, within, selector), reference);
-  const named = await objects.getAs(place, within, name);
-  return requireParameters(named === undefined ? [] : [named], reference);
+  const parameter = await objects.getAs(place, within, name);
+  return requireParameters(parameter === undefined ? [] : [parameter], reference);
 }
 
 function parameterNamespace({ namespaced }: KindPlace, reference: ParameterReference, namespace: string): string {

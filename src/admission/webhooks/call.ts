@@ -81,10 +81,11 @@ export async function review(request: AdmissionRequest, as: ServedKind, calling:
 }
 
 /**
- * The request as a webhook gets it; undefined: the webhook is not concerned. `read` reads the request in a version.
+ * Matches a request against a webhook: its rules, selectors and conditions. Returns the request as the webhook gets it, or
+ * undefined when it does not match. `read` reads the request in a version.
  * @throws StatusError 403 when a match condition fails, 404 when the namespace does not exist
  */
-export async function concerning(
+export async function matchHook(
   hook: Hook,
   request: AdmissionRequest,
   read: (as: ServedKind) => Promise<Reviewed>,
@@ -109,10 +110,11 @@ export async function concerning(
 }
 
 /**
- * The answer of a webhook, after `use` of it; undefined when it failed and failures are ignored. Adds its warnings and audit annotations.
+ * Calls a webhook, and returns what `use` makes of its answer; undefined when the call fails and failures are ignored. Adds
+ * the warnings and audit annotations of the answer.
  * @throws StatusError when it denies the request, or fails
  */
-export async function ask<T>(
+export async function callWebhook<T>(
   hook: Hook,
   request: AdmissionRequest,
   reviewed: Reviewed,
@@ -133,7 +135,7 @@ export async function ask<T>(
     webhookFailed({ configuration, webhook: name, why, ignored });
   try {
     const answer = await post(hook, request, reviewed, calling);
-    tell(answer, hook, request);
+    applyWarnings(answer, hook, request);
     if (!answer.allowed) throw new Denied(denial(name, answer.status));
     const used = await use(answer);
     observe(200, false);
@@ -167,7 +169,7 @@ export async function ask<T>(
 
 const dryRunEffects: readonly (string | undefined)[] = ['None', 'NoneOnDryRun'];
 
-/** Calls a webhook. */
+/** Posts the review, and reads the answer. @throws CallFailure */
 async function post(
   { name, type, call, configuration, sideEffects, reviewVersion: version, timeoutMs }: Hook,
   request: AdmissionRequest,
@@ -185,11 +187,11 @@ async function post(
     throw new CallFailure(name, `could not create admission objects: ${why}`, 400);
   }
   const uid = random.uuid();
-  const left = Math.max(1, request.began + requestMs - clock.now());
+  const remainingMs = Math.max(1, request.began + requestMs - clock.now());
   const span = request.trace && beginSpan(request.trace, request, { name, type, configuration, uid });
   try {
     const review = writeReview(version, uid, text(), names);
-    const body = await call(review, Math.min(timeoutMs, left), span?.traceparent);
+    const body = await call(review, Math.min(timeoutMs, remainingMs), span?.traceparent);
     const steps = readAnswerInSteps({ version, uid, type }, body, names);
     const answer = await inTurns(steps, request.turns ?? serverTurns());
     span?.end();
@@ -211,7 +213,11 @@ function beginSpan(
   { name, type, configuration, uid }: Pick<Hook, 'name' | 'type' | 'configuration'> & { readonly uid: string },
 ): Span {
   return trace.begin(type === 'admit' ? 'Call mutating webhook' : 'Call validating webhook', {
-    ...{ configuration, webhook: name, subresource, operation, UID: uid },
+    configuration,
+    webhook: name,
+    subresource,
+    operation,
+    UID: uid,
     resource: `${resource.group}/${resource.version}, Resource=${resource.resource}`,
   });
 }
@@ -219,7 +225,12 @@ function beginSpan(
 /** How many audit annotations of one answer are kept. */
 const maxAnnotations = 100;
 
-function tell({ warnings, auditAnnotations }: Answer, { name }: Hook, { warn, annotate }: AdmissionRequest): void {
+/** Adds the warnings and audit annotations of an answer to those of the request. */
+function applyWarnings(
+  { warnings, auditAnnotations }: Answer,
+  { name }: Hook,
+  { warn, annotate }: AdmissionRequest,
+): void {
   for (const warning of warnings) warn(warning);
   if (annotate === undefined) return;
   for (const [key, value] of Object.entries(auditAnnotations).slice(0, maxAnnotations)) {

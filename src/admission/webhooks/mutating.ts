@@ -18,11 +18,11 @@ import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
 import { Invocations } from '../reinvocations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
-import { ask, type Calling, concerning, type Reviewed, review, unusable } from './call.ts';
+import { type Calling, callWebhook, matchHook, type Reviewed, review, unusable } from './call.ts';
 import { type Hook, hooksOf } from './configurations.ts';
 import type { Answer } from './review.ts';
 
-/** Asks the webhooks of MutatingWebhookConfigurations, one after the other. */
+/** Calls the webhooks of MutatingWebhookConfigurations that match a request, one after the other. */
 export function mutatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
@@ -54,16 +54,16 @@ async function callInOrder(
   const read = (as: ServedKind) => review(request, as, calling);
   for (const [i, hook] of hooks.entries()) {
     if (invocations.skips(hook.id)) continue;
-    const reviewed = await concerning(hook, request, read, calling);
+    const reviewed = await matchHook(hook, request, read, calling);
     if (reviewed === undefined) continue;
-    if (await mutated(hook, request, reviewed, calling, `round_${round}_index_${i}`)) invocations.changed();
+    if (await applyWebhook(hook, request, reviewed, calling, `round_${round}_index_${i}`)) invocations.changed();
     if (hook.reinvocable) invocations.add(hook.id);
   }
   invocations.end();
 }
 
-/** Whether a webhook has changed the object. */
-async function mutated(
+/** Calls a webhook and applies its patch; returns whether that changes the object. */
+async function applyWebhook(
   hook: Hook,
   request: AdmissionRequest,
   reviewed: Reviewed,
@@ -72,22 +72,22 @@ async function mutated(
 ): Promise<boolean> {
   const { annotate } = request;
   const prefix = `webhook.admission.${calling.names.domain}/`;
-  const told = { configuration: hook.configuration, webhook: hook.name };
+  const labels = { configuration: hook.configuration, webhook: hook.name };
   let changed: boolean | undefined = false;
   try {
-    changed = await ask(hook, request, reviewed, calling, async (answer) => {
+    changed = await callWebhook(hook, request, reviewed, calling, async (answer) => {
       const operations = await inTurns(operationsOf(hook, answer), turnsOf(request));
       if (operations.length === 0) return false;
       const differs = await patch(hook, request, reviewed, operations, answer.patchType);
       const patchType = 'JSONPatch';
-      const text = { ...told, patch: operations as JsonObject[], patchType };
+      const text = { ...labels, patch: operations as JsonObject[], patchType };
       annotate?.(`patch.${prefix}${place}`, stringifyJson(text), 'Request');
       return differs;
     });
     if (changed === undefined) annotate?.(`failed-open.mutation.${prefix}${place}`, hook.name);
     return changed === true;
   } finally {
-    annotate?.(`mutation.${prefix}${place}`, JSON.stringify({ ...told, mutated: changed === true }));
+    annotate?.(`mutation.${prefix}${place}`, JSON.stringify({ ...labels, mutated: changed === true }));
   }
 }
 

@@ -102,9 +102,9 @@ export function* readAnswerInSteps(
   if (response.uid !== uid) throw unverified(`expected response.uid=${quote(uid)}, got ${quote(response.uid ?? '')}`);
   const expected = apiVersionOf(version, names);
   if (kind === '' || apiVersion !== expected) {
-    const given = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
+    const actual = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
     throw unverified(
-      `expected webhook response of ${expected}, Kind=AdmissionReview, got ${given.group}/${given.version}, Kind=${kind}`,
+      `expected webhook response of ${expected}, Kind=AdmissionReview, got ${actual.group}/${actual.version}, Kind=${kind}`,
     );
   }
   const fault = patchFault(type, patch, patchType ?? undefined);
@@ -152,8 +152,10 @@ function checkType(version: ReviewVersion, { apiVersion, kind }: { apiVersion: s
     throw new BadReview(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${scheme}`);
   }
   if (apiVersion === apiVersionOf(version, names)) return;
-  const given = parseGroupVersion(apiVersion)?.version ?? '';
-  throw new BadReview(`converting (${given}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`);
+  const actualVersion = parseGroupVersion(apiVersion)?.version ?? '';
+  throw new BadReview(
+    `converting (${actualVersion}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`,
+  );
 }
 
 function decoded(review: JsonObject, names: Names): AdmissionReview {
@@ -175,14 +177,17 @@ function textIn(of: JsonObject, name: string): string {
 export function denial(webhook: string, status: JsonObject): StatusError {
   const reason = textIn(status, 'reason');
   const why = textIn(status, 'message') || reason;
-  const given = getKey(status, 'code');
-  const code = typeof given === 'number' && Number.isInteger(given) && given >= 400 && given <= 599 ? given : 400;
+  const statusCode = getKey(status, 'code');
+  const code =
+    typeof statusCode === 'number' && Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599
+      ? statusCode
+      : 400;
   const details = getKey(status, 'details') as StatusDetails | null | undefined;
-  const told = `admission webhook ${quote(webhook)} denied the request`;
+  const denialText = `admission webhook ${quote(webhook)} denied the request`;
   return new StatusError(
     code,
     reason,
-    why === '' ? `${told} without explanation` : `${told}: ${why}`,
+    why === '' ? `${denialText} without explanation` : `${denialText}: ${why}`,
     details ?? undefined,
   );
 }

@@ -2,10 +2,10 @@ import { ValidatingWebhookConfiguration } from '../../types/admissionregistratio
 import { whenConfigured } from '../chain.ts';
 import { exemptFromWebhooks } from '../exemptions.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, RegisteredWebhook, ServedKind } from '../types.ts';
-import { ask, type Calling, concerning, type Reviewed, review } from './call.ts';
+import { type Calling, callWebhook, matchHook, type Reviewed, review } from './call.ts';
 import { type Hook, hooksOf } from './configurations.ts';
 
-/** Asks the webhooks of ValidatingWebhookConfigurations, all that are concerned at once. */
+/** Calls the webhooks of ValidatingWebhookConfigurations that match a request, all at the same time. */
 export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlugin {
   const { objects, names, webhook, webhookObserver: observer } = initializer;
   const calling: Calling = { ...initializer, observer };
@@ -21,24 +21,24 @@ export function validatingWebhooks(initializer: PluginInitializer): AdmissionPlu
 
 /** @throws StatusError of the first webhook that refuses, once all have answered */
 async function callAll(hooks: readonly Hook[], request: AdmissionRequest, calling: Calling): Promise<void> {
-  // Nothing changes the object any more: those that get it in the same version share what is written of it.
-  const known = new Map<string, Promise<Reviewed>>();
+  // Nothing changes the object in this phase: webhooks that get it in the same version share its text.
+  const reviews = new Map<string, Promise<Reviewed>>();
   const read = (as: ServedKind) => {
     const key = `${as.resource.group}/${as.resource.version}`;
-    const found = known.get(key) ?? review(request, as, calling);
-    known.set(key, found);
-    return found;
+    const reviewed = reviews.get(key) ?? review(request, as, calling);
+    reviews.set(key, reviewed);
+    return reviewed;
   };
-  const concerned: { readonly hook: Hook; readonly reviewed: Reviewed }[] = [];
+  const matching: { readonly hook: Hook; readonly reviewed: Reviewed }[] = [];
   for (const hook of hooks) {
-    const reviewed = await concerning(hook, request, read, calling);
-    if (reviewed !== undefined) concerned.push({ hook, reviewed });
+    const reviewed = await matchHook(hook, request, read, calling);
+    if (reviewed !== undefined) matching.push({ hook, reviewed });
   }
   const prefix = `failed-open.validating.webhook.admission.${calling.names.domain}/`;
-  const answers = concerned.map(async ({ hook, reviewed }, i) => {
-    const answered = await ask(hook, request, reviewed, calling, async () => true);
-    if (answered === undefined) request.annotate?.(`${prefix}round_0_index_${i}`, hook.name);
+  const answers = matching.map(async ({ hook, reviewed }, i) => {
+    const isAnswered = await callWebhook(hook, request, reviewed, calling, async () => true);
+    if (isAnswered === undefined) request.annotate?.(`${prefix}round_0_index_${i}`, hook.name);
   });
-  const refused = (await Promise.allSettled(answers)).find((outcome) => outcome.status === 'rejected');
-  if (refused !== undefined) throw refused.reason;
+  const refusal = (await Promise.allSettled(answers)).find((outcome) => outcome.status === 'rejected');
+  if (refusal !== undefined) throw refusal.reason;
 }

@@ -47,8 +47,8 @@ function policyOf(line: string, names: Names): Policy {
   const kind = textOf(object, 'kind');
   if (apiVersion === '') return formerPolicy(fieldsOf(object));
   if (apiVersion !== version || kind !== 'Policy') {
-    const given = `${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`;
-    throw new Error(`has the kind ${given}: it must be "Policy" of ${JSON.stringify(version)}`);
+    const actualKind = `${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`;
+    throw new Error(`has the kind ${actualKind}: it must be "Policy" of ${JSON.stringify(version)}`);
   }
   const spec = object['spec'] ?? {};
   if (!isJsonObject(spec)) throw new Error('has a spec that is not an object');

@@ -22,15 +22,16 @@ export function reconcilePolicy(
 ): PolicyStep[] {
   const byKey = new Map(stored.map((object) => [keyOf(object), object]));
   const annotation = autoUpdate(names);
-  return policy.flatMap((wanted): PolicyStep[] => {
-    const held = byKey.get(keyOf(wanted));
-    if (held === undefined) {
-      const seed = seedOf(wanted, byKey);
-      return [{ verb: 'create', object: (seed && merge(seed, wanted, annotation)) ?? seed ?? wanted }];
+  return policy.flatMap((desiredObject): PolicyStep[] => {
+    const currentObject = byKey.get(keyOf(desiredObject));
+    if (currentObject === undefined) {
+      const seed = seedOf(desiredObject, byKey);
+      return [{ verb: 'create', object: (seed && merge(seed, desiredObject, annotation)) ?? seed ?? desiredObject }];
     }
-    if (isProtected(held, annotation)) return [];
-    if (isBinding(held) && isBinding(wanted) && !sameRole(held, wanted)) return [{ verb: 'delete', object: held }];
-    const object = merge(held, wanted, annotation);
+    if (isProtected(currentObject, annotation)) return [];
+    if (isBinding(currentObject) && isBinding(desiredObject) && !sameRole(currentObject, desiredObject))
+      return [{ verb: 'delete', object: currentObject }];
+    const object = merge(currentObject, desiredObject, annotation);
     return object === undefined ? [] : [{ verb: 'update', object }];
   });
 }
@@ -40,32 +41,36 @@ const keyOf = ({ kind, metadata: { namespace = '', name } }: PolicyObject) => `$
 const isProtected = ({ metadata }: PolicyObject, annotation: string) => metadata.annotations?.[annotation] === 'false';
 
 /** The object with what is missing in it; undefined when nothing is, or when it is protected. */
-function merge(held: PolicyObject, wanted: PolicyObject, annotation: string): PolicyObject | undefined {
-  if (isProtected(held, annotation)) return undefined;
-  const labels = { ...wanted.metadata.labels, ...held.metadata.labels };
-  const annotations = { ...wanted.metadata.annotations, ...held.metadata.annotations };
-  const metadata = { ...held.metadata, labels, annotations };
+function merge(currentObject: PolicyObject, desiredObject: PolicyObject, annotation: string): PolicyObject | undefined {
+  if (isProtected(currentObject, annotation)) return undefined;
+  const labels = { ...desiredObject.metadata.labels, ...currentObject.metadata.labels };
+  const annotations = { ...desiredObject.metadata.annotations, ...currentObject.metadata.annotations };
+  const metadata = { ...currentObject.metadata, labels, annotations };
   const merged =
-    isBinding(held) || isBinding(wanted)
-      ? { ...held, metadata, ...missingSubjects(held as BindingObject, wanted as BindingObject) }
-      : { ...mergeRules(held, wanted), metadata };
-  return jsonEqual(held, merged) ? undefined : merged;
+    isBinding(currentObject) || isBinding(desiredObject)
+      ? {
+          ...currentObject,
+          metadata,
+          ...missingSubjects(currentObject as BindingObject, desiredObject as BindingObject),
+        }
+      : { ...mergeRules(currentObject, desiredObject), metadata };
+  return jsonEqual(currentObject, merged) ? undefined : merged;
 }
 
-function missingSubjects(held: BindingObject, wanted: BindingObject): Pick<BindingObject, 'subjects'> {
-  const has = held.subjects ?? [];
-  const missing = (wanted.subjects ?? []).filter((subject) => !has.some((one) => sameSubject(one, subject)));
+function missingSubjects(currentObject: BindingObject, desiredObject: BindingObject): Pick<BindingObject, 'subjects'> {
+  const has = currentObject.subjects ?? [];
+  const missing = (desiredObject.subjects ?? []).filter((subject) => !has.some((one) => sameSubject(one, subject)));
   return missing.length === 0 ? {} : { subjects: [...has, ...missing] };
 }
 
 /** The role with the missing rules and selectors, and without an aggregation rule that it should not have. */
-function mergeRules({ aggregationRule, ...held }: RoleObject, wanted: RoleObject): RoleObject {
-  const rules = held.rules ?? [];
-  const missing = missingRules(rules, wanted.rules ?? []);
-  const merged = missing.length === 0 ? held : { ...held, rules: [...rules, ...missing] };
-  if (wanted.aggregationRule === undefined) return merged;
+function mergeRules({ aggregationRule, ...currentObject }: RoleObject, desiredObject: RoleObject): RoleObject {
+  const rules = currentObject.rules ?? [];
+  const missing = missingRules(rules, desiredObject.rules ?? []);
+  const merged = missing.length === 0 ? currentObject : { ...currentObject, rules: [...rules, ...missing] };
+  if (desiredObject.aggregationRule === undefined) return merged;
   const selectors = aggregationRule?.clusterRoleSelectors ?? [];
-  const missingSelectors = (wanted.aggregationRule.clusterRoleSelectors ?? []).filter(
+  const missingSelectors = (desiredObject.aggregationRule.clusterRoleSelectors ?? []).filter(
     (selector) => !selectors.some((one) => jsonEqual(one, selector)),
   );
   if (missingSelectors.length === 0 && aggregationRule !== undefined) return { ...merged, aggregationRule };
@@ -88,18 +93,22 @@ const sameSubject = (a: Subject, b: Subject) =>
  * What a missing object takes over from an older one, so that changes by users are not lost when a default object is
  * split: the rules of a user-facing role that is not yet aggregated, and the subjects of the discovery binding.
  */
-function seedOf(wanted: PolicyObject, byKey: ReadonlyMap<string, PolicyObject>): PolicyObject | undefined {
-  const { name } = wanted.metadata;
-  if (isBinding(wanted)) {
+function seedOf(desiredObject: PolicyObject, byKey: ReadonlyMap<string, PolicyObject>): PolicyObject | undefined {
+  const { name } = desiredObject.metadata;
+  if (isBinding(desiredObject)) {
     if (name !== 'system:public-info-viewer') return undefined;
-    const source = byKey.get(`${wanted.kind}//system:discovery`);
+    const source = byKey.get(`${desiredObject.kind}//system:discovery`);
     if (source === undefined || !isBinding(source)) return undefined;
-    return { ...wanted, metadata: seedMetadata(wanted, source), ...(source.subjects && { subjects: source.subjects }) };
+    return {
+      ...desiredObject,
+      metadata: seedMetadata(desiredObject, source),
+      ...(source.subjects && { subjects: source.subjects }),
+    };
   }
   const [, role] = /^system:aggregate-to-(\w+)$/.exec(name) ?? [];
-  const source = role === undefined ? undefined : byKey.get(`${wanted.kind}//${role}`);
+  const source = role === undefined ? undefined : byKey.get(`${desiredObject.kind}//${role}`);
   if (source === undefined || isBinding(source) || source.aggregationRule !== undefined) return undefined;
-  return { ...wanted, metadata: seedMetadata(wanted, source), rules: source.rules ?? [] };
+  return { ...desiredObject, metadata: seedMetadata(desiredObject, source), rules: source.rules ?? [] };
 }
 
 const seedMetadata = ({ metadata: { name } }: PolicyObject, { metadata: { labels, annotations } }: PolicyObject) => ({

@@ -37,7 +37,9 @@ export function nodeAuthorizer({ graph, names, features }: NodeAuthorizerOptions
   };
   return Object.assign(authorize, {
     rulesFor: () => ({
-      ...{ resourceRules: [], nonResourceRules: [], incomplete: true },
+      resourceRules: [],
+      nonResourceRules: [],
+      incomplete: true,
       evaluationError: 'node authorizer does not support user rule resolution',
     }),
   });

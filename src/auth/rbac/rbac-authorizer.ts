@@ -79,7 +79,7 @@ function placeOf({ group, resource, subresource, name }: ResourcePlace): string 
   return quote(shorten(whole)) + (name === '' ? '' : ` named ${quote(shorten(name))}`);
 }
 
-/** So many groups of a user are named in a line of the log. */
+/** Maximum number of a user's groups in a line of the log. */
 const maxGroups = 100;
 
 /** Limits of a list of rules: how many are looked at, and the bytes of those that are listed. */
@@ -144,7 +144,7 @@ function describe(binding: Binding, user: User, index: RbacIndex): string {
   return `${what} of ${roleRef.kind} ${quote(roleRef.name)} to ${kind} ${to}`;
 }
 
-/** So many roles that do not exist are named in one message, and so many roles are looked at for it. */
+/** Maximum number of missing roles in one message, and of roles that are examined for it. */
 const maxNamed = 16;
 const maxLooked = 10_000;
 
@@ -170,7 +170,8 @@ export function unresolvedRoles(
         : `unsupported role reference kind: ${quote(kind)}`,
     );
   }
-  const named = [...problems].slice(0, maxNamed);
-  if (named.length < problems.size) named.push(`and ${problems.size - named.length} more`);
-  return aggregateMessages(named);
+  const reportedProblems = [...problems].slice(0, maxNamed);
+  if (reportedProblems.length < problems.size)
+    reportedProblems.push(`and ${problems.size - reportedProblems.length} more`);
+  return aggregateMessages(reportedProblems);
 }

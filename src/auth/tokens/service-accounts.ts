@@ -103,8 +103,8 @@ const maxNamed = 32;
 
 function quoteAll(texts: Iterable<string>): string {
   const all = [...texts];
-  const named = all.slice(0, maxNamed).map((text) => quote(shorten(text)));
-  return `[${named.join(' ')}${all.length > maxNamed ? ' ...' : ''}]`;
+  const reportedNames = all.slice(0, maxNamed).map((text) => quote(shorten(text)));
+  return `[${reportedNames.join(' ')}${all.length > maxNamed ? ' ...' : ''}]`;
 }
 
 /** A token of an issuer: it is valid while the account, and the pod, secret or node to which it is bound, exist. */

@@ -51,10 +51,10 @@ export function tokenRequestHandler(options: TokenRequestOptions): ReviewHandler
   return async (posted, call) => {
     const { name, namespace, now, warnings, annotate } = call;
     const kind = { group: `authentication.${names.domain}`, kind: 'TokenRequest' };
-    const given = posted.metadata.name ?? '';
-    if (given !== '' && given !== name) {
+    const postedName = posted.metadata.name ?? '';
+    if (postedName !== '' && postedName !== name) {
       const wrong = 'must match the service account name if specified';
-      throw statusError.invalid(kind, name, [fieldError.invalid('metadata.name', given, wrong)]);
+      throw statusError.invalid(kind, name, [fieldError.invalid('metadata.name', postedName, wrong)]);
     }
     const account = await objects.read('serviceaccounts', namespace, name);
     const spec = specOf(posted, serverAudiences);

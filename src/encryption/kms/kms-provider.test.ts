@@ -32,7 +32,11 @@ async function provider({ fresh = true, timeoutMs = 5_000 } = {}) {
   const recoveries: string[] = [];
   let ids = 0;
   const made = new KmsProvider({
-    ...{ name: 'p', api, clock, randomBytes, counts },
+    name: 'p',
+    api,
+    clock,
+    randomBytes,
+    counts,
     plugin: api.connect(plugin.endpoint, timeoutMs),
     random: { uuid: () => `uid-${++ids}`, integer: () => 0 },
     onRecovery: () => recoveries.push(plugin.keyId),
@@ -97,7 +101,10 @@ describe('a KMS provider', () => {
     const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(path));
     const data = Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
     const stored = api.encode({
-      ...{ encryptedData: data, encryptedDEKSource, keyID, annotations },
+      encryptedData: data,
+      encryptedDEKSource,
+      keyID,
+      annotations,
       encryptedDEKSourceType: 0,
     });
     expect(await other.decrypt(stored, path)).toEqual({ value, stale: true });

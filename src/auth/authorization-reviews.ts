@@ -1,3 +1,4 @@
+/** The handlers of the reviews of the group authorization: what a user may do. */
 import {
   type ApiObject,
   type FieldError,
@@ -110,7 +111,7 @@ async function withDecision(
   return { ...posted, status };
 }
 
-/** Says what failed, and which selectors were not considered as they were given. */
+/** Says what failed, and which selectors were ignored, in whole or in part. */
 function evaluationErrorOf(attributes: Attributes, error: string | undefined): string {
   const ignored = (['fieldSelector', 'labelSelector'] as const)
     .filter((field) => attributes[field]?.error !== undefined)
@@ -175,17 +176,19 @@ function subjectErrors({ user = '', groups = [] }: SubjectReviewSpec): FieldErro
 
 function metadataErrors({ metadata }: ApiObject, local: boolean): FieldError[] {
   const { managedFields: _, namespace = '', ...rest } = metadata;
-  const given = Object.values(rest).some((value) => value !== undefined && value !== null && value !== '');
-  if (!given && (local || namespace === '')) return [];
+  const hasMetadata = Object.values(rest).some((value) => value !== undefined && value !== null && value !== '');
+  if (!hasMetadata && (local || namespace === '')) return [];
   const why = local ? 'must be empty except for namespace' : 'must be empty';
   return [fieldError.invalid('metadata', metadata, why)];
 }
 
 function namespaceErrors({ resourceAttributes, nonResourceAttributes }: ReviewSpec, namespace: string): FieldError[] {
   const found: FieldError[] = [];
-  const { namespace: asked = '' } = resourceAttributes ?? { namespace };
-  if (asked !== namespace) {
-    found.push(fieldError.invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'));
+  const { namespace: requestedNamespace = '' } = resourceAttributes ?? { namespace };
+  if (requestedNamespace !== namespace) {
+    found.push(
+      fieldError.invalid('spec.resourceAttributes.namespace', requestedNamespace, 'must match metadata.namespace'),
+    );
   }
   if (nonResourceAttributes !== undefined && nonResourceAttributes !== null) {
     found.push(nonResourceError(nonResourceAttributes, 'disallowed on this kind of request'));

@@ -1,6 +1,7 @@
 import { type CheckedWrite,
   type ApiObject,
   allErrors,
+  type CheckedWrite,
   type FieldError,
   fieldError,
   inTurns,
